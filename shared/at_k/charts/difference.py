@@ -105,10 +105,9 @@ def _excluding_zero(rows: Sequence[Row], x: LineAxis, name_a: str, name_b: str) 
         if sign:
             label = f"{name_b if sign > 0 else name_a} higher"
             segment = {"x": ks[0], "end": ks[-1], "y": 0, "sign": sign, "label": label}
-            # A label begins where its range begins, or ends where it ends: it stays in the panel.
-            is_left = x.position(ks[0]) < 0.5
-            label_place = {"at": ks[0], "align": "left"} if is_left else {"at": ks[-1], "align": "right"}
-            segments.append(segment | label_place)
+            # A label begins where its range begins, or ends where that ends: it stays in the panel.
+            at, align = (ks[0], "left") if x.position(ks[0]) < 0.5 else (ks[-1], "right")
+            segments.append(segment | {"at": at, "align": align})
     return segments
 
 

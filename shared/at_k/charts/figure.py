@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -11,10 +12,17 @@ import altair as alt
 
 from ..core.checks import check_number
 from .results import Row
-from .style import PADDING, PERCENT_FORMATS, POINTS_PER_INCH, config, inline_data, wrap_text
+from .style import (
+    LEGEND_SYMBOL,
+    PADDING,
+    PERCENT_FORMATS,
+    POINTS_PER_INCH,
+    config,
+    inline_data,
+    wrap_text,
+)
 
 _NARROWEST_VIEW = 60.0
-_BEYOND = 1.2  # how far marks at the border are drawn beyond their place
 _PPI = 300
 # On a page, a figure is as wide as the page allows, up to twice its size in print.
 _PAGE = """\
@@ -91,12 +99,7 @@ class Figure(alt.FacetChart):
         """Return the chart as SVG, whose units are points."""
         stream = io.StringIO()
         super().save(stream, format="svg")
-        head, _, rest = stream.getvalue().partition(">")
-        for length in ("width", "height"):
-            before, _, after = head.partition(f' {length}="')
-            value, _, after = after.partition('"')
-            head = f'{before} {length}="{value}pt"{after}'
-        return f"{head}>{rest}"
+        return re.sub(r' (width|height)="([\d.]+)"', r' \1="\2pt"', stream.getvalue(), count=2)
 
     def _html(self) -> str:
         """Return the chart as an HTML page that holds all scripts."""
@@ -144,10 +147,26 @@ def view_width(inches: float, left: float, right: float) -> float:
     return view
 
 
+def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
+    """Return rows whose panels and series are broken into lines, for headers and the legend.
+
+    Args:
+        rows: the data.
+        room: the width from the left of the views to the right of the figure.
+    """
+    return [
+        row
+        | {
+            "panel": wrap_text(row["panel"], room),
+            "series": wrap_text(row["series"], room - LEGEND_SYMBOL),
+        }
+        for row in rows
+    ]
+
+
 def make_figure(
     panel: alt.LayerChart,
     rows: Sequence[Row],
-    room: float,
     caption: str,
     inches: float,
     content: Sequence[str] = ("", ""),
@@ -158,7 +177,6 @@ def make_figure(
     Args:
         panel: the marks of a panel, without data.
         rows: the data.
-        room: the width for the titles of panels, which begin at the left of the views.
         caption: the text below the panels, or "".
         inches: the width of the figure.
         content: what the panels show, for readers who do not see them: with scores as they are, and
@@ -168,9 +186,7 @@ def make_figure(
     description, in_percent = (f"{text} {caption}".strip() for text in content)
     lines = wrap_text(caption, printed_width(inches)).split("\n")
     return Figure(
-        data=inline_data(
-            [row | {"panel": wrap_text(row["panel"], room)} for row in rows]
-        ),
+        data=inline_data(rows),
         facet=alt.FacetMapping(row=alt.Row("panel:N", sort=None)),
         spec=panel,
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(**resolved)),
@@ -178,7 +194,7 @@ def make_figure(
         description=description,
         spacing=14,
         background="white",
-        padding=PADDING - _BEYOND,
+        padding=PADDING,
         config=config(),
         usermeta={"inches": inches, "in_percent": in_percent},
     )

@@ -10,19 +10,20 @@ from typing import Any, Literal
 import altair as alt
 
 from ..core.checks import check_confidence
-from .figure import Figure, make_figure, printed_width, view_width
+from .figure import Figure, make_figure, printed_width, view_width, wrap_names
 from .lines import score_scale, tooltip, with_panels
 from .results import (
+    MOST_KEYS,
     ChartDetails,
     ChartResults,
     Row,
     correction,
     correction_of_runs,
     estimates_by_key,
-    few_of,
     row_of,
     runs_by_name,
     score_title,
+    shown_names,
 )
 from .style import LINE_HEIGHT, SCORE, inline_data, series_channels, text_width, wrap_text
 
@@ -73,26 +74,22 @@ def by_group(
                 f"{name or 'The result'} has no scores of groups: compute with groups, a label for "
                 f"each question."
             )
-    shown = few_of(
-        key,
-        {
-            name: [x for x, estimate in by_key.items() if estimate.group is None]
-            for name, by_key in runs.items()
-        },
-    )
+    overall = {
+        name: [x for x, estimate in by_key.items() if estimate.group is None]
+        for name, by_key in runs.items()
+    }
+    shown = shown_names(key, overall, "key", "scores", MOST_KEYS)
     groups = dict.fromkeys(x.group for by_key in runs.values() for x in by_key.values())
     rows = [
-        row_of(estimate, run=name, metric=score, label=_ALL if group is None else group, cells={})
+        row_of(estimate, run=name, metric=score, label=_ALL if group is None else group)
         for score in shown
         for group in groups
         for name, by_key in runs.items()
         if (estimate := by_key.get(score if group is None else f"{group}/{score}"))
     ]
-    names = {score: score_title(score) for score in shown}
-    title = names[shown[0]] if len(shown) == 1 else "score"
-    rows = with_panels(rows, names, title)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
     text = details.caption_of(details.limits(rows, "Bars"), correction(runs_by_name(results)))
+    rows = with_panels(rows, {score: score_title(score) for score in shown}, "score")
     return figure_of_rows(rows, text, width)
 
 
@@ -127,10 +124,11 @@ def forest(
         raise ValueError(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
-    keys = few_of(key, {"": dict.fromkeys(row["key"] for row in board["runs"])})
+    known = {"": [row["key"] for row in board["runs"]]}
+    keys = shown_names(key, known, "key", "scores", MOST_KEYS)
     rows = [
         {**row, "series": "", "panel": score_title(score), "label": row["run"]}
-        | {"cells": {"rank": _rank_range(row), "letters": row["letters"]}}
+        | {"ranks": _rank_range(row)}
         for score in keys
         for row in board["runs"]
         if row["key"] == score
@@ -151,7 +149,7 @@ def forest(
         f"Ranks and letters: simultaneous {percent} limits of all differences; runs that share a "
         f"letter cannot be told apart.",
     )
-    return figure_of_rows(rows, text, width)
+    return figure_of_rows(rows, text, width, {"rank": "ranks", "letters": "letters"})
 
 
 def _is_list_of_runs(runs: Any) -> bool:
@@ -175,38 +173,38 @@ def _rank_range(row: Row) -> str:
     return f"{first}" if first == last else f"{first}\u2013{last}"
 
 
-def figure_of_rows(rows: Sequence[Row], caption: str, inches: float) -> Figure:
+def figure_of_rows(
+    rows: Sequence[Row], caption: str, inches: float, columns: Mapping[str, str] | None = None
+) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
     Args:
-        rows: the scores, with the columns panel, label and series; and cells, the texts at the
-            right by the heading of their column. With such texts, each panel has its own range.
+        rows: the scores, with the columns panel, label and series.
         caption: the text below the panels.
         inches: width of the figure.
+        columns: the columns of text at the right, by their headings. With these, each panel has a
+            range of its own.
     """
+    columns = columns or {}
     most = _LABEL_SHARE * printed_width(inches)
-    rows = [row | row["cells"] | {"label": wrap_text(row["label"], most)} for row in rows]
+    rows = [row | {"label": wrap_text(row["label"], most)} for row in rows]
     left = max(text_width(line) for row in rows for line in row["label"].split("\n")) + _GAP
-    headings, starts = list(rows[0]["cells"]), [_GAP]
-    for heading in headings:
-        texts = [heading, *(row[heading] for row in rows)]
-        starts.append(starts[-1] + max(map(text_width, texts)) + _GAP)
-    right = max(starts[-1] - _GAP, _LAST_LABEL)
+    texts = [[heading, *(row[field] for row in rows)] for heading, field in columns.items()]
+    widths = [max(map(text_width, of_column)) + _GAP for of_column in texts]
+    right = max(_LAST_LABEL, sum(widths))
     view = view_width(inches, left, right)
+    rows = wrap_names(rows, view + right)
     series = len({row["series"] for row in rows})
     step = max(_SERIES_HEIGHT * series + _BETWEEN_SERIES, LINE_HEIGHT * _lines_of_rows(rows) + 2)
-    columns = [_column("label", -_GAP, align="right")]
-    for heading, start in zip(headings, starts, strict=False):
-        columns += [_column(heading, view + start), _heading(heading, view + start)]
-    panel = alt.LayerChart(
-        layer=[*_bar_layers(rows, view, view + right, bool(headings)), *columns],
-        width=view,
-        height=alt.Step(step, **{"for": "position"}),
-    )
-    rows = [{name: value for name, value in row.items() if name != "cells"} for row in rows]
-    scales = {"x": "independent"} if headings else {}
+    layers = [*_bar_layers(rows, view, view + right, bool(columns)), _text("label", -_GAP, "right")]
+    for i, (heading, field) in enumerate(columns.items()):
+        start = view + _GAP + sum(widths[:i])
+        layers += [_text(field, start, "left"), _heading(heading, start)]
+    height = alt.Step(step, **{"for": "position"})
+    panel = alt.LayerChart(layer=layers, width=view, height=height)
+    scales = {"x": "independent"} if columns else {}
     scales |= {"y": "independent", "yOffset": "independent"}
-    return make_figure(panel, rows, view + right, caption, inches, **scales)
+    return make_figure(panel, rows, caption, inches, **scales)
 
 
 def _y() -> alt.Y:
@@ -217,9 +215,7 @@ def _y() -> alt.Y:
     return alt.Y("label:N", sort=None, axis=None, scale=alt.Scale(type="band", padding=0))
 
 
-def _bar_layers(
-    rows: Sequence[Row], width: float, room: float, zoomed: bool
-) -> list[alt.Chart]:
+def _bar_layers(rows: Sequence[Row], width: float, room: float, zoomed: bool) -> list[alt.Chart]:
     """Return the bars of limits and the markers of scores. Series of a row are below each other."""
     scale = alt.Scale(zero=False) if zoomed else score_scale(rows)
     ticks = max(_FEWEST_TICKS, int(width / _BETWEEN_TICKS))
@@ -251,14 +247,14 @@ def _lines_of_rows(rows: Sequence[Row]) -> float:
     return max(sum(pair) / 2 for pair in itertools.pairwise([1, *lines.values(), 1]))
 
 
-def _column(field: str, x: float, align: Literal["left", "right"] = "left") -> alt.Chart:
+def _text(field: str, x: float, align: Literal["left", "right"]) -> alt.Chart:
     """Return a column of text beside a panel, whose lines are centered in their row."""
-    middle = f"{LINE_HEIGHT / 2} * (1 - length(split(datum['{field}'], '\\n')))"
-    once = alt.Chart().transform_aggregate(rows="count()", groupby=[*{"label": 0, field: 0}])
+    once = alt.Chart().transform_aggregate(series="count()", groupby=[*{"label": 0, field: 0}])
+    above = f"{LINE_HEIGHT / 2} * (1 - length(split(datum.{field}, '\\n')))"
     text = once.mark_text(
         align=align,
         baseline="middle",
-        dy=alt.ExprRef(middle),
+        dy=alt.ExprRef(above),
         lineBreak="\n",
         lineHeight=LINE_HEIGHT,
     )

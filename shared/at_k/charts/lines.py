@@ -11,14 +11,14 @@ from typing import Any
 import altair as alt
 
 from ..core.checks import check_number
-from .figure import Figure, make_figure, view_width
+from .figure import Figure, make_figure, view_width, wrap_names
 from .results import Row
-from .style import DARK, IN_TOOLTIP, LEGEND_SYMBOL, SCORE, inline_data, series_channels, wrap_text
+from .style import DARK, IN_TOOLTIP, SCORE, inline_data, series_channels, text_width
 
 _ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights in a column of a paper
 _COLUMN = 3.3  # inches
 _LABELS = 22.0  # width of the labels of the vertical axis
-_LAST_LABEL = 7.0  # half of the last label of the horizontal axis
+_MARKER = 3.0  # half of a marker
 _APART = 9.0  # smallest distance between markers of a line
 _MOST_LABELED = 10  # values of k that are all labeled
 _MOST_WITH_TOOLTIPS = 500  # points, up to which those without marker have a tooltip
@@ -60,6 +60,7 @@ class LineAxis:
             labelExpr="'' + datum.value",
             grid=False,
             labelOverlap="greedy",
+            labelSeparation=3,
         )
         return alt.X(f"{column}:Q", scale=scale, axis=axis)
 
@@ -103,7 +104,7 @@ def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
     return alt.Y(f"{column}:Q", scale=scale, axis=axis)
 
 
-def with_panels(rows: Sequence[Row], names: Mapping[str, str], title: str) -> list[Row]:
+def with_panels(rows: Sequence[Row], names: Mapping[str, str], several: str) -> list[Row]:
     """Return rows with the columns panel and series.
 
     The metrics of one run are series of a panel. For several runs there is a panel for each metric,
@@ -112,10 +113,11 @@ def with_panels(rows: Sequence[Row], names: Mapping[str, str], title: str) -> li
     Args:
         rows: the scores, with the columns run and metric.
         names: what to call each metric.
-        title: of the panel of all metrics of one run.
+        several: the title of a panel of several metrics.
     """
     if len({row["run"] for row in rows}) > 1:
         return [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
+    title = several if len(names) > 1 else next(iter(names.values()))
     return [{**row, "series": names[row["metric"]], "panel": title} for row in rows]
 
 
@@ -142,19 +144,19 @@ def figure_of_lines(
     Raises:
         ValueError: if the axis does not have the value that is marked.
     """
-    view = view_width(inches, _LABELS, _LAST_LABEL)
+    right = max(_MARKER, text_width(f"{x.highest:g}") / 2)
+    view = view_width(inches, _LABELS, right)
     content = [_content(rows, x, number) for number in ("{:.3f}", "{:.1%}")]
-    room = view + _LAST_LABEL
-    rows = [row | {"series": wrap_text(row["series"], room - LEGEND_SYMBOL)} for row in rows]
+    rows = wrap_names(rows, view + right)
     _mark_apart(rows, x, view)
     y = y or partial(vertical_channel, scale=score_scale(rows), format=SCORE)
     height = _ONE_PANEL if len({row["panel"] for row in rows}) == 1 else _SEVERAL_PANELS
     panel = alt.LayerChart(
-        layer=[*_highlight(highlight, x), *_line_layers(rows, x, y, room), *notes],
+        layer=[*_highlight(highlight, x), *_line_layers(rows, x, y, view + right), *notes],
         width=view,
         height=height * math.sqrt(inches / _COLUMN),
     )
-    return make_figure(panel, rows, room, caption, inches, content, y="independent")
+    return make_figure(panel, rows, caption, inches, content, y="independent")
 
 
 def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
@@ -214,7 +216,7 @@ def _line_layers(
 ) -> list[alt.Chart]:
     """Return the bands, the lines and the markers of a panel.
 
-    They have no data: Altair copies a chart with its data at each step, and the figure has the data.
+    They have no data: the figure has it.
     """
     channels = series_channels(list(dict.fromkeys(row["series"] for row in rows)), room)
     base = alt.Chart().encode(x=x.channel(), color=channels["color"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -29,7 +30,7 @@ PERCENT_FORMATS = {SCORE: "%", DIFFERENCE: "+%", IN_TOOLTIP: ".2%"}
 LEGEND_SYMBOL = 12.0  # its width
 _BETWEEN_COLUMNS = 10.0  # of a legend
 _NARROW, _WIDE = " !'(),-./:;I[\\]`fijlrt|", "%@MWmw"
-_BROKEN = "split(datum.label, '\\n')"
+_LINES = "split(datum.label, '\\n')"
 
 
 def text_width(text: str) -> float:
@@ -48,6 +49,7 @@ def text_width(text: str) -> float:
     return TEXT * sum(map(em, text))
 
 
+@lru_cache
 def wrap_text(text: str, width: float) -> str:
     """Return a text with line breaks, so that its lines are at most so many points wide.
 
@@ -88,7 +90,7 @@ def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
     legend: alt.Legend | None = None
     if len(names) > 1:
         columns = _legend_columns(names, room)
-        legend = alt.Legend(title=None, columns=columns, labelExpr=_BROKEN)
+        legend = alt.Legend(title=None, columns=columns, labelExpr=_LINES)
     return {
         "color": alt.Color("series:N", scale=scales["color"], legend=legend),
         "stroke": alt.Stroke("series:N", scale=scales["color"], legend=None),
@@ -109,47 +111,40 @@ def _legend_columns(names: Sequence[str], room: float) -> int:
 
 def config() -> alt.Config:
     """Return the look of axes, headers, legends and text."""
-    font = "Helvetica, Arial, Liberation Sans, sans-serif"
-    axis: dict[str, Any] = {
-        "domainColor": DARK,
-        "domainWidth": 0.6,
-        "gridColor": _GRID,
-        "gridWidth": 0.5,
-        "labelColor": DARK,
-        "labelFlush": False,
-        "labelFontSize": TEXT,
-        "labelLimit": 0,
-        "labelPadding": 2,
-        "tickColor": DARK,
-        "tickSize": 3,
-        "tickWidth": 0.6,
-        "titleColor": DARK,
-        "titleFontSize": TEXT,
-        "titleFontWeight": "normal",
-        "titleLimit": 0,
-        "titlePadding": 3,
-    }
+    labels: dict[str, Any] = {"labelColor": DARK, "labelFontSize": TEXT, "labelLimit": 0}
     return alt.Config(
-        font=font,
-        axis=alt.AxisConfig(**axis),
+        font="Helvetica, Arial, Liberation Sans, sans-serif",
+        axis=alt.AxisConfig(
+            **labels,
+            domainColor=DARK,
+            domainWidth=0.6,
+            gridColor=_GRID,
+            gridWidth=0.5,
+            labelFlush=False,
+            labelPadding=2,
+            tickColor=DARK,
+            tickSize=3,
+            tickWidth=0.6,
+            titleColor=DARK,
+            titleFontSize=TEXT,
+            titleFontWeight="normal",
+            titleLimit=0,
+            titlePadding=3,
+        ),
         header=alt.HeaderConfig(
+            **labels,
             title=None,
             labelAnchor="start",
-            labelColor=DARK,
-            labelExpr=_BROKEN,
-            labelFontSize=TEXT,
-            labelLimit=0,
+            labelExpr=_LINES,
             labelLineHeight=LINE_HEIGHT,
             labelOrient="top",
             labelPadding=2,
         ),
         legend=alt.LegendConfig(
-            orient="top",
+            **labels,
             columnPadding=_BETWEEN_COLUMNS,
-            labelColor=DARK,
-            labelFontSize=TEXT,
-            labelLimit=0,
             offset=4,
+            orient="top",
             rowPadding=1,
             symbolOpacity=1,
             symbolSize=30,
