@@ -101,11 +101,8 @@ def by_k(
         for k, estimate in lines[shown].items()
     ]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(
-        details.limits(rows, "Bands"),
-        "maj@k is shown at odd k only." if only_odd else "",
-        correction(runs),
-    )
+    votes = "maj@k is shown at odd k only." if only_odd else ""
+    text = details.caption_of(rows, "Bands", votes, correction(runs))
     first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     rows = with_panels(rows, names, "mean over the questions")
@@ -160,7 +157,7 @@ def by_threshold(
         for row in _with_steps(int(shown), curves[name][shown], run=name, metric=shown)
     ]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(details.limits(rows, "Bands"), correction(runs))
+    text = details.caption_of(rows, "Bands", correction(runs))
     title = "G-Pass@{0}: at least a share τ of {0} samples correct"
     are_series = len(runs) == 1 and len(ks) > 1
     names = {x: f"k = {x}" if are_series else title.format(x) for x in ks}
@@ -256,7 +253,7 @@ def by_parameter(
     ]
     values = [row["x"] for row in rows]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(details.limits(rows, "Bands"))
+    text = details.caption_of(rows, "Bands")
     names = {shown: score_title(shown) for shown in keys}
     rows = with_panels(rows, names, "mean over the questions")
     x = LineAxis(parameter, min(values), max(values))
@@ -330,4 +327,4 @@ def by_question(
     details = ChartDetails(questions=questions, n=n, checker=checker, caption=caption)
     names = {shown: score_title(shown) for shown in keys}
     rows = with_panels(rows, names, f"score of the {noun}")
-    return figure_of_lines(rows, x, details.caption_of(correction(runs)), width)
+    return figure_of_lines(rows, x, details.caption_of(rows, "Bands", correction(runs)), width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import altair as alt
 
@@ -74,25 +75,25 @@ def difference(
     if len(names) != 2:
         raise ValueError(f"runs has {len(names)} names: give those of both runs.")
     name_a, name_b = names
-    rows = [_row_of_difference(point, f"{name_b} minus {name_a}") for point in curve.values()]
+    title = f"difference of {metric_label(next(iter(curve.values())))}: {name_b} minus {name_a}"
+    rows = [
+        _row_of(point, series=f"{name_b} minus {name_a}", panel=title) for point in curve.values()
+    ]
     x = k_axis(curve)
     segments = _excluding_zero(rows, x, name_a, name_b)
-    first = next(iter(curve.values()))
-    title = f"difference of {metric_label(first)}: {name_b} minus {name_a}"
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    limits = details.limits(rows, "Bands")
-    text = details.caption_of(limits, correction_of_runs(comparison), _conclusion(segments))
-    rows = [row | {"panel": title} for row in rows]
+    corrected = correction_of_runs(comparison)
+    text = details.caption_of(rows, "Bands", corrected, _conclusion(segments))
     y = _vertical(rows, segments)
     notes = _line_at_zero(segments, x, y, _WIDEST_LABEL * printed_width(width))
     return figure_of_lines(rows, x, text, width, highlight, y, notes)
 
 
-def _row_of_difference(point: Difference, series: str) -> Row:
-    row = {"series": series, "x": point.k, "key": point.key, "score": point.score}
-    row["lo"], row["hi"] = point.interval
-    row["band_lo"], row["band_hi"] = point.band
-    return row | {"a": point.a, "b": point.b}
+def _row_of(point: Difference, **columns: Any) -> Row:
+    (lo, hi), (band_lo, band_hi) = point.interval, point.band
+    limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
+    both = {"a": point.a, "b": point.b}
+    return {**columns, "x": point.k, "key": point.key, "score": point.score} | limits | both
 
 
 def _excluding_zero(rows: Sequence[Row], x: LineAxis, name_a: str, name_b: str) -> list[Row]:

@@ -83,17 +83,22 @@ class Figure(alt.FacetChart):
 
     def in_percent(self) -> Figure:
         """Return the same chart with scores from 0 to 1 in percent, in its description too."""
-        spec = self.to_dict(validate=False)
-        _show_percent(spec["spec"])
-        spec["description"] = spec["usermeta"].pop("in_percent", spec["description"])
-        return Figure.from_dict(spec, validate=False)
+        figure = self.copy(deep=False)
+        figure.description = self.usermeta.get("in_percent", self.description)
+        figure.usermeta = {**self.usermeta, "percent": True}
+        return figure
 
     def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
         """Return the Vega-Lite specification, with spaces in place of control characters.
 
         These are not allowed in SVG, and vl-convert ends the process at some of them.
         """
-        return _with_printable_text(super().to_dict(*args, **options))
+        spec = _with_printable_text(super().to_dict(*args, **options))
+        details = spec.get("usermeta", {})
+        details.pop("in_percent", None)
+        if details.pop("percent", False):
+            _show_percent(spec["spec"])
+        return spec
 
     def _svg(self) -> str:
         """Return the chart as SVG, whose units are points."""

@@ -88,7 +88,7 @@ def by_group(
         if (estimate := by_key.get(score if group is None else f"{group}/{score}"))
     ]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(details.limits(rows, "Bars"), correction(runs_by_name(results)))
+    text = details.caption_of(rows, "Bars", correction(runs_by_name(results)))
     rows = with_panels(rows, {score: score_title(score) for score in shown}, "score")
     return figure_of_rows(rows, text, width)
 
@@ -144,7 +144,8 @@ def forest(
     )
     percent = f"{100 * check_confidence(board.get('confidence')):.6g} %"
     text = details.caption_of(
-        details.limits(rows, "Bars"),
+        rows,
+        "Bars",
         correction_of_runs(board),
         f"Ranks and letters: simultaneous {percent} limits of all differences; runs that share a "
         f"letter cannot be told apart.",

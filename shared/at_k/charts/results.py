@@ -252,8 +252,18 @@ class ChartDetails:
             if (text := getattr(self, name)) is not None:
                 check_text(name, text)
 
-    def caption_of(self, *sentences: str) -> str:
-        """Return the caption that is given, or these sentences and one on what was scored."""
+    def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
+        """Return the caption that is given, or sentences on the limits and on what was scored.
+
+        Args:
+            rows: the rows of the scores.
+            mark: what shows the limits: "Bands" or "Bars".
+            *more: further sentences, or "".
+
+        Raises:
+            ValueError: if the results name other intervals than the caller.
+        """
+        limits = self._limits([row for row in rows if "lo" in row], mark)
         if self.caption is not None:
             return self.caption
         clauses = []
@@ -265,19 +275,10 @@ class ChartDetails:
         if self.checker is not None:
             clauses.append(f"checked with {self.checker}")
         scored = f"{', '.join(clauses)}." if clauses else ""
-        return " ".join(filter(None, (*sentences, scored[:1].upper() + scored[1:])))
+        return " ".join(filter(None, (limits, *more, scored[:1].upper() + scored[1:])))
 
-    def limits(self, rows: Iterable[Row], mark: str) -> str:
-        """Return the sentence on confidence limits, or "" if no score has any.
-
-        Args:
-            rows: the rows of the scores.
-            mark: what shows the limits: "Bands" or "Bars".
-
-        Raises:
-            ValueError: if the results name other intervals than the caller.
-        """
-        rows = [row for row in rows if "lo" in row]
+    def _limits(self, rows: Sequence[Row], mark: str) -> str:
+        """Return the sentence on the confidence limits of rows, or "" if there are none."""
         if not rows:
             return ""
         named = sorted({row["interval"] for row in rows if "interval" in row} - {self.interval})

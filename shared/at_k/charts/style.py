@@ -27,7 +27,7 @@ SCORE, DIFFERENCE, IN_TOOLTIP = "f", "+f", ".4f"
 """Formats of scores at ticks, of differences at ticks, and of both in tooltips."""
 PERCENT_FORMATS = {SCORE: "%", DIFFERENCE: "+%", IN_TOOLTIP: ".2%"}
 
-LEGEND_SYMBOL = 12.0  # its width
+LEGEND_SYMBOL = 13.0  # its width, with the space before the name
 _BETWEEN_COLUMNS = 10.0  # of a legend
 _NARROW, _WIDE = " !'(),-./:;I[\\]`fijlrt|", "%@MWmw"
 _LINES = "split(datum.label, '\\n')"
