@@ -32,6 +32,13 @@ def labels_of(chart, axis: str) -> list[str]:
     return ["".join(lines) for lines in _visible_texts(labels)]
 
 
+def paths_of(chart, kind: str) -> list[ET.Element]:
+    """Return the paths of marks of a kind, such as "mark-line", in the picture of a chart."""
+    groups = ET.fromstring(chart._svg()).iter(f"{SVG}g")
+    found = [group for group in groups if kind in group.get("class", "").split()]
+    return [path for group in found for path in group.iter(f"{SVG}path")]
+
+
 def _visible_texts(part: ET.Element) -> Iterator[list[str]]:
     for text in part.iter(f"{SVG}text"):
         if text.get("opacity") != "0":

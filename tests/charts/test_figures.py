@@ -10,7 +10,7 @@ import pytest
 from at_k import charts
 from at_k.charts.figure import Figure
 from at_k.charts.style import COLORS, text_width, wrap_text
-from chart_data import labels_of, texts_of, values_of
+from chart_data import labels_of, paths_of, texts_of, values_of
 
 RESULT = {"pass@1": 0.2, "pass@2": 0.4, "pass@4": 0.5, "pass@4_lo": 0.4, "pass@4_hi": 0.6}
 HOSTILE = "</script><script>alert(1)</script>"
@@ -103,14 +103,12 @@ def test_a_notebook_shows_svg_on_white(chart):
     assert 'fill="white"' in bundle["image/svg+xml"]
 
 
-def test_lines_differ_in_color_dash_and_shape_and_are_named_in_the_key():
+def test_lines_differ_in_color_and_dash_and_their_markers_are_named_in_the_legend():
     results = {f"model {i}": RESULT for i in range(12)}
     chart = charts.by_k(results)
-    scales = [scale for scale in values_of(chart.to_dict(), "scale") if "range" in scale]
-    ranges = {str(scale["range"]): scale["range"] for scale in scales}.values()
-    assert len(ranges) == 3
-    looks = {str(look) for look in zip(*ranges, strict=True)}
-    assert len(looks) == 12
+    lines, symbols = paths_of(chart, "mark-line"), paths_of(chart, "role-legend-symbol")
+    assert len({(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}) == 12
+    assert len({(symbol.get("fill"), symbol.get("d")) for symbol in symbols}) == 12
     texts = [" ".join(lines) for lines in texts_of(chart)]
     assert [text for text in texts if text in results] == list(results)
 
@@ -122,7 +120,7 @@ def test_long_names_are_broken_into_lines_and_not_clipped(draw):
     chart = draw({long: scores, "short": scores})
     lines = [lines for lines in texts_of(chart) if "".join(lines) == long]
     assert lines
-    assert all(len(of_name) > 1 for of_name in lines)
+    assert all(len(broken) > 1 for broken in lines)
     width = re.search(r'width="([\d.]+)pt"', chart._svg())
     assert width is not None
     assert float(width[1]) / 72 == pytest.approx(3.3, abs=0.06)

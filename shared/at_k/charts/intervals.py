@@ -191,7 +191,7 @@ def figure_of_rows(
     rows = [row | {"label": wrap_text(row["label"], most)} for row in rows]
     left = max(text_width(line) for row in rows for line in row["label"].split("\n")) + _GAP
     texts = [[heading, *(row[field] for row in rows)] for heading, field in columns.items()]
-    widths = [max(map(text_width, of_column)) + _GAP for of_column in texts]
+    widths = [max(map(text_width, column)) + _GAP for column in texts]
     right = max(_LAST_LABEL, sum(widths))
     view = view_width(inches, left, right)
     rows = wrap_names(rows, view + right)

@@ -235,7 +235,7 @@ def _line_layers(
             area = area.encode(y=y(f"{prefix}lo"), y2=alt.Y2(f"{prefix}hi:Q"))
             layers.append(area.encode(stroke=channels["stroke"]))
     line = base.mark_line(strokeWidth=1.4, strokeCap="butt", order=False)
-    layers.append(line.encode(y=y("score"), strokeDash=channels["dash"]))
+    layers.append(line.encode(y=y("score"), strokeDash=channels["strokeDash"]))
     marker = base.mark_point(filled=True, opacity=1, size=20)
     if len(rows) <= _MOST_WITH_TOOLTIPS:
         # Points without a marker are drawn invisibly, because they have tooltips.

@@ -20,8 +20,8 @@ _GRID = "#e4e4e4"
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 # The numbers of dash patterns and shapes differ from that of colors, so that combinations do not
 # recur early.
-_DASHES = ([1, 0], [5, 2], [1.5, 1.5], [6, 1.5, 1.5, 1.5], [9, 3])
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+DASHES = ([1, 0], [5, 2], [1.5, 1.5], [6, 1.5, 1.5, 1.5], [9, 3])
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
 SCORE, DIFFERENCE, IN_TOOLTIP = "f", "+f", ".4f"
 """Formats of scores at ticks, of differences at ticks, and of both in tooltips."""
@@ -80,22 +80,19 @@ def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
             them.
         room: the width for the legend, which begins at the left of the views.
     """
-    styles: dict[str, Sequence[Any]] = {"color": COLORS, "dash": _DASHES, "shape": _SHAPES}
-    scales = {
-        channel: alt.Scale(
-            domain=list(names), range=[values[i % len(values)] for i in range(len(names))]
-        )
-        for channel, values in styles.items()
-    }
     legend: alt.Legend | None = None
     if len(names) > 1:
         columns = _legend_columns(names, room)
         legend = alt.Legend(title=None, columns=columns, labelExpr=_LINES)
+
+    def scale(looks: Sequence[Any]) -> alt.Scale:  # which recur if there are more series
+        return alt.Scale(domain=list(names), range=list(looks))
+
     return {
-        "color": alt.Color("series:N", scale=scales["color"], legend=legend),
-        "stroke": alt.Stroke("series:N", scale=scales["color"], legend=None),
-        "dash": alt.StrokeDash("series:N", scale=scales["dash"], legend=None),
-        "shape": alt.Shape("series:N", scale=scales["shape"], legend=legend),
+        "color": alt.Color("series:N", scale=scale(COLORS), legend=legend),
+        "stroke": alt.Stroke("series:N", scale=scale(COLORS), legend=None),
+        "strokeDash": alt.StrokeDash("series:N", scale=scale(DASHES), legend=None),
+        "shape": alt.Shape("series:N", scale=scale(SHAPES), legend=legend),
     }
 
 
