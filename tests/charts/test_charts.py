@@ -8,7 +8,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k import charts
-from chart_data import caption_of, rows_of, scores_by_key, values_of
+from chart_data import caption_of, labels_of, rows_of, scores_by_key, texts_of, values_of
 
 OUTCOMES = (np.random.default_rng(0).random((12, 9)) < np.linspace(0.1, 0.9, 12)[:, None]).astype(
     int
@@ -82,7 +82,7 @@ def test_several_runs_are_lines_of_a_panel_for_each_metric(result):
     assert len({row["panel"] for row in rows}) == 2
     halves = scores_by_key([row for row in rows if row["series"] == "second"])
     assert halves["pass^4"] == result["pass^4"] / 2
-    assert "first" in str(rows_of(chart, "name"))
+    assert [x for x in texts_of(chart) if x[0] in ("first", "second")] == [["first"], ["second"]]
 
 
 def test_maj_at_k_is_shown_at_odd_k(result):
@@ -108,9 +108,10 @@ def test_simultaneous_bands_are_shown_beside_the_limits_at_each_k():
 
 
 def test_the_axis_of_scores_goes_from_0_to_1_unless_scores_are_outside(result):
-    assert [0, 1] in values_of(charts.by_k(result, "pass@k").to_dict(validate=False), "domain")
-    chart = charts.by_k({"max@2": 3.0, "max@4": 5.5})
-    assert [3.0, 5.5] in values_of(chart.to_dict(validate=False), "domain")
+    shares = ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+    assert labels_of(charts.by_k(result, "pass@k"), "Y") == shares
+    rewards = labels_of(charts.by_k({"max@2": 3.0, "max@4": 5.5}), "Y")
+    assert rewards == ["3.0", "3.5", "4.0", "4.5", "5.0", "5.5"]
 
 
 @pytest.mark.parametrize(
@@ -121,12 +122,13 @@ def test_the_axis_of_scores_goes_from_0_to_1_unless_scores_are_outside(result):
         (range(1, 81), "log", [1, 2, 4, 8, 16, 32, 64]),
         (range(1, 101), "log", [1, 2, 4, 8, 16, 32, 64, 100]),
         ([10, 11, 12], None, [10, 11, 12]),
+        (range(20, 41), None, [20, 25, 30, 35, 40]),
     ],
 )
 def test_the_axis_of_k_is_logarithmic_where_k_has_a_wide_range(ks, scale, ticks):
-    chart = charts.by_k({f"pass@{k}": 0.5 for k in ks}).to_dict(validate=False)
-    assert ("log" in values_of(chart, "type")) == (scale == "log")
-    assert ticks in values_of(chart, "values")
+    chart = charts.by_k({f"pass@{k}": 0.5 for k in ks})
+    assert ("log" in values_of(chart.to_dict(validate=False), "type")) == (scale == "log")
+    assert labels_of(chart, "X") == [str(tick) for tick in ticks]
 
 
 def test_markers_of_many_k_are_apart_and_include_the_first_and_the_last():
@@ -163,9 +165,7 @@ def test_the_difference_is_that_of_the_comparison(comparison):
     assert scores_by_key(rows) == {key: comparison[key] for key in keys}
     for field in ("lo", "hi", "band_lo", "band_hi", "a", "b"):
         assert scores_by_key(rows, field) == {key: comparison[f"{key}_{field}"] for key in keys}
-    assert ["difference of pass@k: after minus before"] in values_of(
-        chart.to_dict(validate=False), "title"
-    )
+    assert ["difference of pass@k: after minus before"] in texts_of(chart)
 
 
 def test_the_line_at_0_is_heavy_where_the_band_excludes_0(comparison):
@@ -182,10 +182,13 @@ def test_the_line_at_0_is_heavy_where_the_band_excludes_0(comparison):
 
 def test_long_names_are_in_the_caption_but_not_beside_the_line_at_0(comparison):
     names = ("a-model-with-a-long-name", "another-model-with-a-long-name")
-    chart = charts.difference(comparison, names).to_dict(validate=False)
-    assert "label" not in {each["field"] for each in values_of(chart, "text") if "field" in each}
-    titles = [title for title in values_of(chart, "title") if isinstance(title, list)]
-    assert len(titles[0]) == 2
+    chart = charts.difference(comparison, names)
+    texts = [" ".join(lines) for lines in texts_of(chart)]
+    assert f"{names[1]} higher" not in texts
+    assert f"difference of pass@k: {names[1]} minus {names[0]}" in texts
+    assert f"{names[1]} is higher from k = 1 to 3" in caption_of(chart)
+    short = charts.difference(comparison, ("before", "after"))
+    assert ["after higher"] in texts_of(short)
 
 
 def test_questions_are_ordered_from_the_hardest_to_the_easiest(result):
@@ -211,7 +214,8 @@ def test_the_forest_has_the_scores_ranks_and_letters_of_the_leaderboard():
     chart = charts.forest(board, checker="numeric")
     rows = [{name: row[name] for name in board["runs"][0]} for row in rows_of(chart)]
     assert rows == board["runs"]
-    texts = [row["text"] for row in rows_of(chart, "text")]
+    texts = [" ".join(lines) for lines in texts_of(chart)]
+    assert {"rank", "letters"} < set(texts)
     for row in board["runs"]:
         assert row["run"] in texts
         assert row["letters"] in texts

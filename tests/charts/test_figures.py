@@ -9,8 +9,8 @@ import at_k
 import pytest
 from at_k import charts
 from at_k.charts.figure import Figure
-from at_k.charts.style import COLORS, nice_ticks, text_width, wrap_text
-from chart_data import rows_of, values_of
+from at_k.charts.style import COLORS, text_width, wrap_text
+from chart_data import labels_of, paths_of, texts_of, values_of
 
 RESULT = {"pass@1": 0.2, "pass@2": 0.4, "pass@4": 0.5, "pass@4_lo": 0.4, "pass@4_hi": 0.6}
 HOSTILE = "</script><script>alert(1)</script>"
@@ -38,16 +38,20 @@ def test_files_have_their_formats(files):
 
 def test_a_chart_in_percent_differs_in_its_axis_its_tooltips_and_its_description(chart):
     percent, shares = chart.in_percent().to_dict(), chart.to_dict()
-    text = re.sub(r'<[^>]*aria-label="[^"]*"', "<", chart.in_percent()._svg())
-    labels = re.findall(r">([\d.]+)</text>", text)
-    assert labels[-6:] == ["0", "20", "40", "60", "80", "100"]
-    assert "samples correct (%)" in text
-    panel = percent["vconcat"][1]
-    (lines,) = [layer["encoding"]["tooltip"] for layer in panel["layer"] if "tooltip" in str(layer)]
+    assert labels_of(chart.in_percent(), "Y") == ["0%", "20%", "40%", "60%", "80%", "100%"]
+    layers = percent["spec"]["layer"]
+    (lines,) = [layer["encoding"]["tooltip"] for layer in layers if "tooltip" in str(layer)]
     assert [line["format"] for line in lines if "format" in line] == [".2%"] * 3
-    assert panel["data"] == shares["vconcat"][1]["data"]
+    assert percent["datasets"] == shares["datasets"]
     assert Figure.from_dict(percent).to_dict() == percent
-    assert "(%)" not in chart._svg()
+    assert "%" not in "".join(labels_of(chart, "Y"))
+
+
+def test_a_difference_in_percent_is_in_percentage_points():
+    figure = charts.difference(at_k.compare([[0, 0, 1, 0]] * 3, [[0, 1, 1, 0]] * 3))
+    labels = labels_of(figure.in_percent(), "Y")
+    assert "0" in labels
+    assert all(re.fullmatch(r"[+\u2212]\d+ pp", label) for label in labels if label != "0")
 
 
 def test_svg_has_no_options(chart, tmp_path):
@@ -99,24 +103,27 @@ def test_a_notebook_shows_svg_on_white(chart):
     assert 'fill="white"' in bundle["image/svg+xml"]
 
 
-def test_lines_differ_in_color_dash_and_shape_and_are_named_in_the_key():
+def test_lines_differ_in_color_and_dash_and_their_markers_are_named_in_the_legend():
     results = {f"model {i}": RESULT for i in range(12)}
     chart = charts.by_k(results)
-    scales = [scale for scale in values_of(chart.to_dict(), "scale") if "range" in scale]
-    ranges = {str(scale["range"]): scale["range"] for scale in scales}.values()
-    assert len(ranges) == 3
-    looks = {str(look) for look in zip(*ranges, strict=True)}
-    assert len(looks) == 12
-    names = [row["name"] for row in rows_of(chart, "name")]
-    assert names == list(results)
+    lines, symbols = paths_of(chart, "mark-line"), paths_of(chart, "role-legend-symbol")
+    assert len({(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}) == 12
+    assert len({(symbol.get("fill"), symbol.get("d")) for symbol in symbols}) == 12
+    texts = [" ".join(lines) for lines in texts_of(chart)]
+    assert [text for text in texts if text in results] == list(results)
 
 
-def test_names_in_the_key_are_not_clipped():
+@pytest.mark.parametrize("draw", [charts.by_k, charts.by_group])
+def test_long_names_are_broken_into_lines_and_not_clipped(draw):
     long = "an-organization/a-model-with-a-long-name-70B-instruct-2025-11-22-checkpoint-00012000"
-    chart = charts.by_k({long: RESULT, "short": RESULT})
-    rows = rows_of(chart, "name")
-    assert "".join(row["name"] for row in rows if row["series"] == long) == long
-    assert all(row["start"] + text_width(row["name"]) <= 3.3 * 72 for row in rows)
+    scores = RESULT | {f"{long}/pass@1": 0.3}
+    chart = draw({long: scores, "short": scores})
+    lines = [lines for lines in texts_of(chart) if "".join(lines) == long]
+    assert lines
+    assert all(len(broken) > 1 for broken in lines)
+    width = re.search(r'width="([\d.]+)pt"', chart._svg())
+    assert width is not None
+    assert float(width[1]) / 72 == pytest.approx(3.3, abs=0.06)
 
 
 def test_every_color_differs_in_grey_from_white():
@@ -127,24 +134,10 @@ def test_every_color_differs_in_grey_from_white():
 
 def test_text_is_wrapped_to_a_width():
     text = "Bands: pointwise 95 % confidence limits for the same questions, sampled again."
-    lines = wrap_text(text, 100)
+    lines = wrap_text(text, 100).split("\n")
     assert " ".join(lines) == text
     assert all(text_width(line) <= 100 for line in lines)
-    assert wrap_text("a" * 50, 100) != ["a" * 50]
-
-
-@pytest.mark.parametrize(
-    ("lowest", "highest", "ticks"),
-    [
-        (0.0, 1.0, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-        (-0.21, 0.27, [-0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3]),
-        (3, 3, [2.7, 2.8, 2.9, 3.0, 3.1, 3.2, 3.3]),
-        (0, 0, [-1, -0.5, 0, 0.5, 1]),
-        (1e-7, 3e-7, [1e-7, 1.5e-7, 2e-7, 2.5e-7, 3e-7]),
-    ],
-)
-def test_ticks_are_round_and_enclose_the_values(lowest, highest, ticks):
-    assert nice_ticks(lowest, highest) == pytest.approx(ticks, rel=1e-12)
+    assert all(text_width(line) <= 100 for line in wrap_text("a" * 50, 100).split("\n"))
 
 
 def run_python(code: str) -> str:

@@ -25,7 +25,8 @@ def file(tmp_path):
 
 def text_of(path) -> str:
     """Return the texts of an SVG file, on one line."""
-    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8")))
+    texts = re.findall(r"<text[^>]*>(.*?)</text>", path.read_text(encoding="utf-8"))
+    return " ".join(re.sub(r"(<[^>]*>)+", " ", text).strip() for text in texts)
 
 
 def test_a_chart_is_written_beside_the_scores(capsys, file, tmp_path):

@@ -10,27 +10,24 @@ from typing import Any, Literal
 from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
 from ..core.estimates import Estimate, estimates_of
 from .figure import Figure
-from .lines import LineAxis, figure_of_scores, k_axis
+from .lines import LineAxis, figure_of_lines, k_axis, with_panels
 from .results import (
+    MOST_KEYS,
     ChartDetails,
     ChartResults,
     ChartScores,
-    Curve,
     Row,
     check_scores,
-    chosen_among,
     correction,
     curves_by_name,
     curves_by_threshold,
     estimates_by_key,
-    few_of,
-    in_all_runs,
     metric_title,
     row_of,
     runs_by_name,
     score_titles,
+    shown_names,
 )
-from .style import nice_ticks
 
 
 def by_k(
@@ -76,47 +73,40 @@ def by_k(
         >>> chart.save("curve.pdf")  # doctest: +SKIP
     """
     runs = runs_by_name(results)
-    curves = {}
+    curves, only_odd = {}, False
     for name, scores in runs.items():
-        by_name = curves_by_name(scores)
-        curves[name] = {known: curve for known, curve in by_name.items() if len(curve) > 1}
-        if not curves[name]:
+        by_metric = curves_by_name(scores)
+        lines = {known: curve for known, curve in by_metric.items() if len(curve) > 1}
+        if not lines:
             raise ValueError(
                 f"{name or 'The result'} has no score for several k to draw a line through: "
                 f"compute with k=[1, 2, 4, 8], for example, of a metric such as pass@k."
             )
-        if metric is not None and "avg@k" in by_name:
-            (average,) = by_name["avg@k"].values()
+        if metric is not None and "avg@k" in by_metric:
+            (average,) = by_metric["avg@k"].values()
             # Its limits would cover those of other metrics.
             average = average._replace(interval=None, band=None)
-            ks = {k for curve in curves[name].values() for k in curve}
-            curves[name]["avg@k"] = dict.fromkeys(sorted(ks), average)
-    metrics = chosen_among(metric, in_all_runs(curves, "scores for several k"), "metric")
+            ks = {k for curve in lines.values() for k in curve}
+            lines["avg@k"] = dict.fromkeys(sorted(ks), average)
+        curves[name] = lines
+    metrics = shown_names(metric, curves, "metric", "scores for several k")
+    for lines in curves.values() if "maj@k" in metrics else ():
+        odd = {k: estimate for k, estimate in lines["maj@k"].items() if k % 2}
+        if 1 < len(odd) < len(lines["maj@k"]):
+            lines["maj@k"], only_odd = odd, True
     rows = [
         row_of(estimate, run=name, metric=shown, x=k)
-        for name in runs
+        for name, lines in curves.items()
         for shown in metrics
-        for k, estimate in _odd_if_votes(shown, curves[name][shown]).items()
+        for k, estimate in lines[shown].items()
     ]
-    votes = [of_run["maj@k"] for of_run in curves.values() if "maj@k" in metrics]
-    odd = any(_odd_if_votes("maj@k", curve) != curve for curve in votes)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(
-        details.limits(rows, "Bands"),
-        "maj@k is shown at odd k only." if odd else "",
-        correction(runs),
-    )
-    (first, *_) = curves.values()
+    votes = "maj@k is shown at odd k only." if only_odd else ""
+    text = details.caption_of(rows, "Bands", votes, correction(runs))
+    first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
-    x = k_axis(row["x"] for row in rows)
-    title = names[metrics[0]] if len(metrics) == 1 else "mean over the questions"
-    return figure_of_scores(rows, names, x, text, width, title, highlight)
-
-
-def _odd_if_votes(metric: str, curve: Curve) -> Curve:
-    """Return the part of a curve that is shown: for maj@k the odd k, if there are several."""
-    odd = {k: estimate for k, estimate in curve.items() if k % 2}
-    return odd if metric == "maj@k" and len(odd) > 1 else curve
+    rows = with_panels(rows, names, "mean over the questions")
+    return figure_of_lines(rows, k_axis(row["x"] for row in rows), text, width, highlight)
 
 
 def by_threshold(
@@ -159,7 +149,7 @@ def by_threshold(
                 f"with thresholds=[0.25, 0.5, 0.75, 1.0], for example."
             )
     requested = None if k is None else [str(check_k(x)) for x in as_list("k", k)]
-    ks = chosen_among(requested, in_all_runs(curves, "G-Pass@k for several thresholds"), "k")
+    ks = shown_names(requested, curves, "k", "G-Pass@k for several thresholds")
     rows = [
         row
         for name in runs
@@ -167,11 +157,13 @@ def by_threshold(
         for row in _with_steps(int(shown), curves[name][shown], run=name, metric=shown)
     ]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(details.limits(rows, "Bands"), correction(runs))
-    title = "G-Pass@k: at least a share τ of k samples correct"
-    names = {x: f"k = {x}" if len(runs) == 1 else f"{title}, k = {x}" for x in ks}
-    x = LineAxis("threshold τ", [0, 0.25, 0.5, 0.75, 1], 0, 1)
-    return figure_of_scores(rows, names, x, text, width, title, highlight)
+    text = details.caption_of(rows, "Bands", correction(runs))
+    title = "G-Pass@{0}: at least a share τ of {0} samples correct"
+    are_series = len(runs) == 1 and len(ks) > 1
+    names = {x: f"k = {x}" if are_series else title.format(x) for x in ks}
+    x = LineAxis("threshold τ", 0, 1, [0, 0.25, 0.5, 0.75, 1])
+    rows = with_panels(rows, names, title.format("k"))
+    return figure_of_lines(rows, x, text, width, highlight)
 
 
 def _with_steps(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
@@ -247,29 +239,26 @@ def by_parameter(
         name: {value: estimates_by_key(scores) for value, scores in by_value.items()}
         for name, by_value in sweeps.items()
     }
-    keys = few_of(
-        key,
-        {
-            f"{name} at {value}": [x for x, estimate in by_key.items() if estimate.group is None]
-            for name, by_value in estimates.items()
-            for value, by_key in by_value.items()
-        },
-    )
+    names_of_all = {
+        f"{name} at {value}": [x for x, estimate in by_key.items() if estimate.group is None]
+        for name, by_value in estimates.items()
+        for value, by_key in by_value.items()
+    }
+    keys = shown_names(key, names_of_all, "key", "scores", MOST_KEYS)
     rows = [
         row_of(by_value[value][shown], run=name, metric=shown, x=value)
         for name, by_value in estimates.items()
         for shown in keys
         for value in sorted(by_value)
     ]
-    lowest, highest = min(row["x"] for row in rows), max(row["x"] for row in rows)
-    ticks = [x for x in nice_ticks(lowest, highest) if lowest <= x <= highest]
-    x = LineAxis(parameter, ticks, lowest, highest)
+    values = [row["x"] for row in rows]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
+    text = details.caption_of(rows, "Bands")
     first = next(iter(next(iter(estimates.values())).values()))
     names = score_titles(keys, first.values())
-    title = names[keys[0]] if len(keys) == 1 else "mean over the questions"
-    text = details.caption_of(details.limits(rows, "Bands"))
-    return figure_of_scores(rows, names, x, text, width, title, highlight)
+    rows = with_panels(rows, names, "mean over the questions")
+    x = LineAxis(parameter, min(values), max(values))
+    return figure_of_lines(rows, x, text, width, highlight)
 
 
 def by_question(
@@ -315,11 +304,12 @@ def by_question(
             )
     check_names("noun", [noun], ("question", "item"))
     labels = None if labels is None else entries_of("labels", labels)
-    keys = few_of(key, {name: scores["per_question"] for name, scores in runs.items()})
+    per_question = {name: scores["per_question"] for name, scores in runs.items()}
+    keys = shown_names(key, per_question, "key", "scores", MOST_KEYS)
     rows, sizes = [], set()
-    for name, scores in runs.items():
+    for name, by_key in per_question.items():
         for shown in keys:
-            values = scores["per_question"][shown]
+            values = by_key[shown]
             if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
                 raise TypeError(f"per_question has no numbers under {shown}.")
             if labels is not None and len(labels) != len(values):
@@ -332,11 +322,10 @@ def by_question(
                 for rank, i in enumerate(hardest_first, start=1)
             ]
     most = max(2, *sizes)
-    ticks = [1.0, *(x for x in nice_ticks(1, most) if 1 < x <= most and x == int(x))]
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
-    x = LineAxis(f"{noun}s, from the {order}", ticks, 1, most)
-    names = score_titles(keys, estimates_of(next(iter(runs.values()))))
-    title = names[keys[0]] if len(keys) == 1 else f"score of the {noun}"
+    x = LineAxis(f"{noun}s, from the {order}", 1, most, integers=True)
     questions = most if len(sizes) == 1 and noun == "question" else None
     details = ChartDetails(questions=questions, n=n, checker=checker, caption=caption)
-    return figure_of_scores(rows, names, x, details.caption_of(correction(runs)), width, title)
+    names = score_titles(keys, estimates_of(next(iter(runs.values()))))
+    rows = with_panels(rows, names, f"score of the {noun}")
+    return figure_of_lines(rows, x, details.caption_of(rows, "Bands", correction(runs)), width)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import altair as alt
 
 from ..core.checks import as_list, check_text
 from ..runs.comparison import Difference, differences_in
-from .figure import Figure, divide_space, make_figure, printed_width
-from .lines import LineAxis, NumberAxis, highlight_layers, k_axis, line_layers, mark_apart
+from .figure import Figure, printed_width
+from .lines import (
+    LineAxis,
+    VerticalChannel,
+    figure_of_lines,
+    k_axis,
+    vertical_channel,
+)
 from .results import (
     ChartDetails,
     ChartScores,
@@ -19,9 +27,8 @@ from .results import (
     correction_of_runs,
     metric_label,
 )
-from .style import DARK, LINE_HEIGHT, UNIT, inline_data, nice_ticks, text_width, wrap_text
+from .style import DARK, DIFFERENCE, LINE_HEIGHT, inline_data, text_width
 
-_HEIGHT = 130.0
 _ROOM_AT_ZERO = 0.12  # of the height, for a label beside the line at 0
 _WIDEST_LABEL = 0.45  # of the width; wider labels could be in the way of the band
 
@@ -74,49 +81,28 @@ def difference(
     if len(names) != 2:
         raise ValueError(f"runs has {len(names)} names: give those of both runs.")
     name_a, name_b = names
-    rows = [_row_of_difference(point, f"{name_b} minus {name_a}") for point in curve.values()]
-    segments = _excluding_zero(rows, name_a, name_b)
-    x = k_axis(curve)
-    values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
-    lowest, highest = min(0.0, *values), max(0.0, *values)
-    room = _ROOM_AT_ZERO * (highest - lowest)
-    if any(segment["sign"] > 0 for segment in segments):
-        lowest = min(lowest, -room)
-    if any(segment["sign"] < 0 for segment in segments):
-        highest = max(highest, room)
-    first = next(iter(curve.values()))
-    title = f"difference of {metric_label(first)}: {name_b} minus {name_a}"
-    lines = wrap_text(title, printed_width(width) - text_width(UNIT))
-    y = NumberAxis(lines, nice_ticks(lowest, highest), signed=True)
-    space = divide_space(width, y.extent, text_width(f"{x.ticks[-1]:g}") / 2)
-    zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
-    heavy = alt.Chart(inline_data(segments))
-    layers = [
-        *highlight_layers(highlight, x, x.channel()),
-        *line_layers(rows, x.channel(), y, [rows[0]["series"]]),
-        zero.encode(y=y.channel("y")),
+    title = f"difference of {metric_label(next(iter(curve.values())))}: {name_b} minus {name_a}"
+    rows = [
+        _row_of(point, series=f"{name_b} minus {name_a}", panel=title) for point in curve.values()
     ]
-    if segments:
-        rule = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
-        layers.append(rule.encode(x=x.channel(), x2=alt.X2("end:Q"), y=y.channel("y")))
-        if all(text_width(segment["label"]) <= _WIDEST_LABEL * space.view for segment in segments):
-            layers += [_label(segment, x, y, space.view) for segment in segments]
-    data = inline_data(mark_apart(rows, x, space.view))
-    panel = alt.LayerChart(data=data, layer=layers, width=space.view, height=_HEIGHT)
+    x = k_axis(curve)
+    segments = _excluding_zero(rows, x, name_a, name_b)
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    limits = details.limits(rows, "Bands")
-    text = details.caption_of(limits, correction_of_runs(comparison), _conclusion(segments))
-    return make_figure([panel], [], text, space)
+    corrected = correction_of_runs(comparison)
+    text = details.caption_of(rows, "Bands", corrected, _conclusion(segments))
+    y = _vertical(rows, segments)
+    notes = _line_at_zero(segments, x, y, _WIDEST_LABEL * printed_width(width))
+    return figure_of_lines(rows, x, text, width, highlight, y, notes)
 
 
-def _row_of_difference(point: Difference, series: str) -> Row:
-    row = {"series": series, "x": point.k, "key": point.key, "score": point.score}
-    row["lo"], row["hi"] = point.interval
-    row["band_lo"], row["band_hi"] = point.band
-    return row | {"a": point.a, "b": point.b}
+def _row_of(point: Difference, **columns: Any) -> Row:
+    (lo, hi), (band_lo, band_hi) = point.interval, point.band
+    limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
+    both = {"a": point.a, "b": point.b}
+    return {**columns, "x": point.k, "key": point.key, "score": point.score} | limits | both
 
 
-def _excluding_zero(rows: Sequence[Row], name_a: str, name_b: str) -> list[Row]:
+def _excluding_zero(rows: Sequence[Row], x: LineAxis, name_a: str, name_b: str) -> list[Row]:
     """Return the ranges of successive k at which the band excludes 0, and which run is higher."""
     segments = []
     for sign, group in itertools.groupby(
@@ -125,21 +111,46 @@ def _excluding_zero(rows: Sequence[Row], name_a: str, name_b: str) -> list[Row]:
         ks = [row["x"] for row in group]
         if sign:
             label = f"{name_b if sign > 0 else name_a} higher"
-            segments.append({"x": ks[0], "end": ks[-1], "y": 0, "sign": sign, "label": label})
+            segment = {"x": ks[0], "end": ks[-1], "y": 0, "sign": sign, "label": label}
+            # A label begins where its range begins, or ends where that ends: it stays in the panel.
+            at, align = (ks[0], "left") if x.position(ks[0]) < 0.5 else (ks[-1], "right")
+            segments.append(segment | {"at": at, "align": align})
     return segments
 
 
-def _label(segment: Row, x: LineAxis, y: NumberAxis, view: float) -> alt.Chart:
-    """Return the label of a heavy part of the line at 0, on the side without the band."""
-    half = text_width(segment["label"]) / 2
-    middle = view * (x.position(segment["x"]) + x.position(segment["end"])) / 2
-    left = min(max(middle, half), view - half) - half
-    text = alt.Chart(inline_data([segment])).mark_text(
-        align="left",
-        baseline="middle",
-        dy=segment["sign"] * (LINE_HEIGHT / 2 + 3),
-    )
-    return text.encode(x=alt.value(left), y=y.channel("y"), text=alt.Text("label:N"))
+def _vertical(rows: Sequence[Row], segments: Sequence[Row]) -> VerticalChannel:
+    """Return the vertical channel, whose range has 0, and room for labels beside it."""
+    values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
+    lowest, highest = min(0.0, *values), max(0.0, *values)
+    room = _ROOM_AT_ZERO * (highest - lowest)
+    signs = {segment["sign"] for segment in segments}
+    lowest = min(lowest, -room) if 1 in signs else lowest
+    highest = max(highest, room) if -1 in signs else highest
+    # In percent, a difference is in percentage points.
+    label = "datum.value ? replace(datum.label, '%', ' pp') : '0'"
+    scale = alt.Scale(domain=[lowest, highest])
+    return partial(vertical_channel, scale=scale, format=DIFFERENCE, labelExpr=label)
+
+
+def _line_at_zero(
+    segments: Sequence[Row], x: LineAxis, y: VerticalChannel, widest: float
+) -> list[alt.Chart]:
+    """Return the line at 0, its heavy parts, and their labels unless one is wider than `widest`."""
+    zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
+    layers = [zero.encode(y=y("y"))]
+    if not segments:
+        return layers
+    heavy = alt.Chart(inline_data(segments)).encode(y=y("y"))
+    rule = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
+    layers.append(rule.encode(x=x.channel(), x2=alt.X2("end:Q")))
+    if all(text_width(segment["label"]) <= widest for segment in segments):
+        text = heavy.mark_text(
+            align=alt.ExprRef("datum.align"),
+            baseline="middle",
+            dy=alt.ExprRef(f"{LINE_HEIGHT / 2 + 3} * datum.sign"),
+        )
+        layers.append(text.encode(x=x.channel("at"), text=alt.Text("label:N")))
+    return layers
 
 
 def _conclusion(segments: Sequence[Row]) -> str:

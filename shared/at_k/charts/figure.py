@@ -1,10 +1,10 @@
-"""A figure: panels below each other, with a key of the series above and a caption below."""
+"""A figure: panels below each other, with a legend above and a caption below."""
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,25 +13,17 @@ import altair as alt
 from ..core.checks import check_number
 from .results import Row
 from .style import (
-    LINE_HEIGHT,
+    LEGEND_SYMBOL,
     PADDING,
+    PERCENT_FORMATS,
     POINTS_PER_INCH,
-    SCORE_FORMAT,
-    UNIT,
     config,
-    decimals_of,
     inline_data,
-    series_scales,
-    text_width,
     wrap_text,
 )
 
-_KEY_LINE = 20.0  # length of the line in the key
-_BEFORE_NAME, _AFTER_NAME = 4.0, 12.0
 _NARROWEST_VIEW = 60.0
-_BEYOND = 1.2  # how far marks at the border are drawn beyond their place
 _PPI = 300
-_SCORE_COLUMNS = ("score", "lo", "band_lo", "y")  # columns on axes of scores
 # On a page, a figure is as wide as the page allows, up to twice its size in print.
 _PAGE = """\
 <!DOCTYPE html>
@@ -57,10 +49,10 @@ vegaEmbed("#chart", {spec}, {{"renderer": "svg", "actions": actions}}).catch(con
 """
 
 
-class Figure(alt.VConcatChart):
+class Figure(alt.FacetChart):
     """An Altair chart that keeps its size in print, and shows itself without a network.
 
-    All other methods and attributes are those of `altair.VConcatChart`.
+    All other methods and attributes are those of `altair.FacetChart`.
     """
 
     def save(  # type: ignore[override]
@@ -104,20 +96,15 @@ class Figure(alt.VConcatChart):
         spec = _with_printable_text(super().to_dict(*args, **options))
         details = spec.get("usermeta", {})
         details.pop("in_percent", None)
-        if details.pop("percent", False):  # so that a copy is not changed again
-            _show_percent(spec)
+        if details.pop("percent", False):
+            _show_percent(spec["spec"])
         return spec
 
     def _svg(self) -> str:
         """Return the chart as SVG, whose units are points."""
         stream = io.StringIO()
         super().save(stream, format="svg")
-        head, _, rest = stream.getvalue().partition(">")
-        for length in ("width", "height"):
-            before, _, after = head.partition(f' {length}="')
-            value, _, after = after.partition('"')
-            head = f'{before} {length}="{value}pt"{after}'
-        return f"{head}>{rest}"
+        return re.sub(r' (width|height)="([\d.]+)"', r' \1="\2pt"', stream.getvalue(), count=2)
 
     def _html(self) -> str:
         """Return the chart as an HTML page that holds all scripts."""
@@ -139,32 +126,7 @@ class Figure(alt.VConcatChart):
         return {"image/svg+xml": self._svg(), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
-        return f"<at_k.charts figure, {len(self.vconcat)} parts>"
-
-
-@dataclass(frozen=True)
-class FigureSpace:
-    """The horizontal space of a figure, in points.
-
-    Attributes:
-        left: what is left of the views: the labels of vertical axes.
-        view: width of the views.
-        right: what is right of the views.
-    """
-
-    left: float
-    view: float
-    right: float
-
-    @property
-    def total(self) -> float:
-        """The width of the figure without its padding."""
-        return self.left + self.view + self.right
-
-    def x(self, column: str) -> alt.X:
-        """Return a channel of positions that are counted from the left of the figure."""
-        scale = alt.Scale(domain=[self.left, self.left + self.view], nice=False, zero=False)
-        return alt.X(f"{column}:Q", scale=scale, axis=None)
+        return "<at_k.charts figure>"
 
 
 def printed_width(inches: float) -> float:
@@ -173,27 +135,87 @@ def printed_width(inches: float) -> float:
     return check_number("width", inches, wanted, 0.0, 1000.0) * POINTS_PER_INCH - 2 * PADDING
 
 
-def divide_space(inches: float, left: float, right: float) -> FigureSpace:
-    """Return the space of a figure of a given width.
+def view_width(inches: float, left: float, right: float) -> float:
+    """Return the width of the views of a figure.
+
+    Args:
+        inches: the width of the figure.
+        left, right: the points beside the views, for the labels of axes.
 
     Raises:
         ValueError: if the width leaves nothing for the views.
     """
-    total = printed_width(inches)
-    if not total - left - right >= _NARROWEST_VIEW:
+    view = printed_width(inches) - left - right
+    if not view >= _NARROWEST_VIEW:
         least = (left + right + _NARROWEST_VIEW + 2 * PADDING) / POINTS_PER_INCH
         raise ValueError(f"width is {inches} inches: this chart needs at least {least:.1f}.")
-    return FigureSpace(left, total - left - right, right)
+    return view
+
+
+def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
+    """Return rows whose panels and series are broken into lines, for headers and the legend.
+
+    Args:
+        rows: the data.
+        room: the width from the left of the views to the right of the figure.
+    """
+    return [
+        row
+        | {
+            "panel": wrap_text(row["panel"], room),
+            "series": wrap_text(row["series"], room - LEGEND_SYMBOL),
+        }
+        for row in rows
+    ]
+
+
+def make_figure(
+    panel: alt.LayerChart,
+    rows: Sequence[Row],
+    caption: str,
+    inches: float,
+    content: Sequence[str] = ("", ""),
+    **resolved: Any,
+) -> Figure:
+    """Return a figure with a panel for each value of the column `panel`, its title.
+
+    Args:
+        panel: the marks of a panel, without data.
+        rows: the data.
+        caption: the text below the panels, or "".
+        inches: the width of the figure.
+        content: what the panels show, for readers who do not see them: with scores as they are, and
+            with scores in percent.
+        **resolved: the scales that panels do not share, as in `resolve_scale`.
+    """
+    description, in_percent = (f"{text} {caption}".strip() for text in content)
+    lines = wrap_text(caption, printed_width(inches)).split("\n")
+    return Figure(
+        data=inline_data(rows),
+        facet=alt.FacetMapping(row=alt.Row("panel:N", sort=None)),
+        spec=panel,
+        resolve=alt.Resolve(scale=alt.ScaleResolveMap(**resolved)),
+        title=alt.TitleParams(lines) if caption else alt.Undefined,
+        description=description,
+        spacing=14,
+        background="white",
+        padding=PADDING,
+        config=config(),
+        usermeta={"inches": inches, "in_percent": in_percent},
+    )
 
 
 def _with_printable_text(value: Any) -> Any:
-    """Return a part of a specification with a space for each character that is not printable."""
+    """Return a part of a specification with a space for each character that is not printable.
+
+    Line breaks stay: labels have some.
+    """
     if isinstance(value, dict):
         return {name: _with_printable_text(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
         return [_with_printable_text(part) for part in value]
     if isinstance(value, str) and not value.isprintable():
-        return "".join(character if character.isprintable() else " " for character in value)
+        return "".join(x if x.isprintable() or x == "\n" else " " for x in value)
     return value
 
 
@@ -203,115 +225,7 @@ def _show_percent(part: Any) -> None:
         for entry in part:
             _show_percent(entry)
     elif isinstance(part, dict):
-        if part.get("field") in _SCORE_COLUMNS and (axis := part.get("axis")):
-            *lines, last = axis["title"]
-            axis["title"] = [*lines, f"{last}{UNIT}"]
-            decimals = decimals_of([round(100 * x, 12) for x in axis["values"]])
-            sign = "+" * ("+" in axis.get("labelExpr", ""))
-            number = f"format(100 * datum.value, '{sign}.{decimals}f')"
-            axis["labelExpr"] = f"datum.value ? {number} : '0'" if sign else number
-        if part.get("format") == SCORE_FORMAT:
-            part["format"] = ".2%"
-        for name, entry in part.items():
-            if name != "data":
-                _show_percent(entry)
-
-
-def make_figure(
-    panels: Sequence[alt.LayerChart],
-    names: Sequence[str],
-    caption: str,
-    space: FigureSpace,
-    dashed: bool = True,
-    content: Sequence[str] = ("", ""),
-) -> Figure:
-    """Return a figure.
-
-    Args:
-        panels: the panels.
-        names: the series that the key explains, or none.
-        caption: the text below the panels, or "".
-        space: the horizontal space.
-        dashed: whether the series differ in their dash patterns.
-        content: what the panels show, for readers who do not see them: with scores as they are, and
-            with scores in percent.
-    """
-    views: list[Any] = list(panels)
-    if names:
-        views.insert(0, _key(names, space, dashed))
-    if caption:
-        views.append(_caption(caption, space))
-    description, in_percent = (f"{text} {caption}".strip() for text in content)
-    return Figure(
-        vconcat=views,
-        description=description,
-        spacing=6,
-        background="white",
-        padding=PADDING - _BEYOND,
-        config=config(),
-        usermeta={
-            "inches": (space.total + 2 * PADDING) / POINTS_PER_INCH,
-            "in_percent": in_percent,
-        },
-    )
-
-
-def pixel_y(column: str, height: float) -> alt.Y:
-    """Return a channel of positions that are counted from the top of a view."""
-    scale = alt.Scale(domain=[height, 0], nice=False, zero=False)
-    return alt.Y(f"{column}:Q", scale=scale, axis=None)
-
-
-def _key(names: Sequence[str], space: FigureSpace, dashed: bool) -> alt.LayerChart:
-    """Return the key: the line, the marker and the name of each series."""
-    drawn: list[Row] = []
-    rows: list[Row] = []
-    x = y = 0.0
-    for name in names:
-        lines = wrap_text(name, space.total - _KEY_LINE - _BEFORE_NAME)
-        needed = _KEY_LINE + _BEFORE_NAME + max(map(text_width, lines))
-        if x and x + needed > space.total:
-            x, y = 0.0, y + LINE_HEIGHT
-        drawn.append(
-            {"series": name, "x": x, "middle": x + _KEY_LINE / 2, "end": x + _KEY_LINE, "y": y}
-        )
-        for line in lines:
-            start = x + _KEY_LINE + _BEFORE_NAME
-            rows.append({"series": name, "start": start, "y": y, "name": line})
-            y += LINE_HEIGHT
-        y -= LINE_HEIGHT
-        x += needed + _AFTER_NAME
-    height = y + LINE_HEIGHT
-    scales = series_scales(names)
-    vertical = pixel_y("y", height)
-    base = alt.Chart(inline_data(drawn)).encode(
-        y=vertical, color=alt.Color("series:N", scale=scales["color"], legend=None)
-    )
-    line = base.mark_rule(strokeWidth=1.4, yOffset=LINE_HEIGHT / 2).encode(
-        x=space.x("x"), x2=alt.X2("end:Q")
-    )
-    if dashed:
-        dash = alt.StrokeDash("series:N", scale=scales["dash"], legend=None)
-        line = line.encode(strokeDash=dash)
-    marker = base.mark_point(filled=True, opacity=1, size=20, yOffset=LINE_HEIGHT / 2).encode(
-        x=space.x("middle"), shape=alt.Shape("series:N", scale=scales["shape"], legend=None)
-    )
-    text = (
-        alt.Chart(inline_data(rows))
-        .mark_text(align="left", baseline="middle", yOffset=LINE_HEIGHT / 2)
-        .encode(x=space.x("start"), y=vertical, text=alt.Text("name:N"))
-    )
-    return alt.LayerChart(layer=[line, marker, text], width=space.view, height=height)
-
-
-def _caption(caption: str, space: FigureSpace) -> alt.LayerChart:
-    """Return the lines of the caption."""
-    lines = wrap_text(caption, space.total)
-    height = LINE_HEIGHT * len(lines)
-    rows = [{"x": 0, "y": i * LINE_HEIGHT, "caption": line} for i, line in enumerate(lines)]
-    text = (
-        alt.Chart(inline_data(rows))
-        .mark_text(align="left", baseline="top")
-        .encode(x=space.x("x"), y=pixel_y("y", height), text=alt.Text("caption:N"))
-    )
-    return alt.LayerChart(layer=[text], width=space.view, height=height)
+        if part.get("format") in PERCENT_FORMATS:
+            part["format"] = PERCENT_FORMATS[part["format"]]
+        for entry in part.values():
+            _show_percent(entry)

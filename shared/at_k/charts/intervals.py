@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
 from ..core.checks import check_confidence
 from ..core.estimates import Estimate, carried_by
-from .figure import Figure, FigureSpace, divide_space, make_figure, pixel_y, printed_width
-from .lines import score_ticks, ticks_within, tooltip, zoomed_range
+from .figure import (
+    Figure,
+    make_figure,
+    printed_width,
+    view_width,
+    wrap_names,
+)
+from .lines import score_scale, tooltip, with_panels
 from .results import (
+    MOST_KEYS,
     ChartDetails,
     ChartResults,
     Row,
     correction,
     correction_of_runs,
     estimates_by_key,
-    few_of,
     row_of,
     runs_by_name,
     score_titles,
+    shown_names,
 )
-from .style import (
-    LINE_HEIGHT,
-    PADDING,
-    UNIT,
-    decimals_of,
-    inline_data,
-    series_scales,
-    text_width,
-    wrap_text,
-)
+from .style import LINE_HEIGHT, SCORE, inline_data, series_channels, text_width, wrap_text
 
 _LABEL_SHARE = 0.42  # of the width of a figure
 _GAP = 6.0  # between text and the panel
 _LAST_LABEL = 8.0  # half of the last label of the axis
 _SERIES_HEIGHT = 7.0
-_BETWEEN_ROWS = 7.0
-_BETWEEN_SINGLE_ROWS = 2.0  # if a row has a single interval
+_BETWEEN_SERIES = 6.0  # of two rows
+_BETWEEN_TICKS = 40.0
+_FEWEST_TICKS = 4
 _ALL = "all questions"
 
 
@@ -82,29 +81,23 @@ def by_group(
                 f"{name or 'The result'} has no scores of groups: compute with groups, a label for "
                 f"each question."
             )
-    shown = few_of(
-        key,
-        {
-            name: [x for x, estimate in by_key.items() if estimate.group is None]
-            for name, by_key in runs.items()
-        },
-    )
+    overall = {
+        name: [x for x, estimate in by_key.items() if estimate.group is None]
+        for name, by_key in runs.items()
+    }
+    shown = shown_names(key, overall, "key", "scores", MOST_KEYS)
     groups = dict.fromkeys(x.group for by_key in runs.values() for x in by_key.values())
     rows = [
-        row_of(estimate, run=name, metric=score, label=_ALL if group is None else group, cells={})
+        row_of(estimate, run=name, metric=score, label=_ALL if group is None else group)
         for score in shown
         for group in groups
         for name, by_key in runs.items()
         if (estimate := by_key.get(score if group is None else f"{group}/{score}"))
     ]
-    names = score_titles(shown, next(iter(runs.values())).values())
-    if len(runs) > 1:
-        rows = [{**row, "series": row["run"], "panel": names[row["metric"]]} for row in rows]
-    else:
-        title = names[shown[0]] if len(shown) == 1 else "score"
-        rows = [{**row, "series": names[row["metric"]], "panel": title} for row in rows]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    text = details.caption_of(details.limits(rows, "Bars"), correction(runs_by_name(results)))
+    text = details.caption_of(rows, "Bars", correction(runs_by_name(results)))
+    names = score_titles(shown, next(iter(runs.values())).values())
+    rows = with_panels(rows, names, "score")
     return figure_of_rows(rows, text, width)
 
 
@@ -139,11 +132,12 @@ def forest(
         raise ValueError(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
-    keys = few_of(key, {"": dict.fromkeys(row["key"] for row in board["runs"])})
+    known = {"": [row["key"] for row in board["runs"]]}
+    keys = shown_names(key, known, "key", "scores", MOST_KEYS)
     titles = score_titles(keys, carried_by(board, Estimate) or ())
     rows = [
         {**row, "series": "", "panel": titles[score], "label": row["run"]}
-        | {"cells": {"rank": _rank_range(row), "letters": row["letters"]}}
+        | {"ranks": _rank_range(row)}
         for score in keys
         for row in board["runs"]
         if row["key"] == score
@@ -159,12 +153,13 @@ def forest(
     )
     percent = f"{100 * check_confidence(board.get('confidence')):.6g} %"
     text = details.caption_of(
-        details.limits(rows, "Bars"),
+        rows,
+        "Bars",
         correction_of_runs(board),
         f"Ranks and letters: simultaneous {percent} limits of all differences; runs that share a "
         f"letter cannot be told apart.",
     )
-    return figure_of_rows(rows, text, width)
+    return figure_of_rows(rows, text, width, {"rank": "ranks", "letters": "letters"})
 
 
 def _is_list_of_runs(runs: Any) -> bool:
@@ -188,137 +183,95 @@ def _rank_range(row: Row) -> str:
     return f"{first}" if first == last else f"{first}\u2013{last}"
 
 
-# --- Panels -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """What the panels of a figure have in common.
-
-    Attributes:
-        names: the series.
-        lines: the lines of each label.
-        starts: where each column of text begins, by its heading.
-        space: the horizontal space.
-    """
-
-    names: Sequence[str]
-    lines: Mapping[str, Sequence[str]]
-    starts: Mapping[str, float]
-    space: FigureSpace
-
-    def middles(self, labels: Sequence[str]) -> tuple[dict[str, float], float]:
-        """Return the middle of the row of each label, and the height of all, in points."""
-        series = len(self.names)
-        between = _BETWEEN_ROWS if series > 1 else _BETWEEN_SINGLE_ROWS
-        middles = {}
-        top = LINE_HEIGHT * bool(self.starts) + between / 2
-        for label in labels:
-            height = max(_SERIES_HEIGHT * series, LINE_HEIGHT * len(self.lines[label]))
-            middles[label] = top + height / 2
-            top += height + between
-        return middles, top - between / 2
-
-
-def figure_of_rows(rows: Sequence[Row], caption: str, inches: float) -> Figure:
+def figure_of_rows(
+    rows: Sequence[Row], caption: str, inches: float, columns: Mapping[str, str] | None = None
+) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
     Args:
-        rows: the scores, with the columns panel, label and series; and cells, the texts at the
-            right by the heading of their column. With such texts, the axis of scores is zoomed.
+        rows: the scores, with the columns panel, label and series.
         caption: the text below the panels.
         inches: width of the figure.
+        columns: the columns of text at the right, by their headings. With these, each panel has a
+            range of its own.
     """
-    names = list(dict.fromkeys(row["series"] for row in rows))
-    most = _LABEL_SHARE * (printed_width(inches) + 2 * PADDING)
-    lines = {row["label"]: wrap_text(row["label"], most) for row in rows}
-    left = max(text_width(line) for of_label in lines.values() for line in of_label) + _GAP
-    widths = {
-        heading: max(text_width(text) for text in (heading, *(r["cells"][heading] for r in rows)))
-        for heading in rows[0]["cells"]
-    }
-    panels: dict[str, list[Row]] = {}
-    for row in rows:
-        panels.setdefault(row["panel"], []).append(row)
-    right = max(_LAST_LABEL, sum(widths.values()) + _GAP * len(widths))
-    space = divide_space(inches, left, right)
-    starts, start = {}, space.left + space.view + _GAP
-    for heading, width in widths.items():
-        starts[heading] = start
-        start += width + _GAP
-    layout = _Layout(names, lines, starts, space)
-    charts = [_panel(of, panel, layout) for panel, of in panels.items()]
-    return make_figure(charts, names if len(names) > 1 else [], caption, space, dashed=False)
+    columns = columns or {}
+    most = _LABEL_SHARE * printed_width(inches)
+    rows = [row | {"label": wrap_text(row["label"], most)} for row in rows]
+    left = max(text_width(line) for row in rows for line in row["label"].split("\n")) + _GAP
+    texts = [[heading, *(row[field] for row in rows)] for heading, field in columns.items()]
+    widths = [max(map(text_width, column)) + _GAP for column in texts]
+    right = max(_LAST_LABEL, sum(widths))
+    view = view_width(inches, left, right)
+    rows = wrap_names(rows, view + right)
+    series = len({row["series"] for row in rows})
+    step = max(_SERIES_HEIGHT * series + _BETWEEN_SERIES, LINE_HEIGHT * _lines_of_rows(rows) + 2)
+    layers = [*_bar_layers(rows, view, view + right, bool(columns)), _text("label", -_GAP, "right")]
+    for i, (heading, field) in enumerate(columns.items()):
+        start = view + _GAP + sum(widths[:i])
+        layers += [_text(field, start, "left"), _heading(heading, start)]
+    height = alt.Step(step, **{"for": "position"})
+    panel = alt.LayerChart(layer=layers, width=view, height=height)
+    scales = {"x": "independent"} if columns else {}
+    scales |= {"y": "independent", "yOffset": "independent"}
+    return make_figure(panel, rows, caption, inches, **scales)
 
 
-def _panel(rows: Sequence[Row], title: str, layout: _Layout) -> alt.LayerChart:
-    """Return a panel of intervals and their text."""
-    names, space = layout.names, layout.space
-    if layout.starts:
-        lowest, highest = zoomed_range(rows)
-        ticks = ticks_within(lowest, highest, space.view)
-    else:
-        ticks = score_ticks(rows)
-        lowest, highest = ticks[0], ticks[-1]
-    middles, height = layout.middles(list(dict.fromkeys(row["label"] for row in rows)))
-    offset = {name: (i - (len(names) - 1) / 2) * _SERIES_HEIGHT for i, name in enumerate(names)}
-    placed = [{**row, "y": middles[row["label"]] + offset[row["series"]]} for row in rows]
-    axis = alt.Axis(
-        title=wrap_text(title, space.view + space.right - text_width(UNIT)),
-        values=list(ticks),
-        format=f".{decimals_of(ticks)}f",
-        labelFlush=False,
-        labelOverlap=False,
-    )
-    scale = alt.Scale(domain=[lowest, highest], nice=False, zero=False)
+def _y() -> alt.Y:
+    """Return the channel of rows, whose labels are text beside the panel.
+
+    The labels of an axis are not centered if they have several lines.
+    """
+    return alt.Y("label:N", sort=None, axis=None, scale=alt.Scale(type="band", padding=0))
+
+
+def _bar_layers(rows: Sequence[Row], width: float, room: float, zoomed: bool) -> list[alt.Chart]:
+    """Return the bars of limits and the markers of scores. Series of a row are below each other."""
+    scale = alt.Scale(zero=False) if zoomed else score_scale(rows)
+    ticks = max(_FEWEST_TICKS, int(width / _BETWEEN_TICKS))
 
     def x(column: str) -> alt.X:
+        axis = alt.Axis(title=None, format=SCORE, tickCount=ticks)
         return alt.X(f"{column}:Q", scale=scale, axis=axis)
 
-    scales = series_scales(names)
-    base = alt.Chart().encode(
-        y=pixel_y("y", height), color=alt.Color("series:N", scale=scales["color"], legend=None)
-    )
-    layers: list[Any] = []
-    if any("lo" in row for row in placed):
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    channels = series_channels(names, room)
+    base = alt.Chart().encode(y=_y(), color=channels["color"])
+    if len(names) > 1:
+        offset = alt.Scale(domain=names, paddingOuter=0.5)
+        base = base.encode(yOffset=alt.YOffset("series:N", scale=offset))
+    layers = []
+    if any("lo" in row for row in rows):
         limited = base.transform_filter("isValid(datum.lo)")
         layers.append(limited.mark_rule(strokeWidth=1.2).encode(x=x("lo"), x2=alt.X2("hi:Q")))
     marker = base.mark_point(filled=True, opacity=1, size=14)
-    shape = alt.Shape("series:N", scale=scales["shape"], legend=None)
-    layers.append(marker.encode(x=x("score"), shape=shape, tooltip=tooltip(placed)))
-    texts = [
-        _texts(of_side, side, height, space)
-        for side, of_side in (("right", _labels(middles, layout)), ("left", _cells(placed, layout)))
-        if of_side
-    ]
-    return alt.LayerChart(
-        layer=[alt.LayerChart(data=inline_data(placed), layer=layers), *texts],
-        resolve=alt.Resolve(scale=alt.ScaleResolveMap(x="independent")),
-        width=space.view,
-        height=height,
+    layers.append(marker.encode(x=x("score"), shape=channels["shape"], tooltip=tooltip(rows)))
+    return layers
+
+
+def _lines_of_rows(rows: Sequence[Row]) -> float:
+    """Return how many lines of text the rows need at most, from the middle of one to the next."""
+    lines: dict[tuple[str, str], int] = {}
+    for row in rows:
+        lines[row["panel"], row["label"]] = row["label"].count("\n") + 1
+    return max(sum(pair) / 2 for pair in itertools.pairwise([1, *lines.values(), 1]))
+
+
+def _text(field: str, x: float, align: Literal["left", "right"]) -> alt.Chart:
+    """Return a column of text beside a panel, whose lines are centered in their row."""
+    once = alt.Chart().transform_aggregate(series="count()", groupby=[*{"label": 0, field: 0}])
+    above = f"{LINE_HEIGHT / 2} * (1 - length(split(datum.{field}, '\\n')))"
+    text = once.mark_text(
+        align=align,
+        baseline="middle",
+        dy=alt.ExprRef(above),
+        lineBreak="\n",
+        lineHeight=LINE_HEIGHT,
     )
+    return text.encode(x=alt.XValue(x), y=_y(), text=alt.Text(f"{field}:N"))
 
 
-def _labels(middles: Mapping[str, float], layout: _Layout) -> list[Row]:
-    """Return the lines of the labels of rows, which end left of the panel."""
-    texts = []
-    for label, middle in middles.items():
-        lines = layout.lines[label]
-        for i, line in enumerate(lines):
-            y = middle + (i - (len(lines) - 1) / 2) * LINE_HEIGHT
-            texts.append({"x": layout.space.left - _GAP, "y": y, "text": line})
-    return texts
-
-
-def _cells(placed: Sequence[Row], layout: _Layout) -> list[Row]:
-    """Return the columns of text and their headings, which begin right of the panel."""
-    texts = []
-    for heading, start in layout.starts.items():
-        texts.append({"x": start, "y": LINE_HEIGHT / 2, "text": heading})
-        texts += [{"x": start, "y": row["y"], "text": row["cells"][heading]} for row in placed]
-    return texts
-
-
-def _texts(rows: list[Row], align: Any, height: float, space: FigureSpace) -> alt.Chart:
-    text = alt.Chart(inline_data(rows)).mark_text(align=align, baseline="middle")
-    return text.encode(x=space.x("x"), y=pixel_y("y", height), text=alt.Text("text:N"))
+def _heading(text: str, x: float) -> alt.Chart:
+    """Return the heading of a column of text."""
+    mark = alt.Chart(inline_data([{"text": text}])).mark_text(align="left", baseline="bottom")
+    return mark.encode(x=alt.XValue(x), y=alt.value(-2), text=alt.Text("text:N"))

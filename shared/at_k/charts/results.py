@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -23,7 +23,7 @@ ChartScores = Mapping[str, Any]
 ChartResults = ChartScores | Mapping[str, ChartScores]
 """The scores of one run, or those of several runs by their names."""
 
-_MOST_KEYS = 6
+MOST_KEYS = 6
 
 _IN_WORDS = {
     "pass@k": "at least 1 of {k} samples correct",
@@ -154,56 +154,42 @@ def curves_by_threshold(scores: ChartScores) -> dict[int, dict[float, Estimate]]
     return {k: dict(sorted(curve.items())) for k, curve in sorted(curves.items())}
 
 
-def in_all_runs(by_run: Mapping[str, Iterable[Any]], what: str) -> list[Any]:
-    """Return what each run has, in the order of the first one.
+def shown_names(
+    requested: str | Sequence[str] | None,
+    by_run: Mapping[str, Iterable[str]],
+    parameter: str,
+    what: str,
+    most: float = math.inf,
+) -> list[str]:
+    """Return the names of what a chart shows: the requested ones, or all that each run has.
 
     Args:
-        by_run: what each run has, by the name of the run.
-        what: what it is, in the plural, for the message.
+        requested: the names. One such as "G-Pass@k" stands for all that begin with "G-Pass@k_".
+        by_run: the names that each run has.
+        parameter: the parameter of the requested names, for messages.
+        what: what has these names, in the plural, for messages.
+        most: how many a chart can show.
 
     Raises:
-        ValueError: if the runs have nothing in common.
+        ValueError: if the runs have nothing in common, a name is unknown, or there are too many.
     """
-    first, *more = (dict.fromkeys(of_run) for of_run in by_run.values())
-    common = [name for name in first if all(name in of_run for of_run in more)]
-    if not common:
+    first, *others = (dict.fromkeys(names) for names in by_run.values())
+    known = [name for name in first if all(name in names for names in others)]
+    if not known:
         raise ValueError(f"The runs {', '.join(by_run)} have no {what} in common.")
-    return common
-
-
-def chosen_among(requested: str | Sequence[str] | None, known: Sequence[str], what: str) -> list:
-    """Return the requested names, or all that are known.
-
-    A name such as "G-Pass@k" stands for all that begin with "G-Pass@k_".
-
-    Raises:
-        ValueError: if a name is not known.
-    """
-    if requested is None:
-        return list(known)
-    chosen: dict[str, None] = {}
-    for name in as_list(what, requested):
-        check_text(what, name)
+    shown = dict.fromkeys(known if requested is None else ())
+    for name in [] if requested is None else as_list(parameter, requested):
+        check_text(parameter, name)
         matching = [other for other in known if other == name or other.startswith(f"{name}_")]
         if not matching:
-            raise ValueError(f"{what} is {short(name)}: the results have {', '.join(known)}.")
-        chosen |= dict.fromkeys(matching)
-    return list(chosen)
-
-
-def few_of(requested: str | Sequence[str] | None, by_run: Mapping[str, Iterable[str]]) -> list[str]:
-    """Return the keys that a chart shows: the requested ones, or all that each run has.
-
-    Raises:
-        ValueError: if a run does not have them, or if these are too many for a chart.
-    """
-    keys = chosen_among(requested, in_all_runs(by_run, "scores"), "key")
-    if len(keys) > _MOST_KEYS:
+            raise ValueError(f"{parameter} is {short(name)}: the results have {', '.join(known)}.")
+        shown |= dict.fromkeys(matching)
+    if len(shown) > most:
         raise ValueError(
-            f"{len(keys)} scores are too many for a chart of questions or groups: choose at most "
-            f"{_MOST_KEYS} of {', '.join(keys)}."
+            f"{len(shown)} scores are too many for a chart of questions or groups: choose at most "
+            f"{most} of {', '.join(shown)}."
         )
-    return keys
+    return list(shown)
 
 
 # --- Titles -------------------------------------------------------------------------------
@@ -255,7 +241,7 @@ def _score_title(score: _Named) -> str:
 # --- Captions -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass
 class ChartDetails:
     """What results do not say about themselves, and a caption does; see `at_k.charts`."""
 
@@ -267,45 +253,43 @@ class ChartDetails:
     caption: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("questions", "n"):
-            value = getattr(self, name)
-            if value is not None and not (name == "n" and isinstance(value, str)):
-                object.__setattr__(self, name, check_count(name, value))
+        if self.questions is not None:
+            self.questions = check_count("questions", self.questions)
+        if self.n is not None and not isinstance(self.n, str):
+            self.n = check_count("n", self.n)
         if self.confidence is not None:
             check_confidence(self.confidence)
         for name in ("checker", "interval", "caption"):
             if (text := getattr(self, name)) is not None:
                 check_text(name, text)
 
-    def caption_of(self, *sentences: str) -> str:
-        """Return the caption that is given, or these sentences and one on what was scored."""
-        if self.caption is not None:
-            return self.caption
-        return " ".join(sentence for sentence in (*sentences, self._scored()) if sentence)
-
-    def _scored(self) -> str:
-        clauses = []
-        if self.questions is not None:
-            clauses.append(f"{self.questions} question{'s' * (self.questions != 1)}")
-        if self.n is not None:
-            scope = " each" if clauses else " per question"
-            clauses.append(f"{self.n} sample{'s' * (self.n != 1)}{scope}")
-        if self.checker is not None:
-            clauses.append(f"checked with {self.checker}")
-        scored = ", ".join(clauses)
-        return f"{scored[0].upper()}{scored[1:]}." if scored else ""
-
-    def limits(self, rows: Iterable[Row], mark: str) -> str:
-        """Return the sentence on confidence limits, or "" if no score has any.
+    def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
+        """Return the caption that is given, or sentences on the limits and on what was scored.
 
         Args:
             rows: the rows of the scores.
             mark: what shows the limits: "Bands" or "Bars".
+            *more: further sentences, or "".
 
         Raises:
             ValueError: if the results name other intervals than the caller.
         """
-        rows = [row for row in rows if "lo" in row]
+        limits = self._limits([row for row in rows if "lo" in row], mark)
+        if self.caption is not None:
+            return self.caption
+        clauses = []
+        if self.questions is not None:
+            clauses.append(f"{self.questions} question{'s' if self.questions != 1 else ''}")
+        if self.n is not None:
+            scope = "each" if clauses else "per question"
+            clauses.append(f"{self.n} sample{'s' if self.n != 1 else ''} {scope}")
+        if self.checker is not None:
+            clauses.append(f"checked with {self.checker}")
+        scored = f"{', '.join(clauses)}." if clauses else ""
+        return " ".join(filter(None, (limits, *more, scored[:1].upper() + scored[1:])))
+
+    def _limits(self, rows: Sequence[Row], mark: str) -> str:
+        """Return the sentence on the confidence limits of rows, or "" if there are none."""
         if not rows:
             return ""
         named = sorted({row["interval"] for row in rows if "interval" in row} - {self.interval})
@@ -320,17 +304,15 @@ class ChartDetails:
             limits += f" at each k (dark) and simultaneous {percent}band over all k (pale)"
         elif mark == "Bands":
             limits = f"pointwise {limits}"
-        sentence = f"{mark}: {limits}"
-        scope = self._scope(rows)
-        return f"{sentence} {scope}." if scope else f"{sentence}."
+        scope = self._question_of_limits({row.get("interval", self.interval) for row in rows})
+        return f"{mark}: {limits}{scope}."
 
-    def _scope(self, rows: Iterable[Row]) -> str:
-        """Return the question that the limits answer, or "" if it is unknown."""
-        methods = {row.get("interval", self.interval) for row in rows}
-        others = "for other questions like these"
+    def _question_of_limits(self, methods: Set[str | None]) -> str:
+        """Return the question that limits by these methods answer, or "" if it is unknown."""
         if methods == {"questions"}:
-            return others
+            return " for other questions like these"
         if None in methods or "auto" in methods:
             return ""
-        also = f" (by the method questions, {others})" if "questions" in methods else ""
-        return f"for the same questions, sampled again{also}"
+        others = " (by the method questions, for other questions like these)"
+        same = " for the same questions, sampled again"
+        return same + others if "questions" in methods else same

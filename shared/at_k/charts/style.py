@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -13,68 +13,55 @@ POINTS_PER_INCH = 72
 TEXT = 8.0  # size of text
 LINE_HEIGHT = 10.0
 PADDING = 3.0  # around a chart
-FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 
 DARK = "#1a1a1a"
-_GREY = "#8c8c8c"
 _GRID = "#e4e4e4"
 # Okabe and Ito (2008): colors that people with any color vision can tell apart, without yellow.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 # The numbers of dash patterns and shapes differ from that of colors, so that combinations do not
 # recur early.
-_DASHES = ([1, 0], [5, 2], [1.5, 1.5], [6, 1.5, 1.5, 1.5], [9, 3])
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+DASHES = ([1, 0], [5, 2], [1.5, 1.5], [6, 1.5, 1.5, 1.5], [9, 3])
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
-SCORE_FORMAT = ".4f"  # of the numbers in tooltips
-UNIT = " (%)"  # at the end of the title of an axis, where scores are in percent
+SCORE, DIFFERENCE, IN_TOOLTIP = "f", "+f", ".4f"
+"""Formats of scores at ticks, of differences at ticks, and of both in tooltips."""
+PERCENT_FORMATS = {SCORE: "%", DIFFERENCE: "+%", IN_TOOLTIP: ".2%"}
 
-_WIDTHS = {
-    191: "'",
-    222: "ijl",
-    278: " !,./:;I[\\]ft",
-    333: "()-`r",
-    500: "Jckvxyzs",
-    584: "+<=>~\u2212",
-    611: "FTZ",
-    667: "&ABEKPSVXY",
-    722: "CDHNRUw",
-    778: "GOQ",
-    833: "Mm",
-    889: "%",
-    944: "W",
-    1015: "@",
-}
-"""Widths of characters in Helvetica, in thousandths of the size. Digits and most letters: 556."""
-
-_WIDTH = {character: width for width, group in _WIDTHS.items() for character in group}
+LEGEND_SYMBOL = 13.0  # its width, with the space before the name
+_BETWEEN_COLUMNS = 10.0  # of a legend
+_NARROW, _WIDE = " !'(),-./:;I[\\]`fijlrt|", "%@MWmw"
+_LINES = "split(datum.label, '\\n')"
 
 
-def text_width(text: str, size: float = TEXT) -> float:
-    """Return the width of a line of text in points. East Asian characters are as wide as high."""
-    widths = (_WIDTH.get(character, 556 if character < "\u2e80" else 1000) for character in text)
-    return sum(widths) * size / 1000
+def text_width(text: str) -> float:
+    """Return about how wide a line of text is, in points.
+
+    Vega measures text where it places it, but breaks no lines, and fits no facets to a width.
+    """
+
+    def em(character: str) -> float:
+        if character >= "\u2e80":  # East Asian characters are as wide as high
+            return 1.0
+        if character in _NARROW:
+            return 0.28
+        return 0.86 if character in _WIDE else 0.7 if character.isupper() else 0.54
+
+    return TEXT * sum(map(em, text))
 
 
-def wrap_text(text: str, width: float, size: float = TEXT) -> list[str]:
-    """Return the lines of a text that is broken to a width in points.
+@lru_cache
+def wrap_text(text: str, width: float) -> str:
+    """Return a text with line breaks, so that its lines are at most so many points wide.
 
-    Lines are broken at spaces. A word that is too long for a line is broken after hyphens,
-    underscores and slashes, or else anywhere.
+    Lines are broken at spaces, after hyphens, underscores and slashes, or within longer words.
     """
     lines = [""]
-    for word in text.split(" "):
-        pieces = [word]
-        if text_width(word, size) > width:
-            pieces = [piece for piece in re.split(r"(?<=[-_/])", word) if piece]
-            if any(text_width(piece, size) > width for piece in pieces):
-                pieces = list(word)
-        for i, piece in enumerate(pieces):
-            space = " " if i == 0 and lines[-1] else ""
-            if lines[-1] and text_width(f"{lines[-1]}{space}{piece}", size) > width:
-                lines.append(piece)
-            else:
-                lines[-1] += space + piece
-    return lines
+    for word in re.findall(r"[^-_/ ]*[-_/ ]?", text):
+        for piece in [word] if text_width(word.rstrip()) <= width else word:
+            if lines[-1] and text_width(f"{lines[-1]}{piece}".rstrip()) > width:
+                lines.append("")
+            lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
@@ -85,66 +72,92 @@ def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
     return alt.InlineData(values=tuple(rows))
 
 
-def series_scales(names: Sequence[str]) -> dict[str, alt.Scale]:
-    """Return the scales that give each name its own color, dash pattern and marker shape."""
-    styles: dict[str, Sequence[Any]] = {"color": COLORS, "dash": _DASHES, "shape": _SHAPES}
+def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
+    """Return the channels that give each series its own color, dash pattern and marker shape.
+
+    Args:
+        names: the series, with line breaks. If there are several, a legend above the panels names
+            them.
+        room: the width for the legend, which begins at the left of the views.
+    """
+    legend: alt.Legend | None = None
+    if len(names) > 1:
+        columns = _legend_columns(names, room)
+        legend = alt.Legend(title=None, columns=columns, labelExpr=_LINES)
+
+    def scale(looks: Sequence[Any]) -> alt.Scale:  # which recur if there are more series
+        return alt.Scale(domain=list(names), range=list(looks))
+
     return {
-        channel: alt.Scale(
-            domain=list(names), range=[values[i % len(values)] for i in range(len(names))]
-        )
-        for channel, values in styles.items()
+        "color": alt.Color("series:N", scale=scale(COLORS), legend=legend),
+        "stroke": alt.Stroke("series:N", scale=scale(COLORS), legend=None),
+        "strokeDash": alt.StrokeDash("series:N", scale=scale(DASHES), legend=None),
+        "shape": alt.Shape("series:N", scale=scale(SHAPES), legend=legend),
     }
 
 
-def nice_ticks(lowest: float, highest: float, at_most: int = 6) -> list[float]:
-    """Return round numbers at equal distances that begin below and end above all values."""
-    if highest <= lowest:
-        margin = abs(lowest) / 10 or 1.0
-        lowest, highest = lowest - margin, highest + margin
-    size = 10.0 ** math.floor(math.log10((highest - lowest) / at_most))
-    for step in (size, 2 * size, 2.5 * size, 5 * size, 10 * size, 20 * size):
-        first, last = math.floor(lowest / step + 1e-9), math.ceil(highest / step - 1e-9)
-        if last - first <= at_most:
-            break
-    digits = max(0, 2 - math.floor(math.log10(step)))
-    return [round(i * step, digits) for i in range(first, last + 1)]
-
-
-def decimals_of(ticks: Sequence[float]) -> int:
-    """Return how many decimals ticks need."""
-    return next(d for d in range(16) if all(round(x, d) == x for x in ticks))
-
-
-def tick_labels(ticks: Sequence[float], signed: bool = False) -> list[str]:
-    """Return the labels of ticks, with as many decimals as they need."""
-    return [f"{x:{'+' * signed}.{decimals_of(ticks)}f}" for x in ticks]
+def _legend_columns(names: Sequence[str], room: float) -> int:
+    """Return how many columns the legend of several series can have. Each has its own width."""
+    widths = [max(map(text_width, name.split("\n"))) for name in names]
+    for columns in range(len(names), 1, -1):
+        text = sum(max(widths[i::columns]) for i in range(columns))
+        if text + columns * (LEGEND_SYMBOL + _BETWEEN_COLUMNS) <= room:
+            return columns
+    return 1
 
 
 def config() -> alt.Config:
-    """Return the look of axes, text and views."""
-    text: dict[str, Any] = {"font": FONT, "fontSize": TEXT, "color": DARK}
-    axis: dict[str, Any] = {
-        "domainColor": DARK,
-        "domainWidth": 0.6,
-        "gridColor": _GRID,
-        "gridWidth": 0.5,
-        "labelColor": DARK,
-        "labelFont": FONT,
-        "labelFontSize": TEXT,
-        "labelLimit": 0,
-        "labelPadding": 2,
-        "tickColor": DARK,
-        "tickSize": 3,
-        "tickWidth": 0.6,
-        "titleColor": DARK,
-        "titleFont": FONT,
-        "titleFontSize": TEXT,
-        "titleFontWeight": "normal",
-        "titleLimit": 0,
-        "titlePadding": 3,
-    }
+    """Return the look of axes, headers, legends and text."""
+    labels: dict[str, Any] = {"labelColor": DARK, "labelFontSize": TEXT, "labelLimit": 0}
     return alt.Config(
-        axis=alt.AxisConfig(**axis),
-        text=alt.MarkConfig(**text, limit=0),
-        view=alt.ViewConfig(stroke=None, continuousWidth=200, continuousHeight=130),
+        font="Helvetica, Arial, Liberation Sans, sans-serif",
+        axis=alt.AxisConfig(
+            **labels,
+            domainColor=DARK,
+            domainWidth=0.6,
+            gridColor=_GRID,
+            gridWidth=0.5,
+            labelFlush=False,
+            labelPadding=2,
+            tickColor=DARK,
+            tickSize=3,
+            tickWidth=0.6,
+            titleColor=DARK,
+            titleFontSize=TEXT,
+            titleFontWeight="normal",
+            titleLimit=0,
+            titlePadding=3,
+        ),
+        header=alt.HeaderConfig(
+            **labels,
+            title=None,
+            labelAnchor="start",
+            labelExpr=_LINES,
+            labelLineHeight=LINE_HEIGHT,
+            labelOrient="top",
+            labelPadding=2,
+        ),
+        legend=alt.LegendConfig(
+            **labels,
+            columnPadding=_BETWEEN_COLUMNS,
+            offset=4,
+            orient="top",
+            rowPadding=1,
+            symbolOpacity=1,
+            symbolSize=30,
+            symbolStrokeWidth=0,
+        ),
+        text=alt.MarkConfig(color=DARK, fontSize=TEXT, limit=0),
+        title=alt.TitleConfig(
+            anchor="start",
+            color=DARK,
+            fontSize=TEXT,
+            fontWeight="normal",
+            frame="bounds",
+            limit=0,
+            lineHeight=LINE_HEIGHT,
+            offset=6,
+            orient="bottom",
+        ),
+        view=alt.ViewConfig(stroke=None),
     )
