@@ -690,7 +690,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "557435fe0933"
+KERNEL = "e1778e5a241c"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2623,7 +2623,7 @@ of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^
 1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
-clusters increase the variance; without clusters it is M.
+clusters increase the variance, but at least G*; without clusters it is M.
 
 - An eighth of an event is added to V and to the largest variance that the mean allows, both for one
   question, because M* observations cannot show rarer events.
@@ -2727,14 +2727,14 @@ def means_of_questions(
     independent = independent / (questions * (questions - 1))
     if clusters is None:
         return MeansOfQuestions(mean, independent, np.full(len(mean), questions), questions)
-    errors, effective = (
-        cluster_errors(columns, clusters),
-        effective_clusters(clusters, len(columns)),
-    )
+    errors = cluster_errors(columns, clusters)
+    effective = effective_clusters(clusters, len(columns))
     covariance = errors.T @ errors
     of_one, of_clusters = np.diag(independent), np.diag(covariance)
-    effect = np.maximum(1.0, of_clusters / np.where(of_one > 0, of_one, np.inf))
-    return MeansOfQuestions(mean, covariance, np.maximum(questions / effect, effective), effective)
+    # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
+    effect = np.where(of_one > 0, of_clusters / np.where(of_one > 0, of_one, 1.0), questions)
+    number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
+    return MeansOfQuestions(mean, covariance, number, effective)
 
 
 def cluster_errors(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
@@ -5381,6 +5381,8 @@ def check_clusters(
 ) -> np.ndarray | None:
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
+    Warns if few clusters have most of the questions.
+
     Raises:
         ValueError: if there are not M labels, or no interval that uses clusters.
     """
@@ -5394,7 +5396,15 @@ def check_clusters(
         raise ValueError(
             f"clusters are used by interval='questions' only, and interval is {interval!r}."
         )
-    return label_index(clusters, questions, "clusters")[1]
+    names, index = label_index(clusters, questions, "clusters")
+    effective = effective_clusters(index, questions)
+    if effective < len(names) / 2:
+        warnings.warn(
+            f"The {len(names)} clusters differ in size, so they count as {effective:.1f} of equal "
+            f"size: the limits are as wide as for so few.",
+            stacklevel=2,
+        )
+    return index
 
 
 # --- Scores, and the method of their limits ------------------------------------------------

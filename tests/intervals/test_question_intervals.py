@@ -43,7 +43,7 @@ def limits_by_formula(
     independent = jackknife(scores, [*range(questions)])
     sizes = Counter(clusters).values()
     effective = Fraction(questions**2, sum(size**2 for size in sizes))
-    number = Fraction(questions)
+    number = effective  # scores that do not vary do not show the effect of clusters
     if independent:
         number = max(effective, questions / max(Fraction(1), v / independent))
     z = t.isf(alpha / 2, max(1.0, float(effective) - 1))
@@ -111,6 +111,19 @@ def test_ten_clusters_one_of_which_has_half_of_the_questions_are_effectively_few
     clusters = np.repeat(np.arange(10), [9] + [1] * 9)
     means = means_of_questions(np.random.default_rng(0).random((18, 1)), clusters=clusters)
     assert means.clusters == pytest.approx(18**2 / (81 + 9))
+
+
+def test_the_effective_number_of_unequal_clusters_is_said(gpassk):
+    rows = np.random.default_rng(1).integers(0, 2, (40, 4))
+    unequal, equal = ["django"] * 29 + [*"abcdefghijk"], [f"c{i // 4}" for i in range(40)]
+    options: dict[str, Any] = {"k": 1, "confidence": 0.95, "interval": "questions"}
+    effective = 40**2 / (29**2 + 11)
+    message = rf"The 12 clusters differ in size, so they count as {effective:.1f} of equal size"
+    with pytest.warns(UserWarning, match=message):
+        gpassk.compute(predictions=rows, clusters=unequal, **options)
+    with pytest.warns(UserWarning, match=message):
+        at_k.compare(rows, 1 - rows, k=1, clusters=unequal)
+    gpassk.compute(predictions=rows, clusters=equal, **options)  # a warning would be an error
 
 
 @given(st.floats(0, 1), st.floats(0, 0.2), st.integers(1, 200), st.floats(0.5, 5))

@@ -40,7 +40,6 @@ compared = at_k.compare(
     runs["T = 0.8"],
     k=[1, 8],
     check_correct_fn="numeric",
-    interval="questions",
 )
 print([round(compared[key], 3) for key in ("pass@8", "pass@8_lo", "pass@8_hi")])
 
@@ -49,13 +48,13 @@ difference = at_k.charts.difference(
     at_k.compare(runs["T = 0.2"], runs["T = 0.8"], check_correct_fn="numeric"),
     runs=list(runs),
     confidence=0.95,
-    interval="sampling",
+    interval="questions",
 )
 difference.save("difference.pdf")
 
 # %% The table and the sentence, ready to paste
 names = ["--names", *files]
-checked = ["--check-correct-fn", "numeric", "--k", "1", "8", "--interval", "questions"]
+checked = ["--check-correct-fn", "numeric", "--k", "1", "8"]
 paths = [str(file) for file in files.values()]
 at_k_command(["compare", *paths, *names, *checked, "--format", "latex"])
 

@@ -43,7 +43,7 @@ exit status:
   3  the interval contains the least score: the data do not decide
 
 examples, with the samples of the package:
-  at-k gate {COOL} --check-correct-fn numeric --at-least 0.4
+  at-k gate {COOL} --check-correct-fn numeric --at-least 0.3
   at-k gate {WARM} --check-correct-fn numeric --include pass@k --k 8 --at-least 0.6
   at-k gate {COOL} --check-correct-fn numeric --baseline {WARM} --margin 0.02 --format json
 """

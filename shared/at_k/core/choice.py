@@ -7,6 +7,7 @@ one value of them. `method_of_auto` is the rule.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from .counts import BinaryCounts
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
-from .questions import QuestionIntervals
+from .questions import QuestionIntervals, effective_clusters
 from .rewards import Rewards, max_scores
 from .score import Score, ScoreKey, Scores
 
@@ -158,6 +159,8 @@ def check_clusters(
 ) -> np.ndarray | None:
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
+    Warns if few clusters have most of the questions.
+
     Raises:
         ValueError: if there are not M labels, or no interval that uses clusters.
     """
@@ -171,7 +174,15 @@ def check_clusters(
         raise ValueError(
             f"clusters are used by interval='questions' only, and interval is {interval!r}."
         )
-    return label_index(clusters, questions, "clusters")[1]
+    names, index = label_index(clusters, questions, "clusters")
+    effective = effective_clusters(index, questions)
+    if effective < len(names) / 2:
+        warnings.warn(
+            f"The {len(names)} clusters differ in size, so they count as {effective:.1f} of equal "
+            f"size: the limits are as wide as for so few.",
+            stacklevel=2,
+        )
+    return index
 
 
 # --- Scores, and the method of their limits ------------------------------------------------

@@ -21,7 +21,7 @@ of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^
 1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
-clusters increase the variance; without clusters it is M.
+clusters increase the variance, but at least G*; without clusters it is M.
 
 - An eighth of an event is added to V and to the largest variance that the mean allows, both for one
   question, because M* observations cannot show rarer events.
@@ -136,14 +136,14 @@ def means_of_questions(
     independent = independent / (questions * (questions - 1))
     if clusters is None:
         return MeansOfQuestions(mean, independent, np.full(len(mean), questions), questions)
-    errors, effective = (
-        cluster_errors(columns, clusters),
-        effective_clusters(clusters, len(columns)),
-    )
+    errors = cluster_errors(columns, clusters)
+    effective = effective_clusters(clusters, len(columns))
     covariance = errors.T @ errors
     of_one, of_clusters = np.diag(independent), np.diag(covariance)
-    effect = np.maximum(1.0, of_clusters / np.where(of_one > 0, of_one, np.inf))
-    return MeansOfQuestions(mean, covariance, np.maximum(questions / effect, effective), effective)
+    # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
+    effect = np.where(of_one > 0, of_clusters / np.where(of_one > 0, of_one, 1.0), questions)
+    number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
+    return MeansOfQuestions(mean, covariance, number, effective)
 
 
 def cluster_errors(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
