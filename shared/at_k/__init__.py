@@ -45,7 +45,7 @@ from .functions.spectra import (
 )
 from .functions.tailpass import tailpass, tailpass_empirical
 from .loading import load
-from .readers.questions import read
+from .readers.run import read
 from .runs.comparison import compare
 from .runs.leaderboard import leaderboard
 from .runs.noise import noise

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ..checks import short
-from ..readers.columns import PER_QUESTION, PER_SAMPLE, USUAL_NAMES
+from ..readers.missing import CHOICES
+from ..readers.names import NAMES, PER_QUESTION, PER_SAMPLE
 from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 
@@ -45,12 +46,15 @@ _LABELS_HELP = (
     "the scores are corrected. Or the counts of labels "
     '{"tp": 90, "fn": 8, "fp": 3, "tn": 99}.'
 )
-_ROWS = ("where", "pool", "correct_values", "group_size", "records", "max_gb")
+_ROWS = (
+    *("where", "pool", "missing", "correct_values", "correct_at_least", "group_size", "records"),
+    "by_order",
+)
 _READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
 # Parameters of `compute` without a flag of their own: the first two are read from columns, and an
 # executor is an object.
-_WITHOUT_FLAG = ("predictions", "references", "executor")
+_WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
 
 
 def add_flags(
@@ -88,9 +92,9 @@ def add_flags(
             options = _argparse_options(parameter)
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
     for role, text in column_helps.items():
-        if role in USUAL_NAMES:
+        if role in NAMES:
             only = ' with --interval "questions"' if role == "clusters" else ""
-            text = f"{text} Usual names{only}: {', '.join(USUAL_NAMES[role])}."
+            text = f"{text} Usual names{only}: {', '.join(NAMES[role])}."
         several: dict[str, Any] = {"nargs": "+"} if role in ("questions", "counts") else {}
         flag = f"--{role.replace('_', '-')}"
         columns.add_argument(flag, metavar="COLUMN", help=text, **several)
@@ -110,8 +114,9 @@ def add_flags(
         metavar="COLUMN",
         help="columns whose entries may differ between the samples of a question. Without it, a "
         "column such as run or filter with different entries is an error. With --pool run, rows of "
-        "different runs are different samples. The rows of two filters of lm-evaluation-harness "
-        "have the same responses: select one with --where instead.",
+        "different runs are different samples. --pool files pools files with the same questions. "
+        "The rows of two filters of lm-evaluation-harness have the same responses: select one "
+        "with --where instead.",
     )
     rows.add_argument(
         "--group-size",
@@ -126,18 +131,28 @@ def add_flags(
         "of them, such as results.results.",
     )
     rows.add_argument(
-        "--max-gb",
-        type=float,
-        metavar="GB",
-        help="the most that a compressed file may hold, in GB. Default: 1, or 100 times its size "
-        "if that is more.",
+        "--missing",
+        choices=CHOICES,
+        help="what a missing outcome or answer counts: incorrect, or drop to leave it out. Default: "
+        "the rule of the tool that wrote the log; otherwise an error asks.",
     )
     rows.add_argument(
         "--correct-values",
         nargs="+",
         default=(),
         metavar="VALUE",
-        help="outcomes that are correct, such as C or yes. All others are incorrect.",
+        help="outcomes that are correct, such as C. All others are incorrect.",
+    )
+    rows.add_argument(
+        "--correct-at-least",
+        type=float,
+        metavar="SCORE",
+        help="the least score that is correct, such as 0.75. Lower scores are incorrect.",
+    )
+    rows.add_argument(
+        "--by-order",
+        action="store_true",
+        help="questions without ids are those of the other file in the same order.",
     )
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
     dataset.add_argument("--split", metavar="NAME", help="split of the dataset.")

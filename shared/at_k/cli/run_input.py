@@ -14,7 +14,7 @@ import numpy as np
 from ..checks import InputError, short
 from ..inputs.outcomes import Outcomes
 from ..inputs.rows import Rows, read_rows
-from ..readers.questions import Questions
+from ..readers.run import Run as Questions
 from .formats import number_of
 
 
@@ -49,7 +49,7 @@ class RunInput:
 
     @cached_property
     def _rows(self) -> Rows:
-        return read_rows(self.questions.arguments["predictions"])
+        return read_rows(self.questions["predictions"])
 
     @property
     def sizes(self) -> np.ndarray:
@@ -76,7 +76,6 @@ class RunInput:
             noun: what a sample is called.
         """
         columns = dict(self.questions.columns)
-        missing = int(self.sizes.sum() - self.present.sum())
         least, most = int(self.sizes.min()), int(self.sizes.max())
         per_question = number_of(most, noun) if least == most else f"{least} to {most} {noun}s"
         text = f"{number_of(len(self.sizes), row)}, {per_question} each"
@@ -87,10 +86,10 @@ class RunInput:
             names = counts if isinstance(counts, str) else ", ".join(counts.values())
             text += f", counted in {names}"
         else:
-            if missing and self.questions.unscored:
-                text += f" ({missing} of them not scored, {self.questions.unscored})"
-            elif missing:
-                text += f" ({missing} of them missing)"
+            if self.questions.missing:
+                text += f" ({self.questions.missing})"
+            if {"outcomes", "predictions"} <= columns.keys():
+                text += f" in {columns.pop('predictions')}"
             if "outcomes" in columns:
                 text += f", already graded in {columns.pop('outcomes')}"
             elif "references" in columns:

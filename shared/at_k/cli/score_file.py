@@ -21,8 +21,9 @@ from ..inputs.checking import Checked, Checking
 from ..inputs.outcomes import read_outcomes
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
-from ..readers.columns import as_outcome
-from ..readers.questions import Questions, read_questions
+from ..readers.run import Run as Questions
+from ..readers.run import read_run
+from ..readers.words import number_in
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
 from ..runs.outcomes_of_runs import Run
@@ -110,8 +111,9 @@ def _score_files(
         check_scores_to_plot(defaults | flags)
     counts = reading["counts"] or ()
     if len(counts) > 1 and ("categories" in parameters or name == "score_agg"):
-        reading["counts"] = {as_outcome(column): column for column in counts}  # named by labels
-    questions = read_questions(files, **reading)
+        reading["counts"] = {number_in(column): column for column in counts}  # named by labels
+    reading["has_labels"] = name == "score_agg" or "categories" in parameters
+    questions = read_run(files, **reading)
     run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     if not (computation.accepts_labels or "categories" in parameters):
         with naming_questions(questions):
@@ -161,7 +163,7 @@ def _scores_and_noise(
     That is the score with the largest k of the first name. There is none without intervals, and
     none that options other than k define.
     """
-    names, arguments = computation.parameters, questions.arguments
+    names, arguments = computation.parameters, questions
     options = {name: x for name, x in arguments.items() if name in names} | parameters
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)
     samples = _CheckedOnce(read.batch, read.validate, read.cache, in_order=read.in_order)
@@ -203,8 +205,8 @@ def _refuse_ungraded(questions: Questions, checked: bool) -> None:
         questions: that were read.
         checked: whether the caller gives a checker, for which samples may be numbers too.
     """
-    columns, predictions = questions.columns, questions.arguments["predictions"]
-    if "references" in questions.arguments or not isinstance(predictions, list):
+    columns, predictions = questions.columns, questions["predictions"]
+    if "references" in questions or not isinstance(predictions, list):
         return
     for question, samples in enumerate(predictions):
         for sample in samples if isinstance(samples, list) else [samples]:
@@ -268,9 +270,9 @@ To score one of these files, or your own with a line such as
 
 
 def _scores(file: str) -> dict[str, float]:
-    questions = read_questions(file)
+    questions = read_run(file)
     return computation_of("gpassk").compute(
-        **questions.arguments,
+        **questions,
         check_correct_fn="numeric",
         k=_K_VALUES,
         thresholds=[0.5],

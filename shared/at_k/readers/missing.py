@@ -1,0 +1,171 @@
+"""Outcomes and answers that are missing: the caller, or the rule of a tool, says what they count.
+
+They are neither incorrect nor left out by themselves, because both can be meant and the scores
+differ: an attempt that broke off is a failure of an agent, and a server that was down is not one of
+a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ..checks import short
+from .names import ERRORS, columns_named
+from .table import SelectionError, Table
+from .words import MISSING_WORDS, entry_text, is_missing, word
+
+CHOICES = ("incorrect", "drop")
+
+
+class MissingError(SelectionError):
+    """Samples are missing, and nothing says what they count."""
+
+
+def check_missing(missing: Any) -> str | None:
+    """Return the choice; a ValueError if it is none of `CHOICES`."""
+    if missing is not None and missing not in CHOICES:
+        raise ValueError(
+            f"missing is {short(missing)}: give 'incorrect', or 'drop' to leave them out."
+        )
+    return missing
+
+
+def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
+    """Return the cells with None where a text in a column such as `error` says why there is none.
+    """
+    if table.layout is not None:
+        return list(cells)
+    errors = columns_named(table.columns, ERRORS)
+    for name in errors:
+        column = table.columns[name]
+        cells = [
+            None if _is_error(error) and not isinstance(cell, list) else cell
+            for cell, error in zip(cells, column, strict=True)
+        ]
+    return list(cells)
+
+
+def _is_error(entry: Any) -> bool:
+    if isinstance(entry, dict):
+        return bool(entry)
+    return isinstance(entry, str) and word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
+
+
+def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any]) -> list[Any]:
+    """Return answers with None where there is none: null, an empty cell of CSV, or a word for it.
+
+    A word that is the reference of a question is an answer.
+    """
+    known = {
+        word(x)
+        for reference in references
+        for x in (reference if isinstance(reference, list) else [reference])
+        if isinstance(x, str)
+    }
+    words = MISSING_WORDS - known
+
+    def read(cell: Any) -> Any:
+        if isinstance(cell, list):
+            return [read(entry) for entry in cell]
+        if is_missing(cell) or (isinstance(cell, str) and word(cell) in words):
+            return None
+        return None if table.is_csv and cell == "" else cell
+
+    return [read(cell) for cell in cells]
+
+
+def settle_missing(
+    table: Table,
+    samples: Mapping[Any, list[Any]],
+    missing: str | None,
+    is_graded: bool,
+    title: str,
+) -> tuple[dict[Any, list[Any]], str]:
+    """Return the samples of each question as the rule says, and what the first line says of them.
+
+    Samples that are left out stay None, so that others keep their places. Questions without any
+    sample are left out too.
+
+    Args:
+        table: the source.
+        samples: of each question, by its id.
+        missing: what the caller says.
+        is_graded: whether samples are outcomes. Otherwise an incorrect answer is an empty text.
+        title: the name of the source.
+
+    Raises:
+        MissingError: if nothing says what missing samples count, or if a question has no other
+            sample and the caller does not say so.
+    """
+    sizes = {key: len(row) for key, row in samples.items()}
+    absent = {key: sum(x is None for x in row) for key, row in samples.items()}
+    number, total = sum(absent.values()), sum(sizes.values())
+    if not number:
+        return dict(samples), ""
+    rule = missing or (table.layout.missing if table.layout else "")
+    empty = [key for key, n in absent.items() if n == sizes[key]]
+    if not rule or (rule == "drop" and empty and missing is None):
+        raise _ask(samples, number, total, empty if rule else [], is_graded, title)
+    why = f", {table.layout.why}" if table.layout and table.layout.why else ""
+    if rule == "incorrect":
+        wrong: Any = False if is_graded else ""
+        filled = {key: [wrong if x is None else x for x in row] for key, row in samples.items()}
+        return filled, f"{number} of them missing{why}, counted as incorrect"
+    gone = {*empty}
+    kept = {key: row for key, row in samples.items() if key not in gone}
+    if not kept:
+        raise ValueError(f"{title} has no sample that is scored: all {total} are missing.")
+    said = f"{number - sum(sizes[x] for x in empty)} of them not scored{why}"
+    if empty:
+        said += f"; {len(empty)} questions without any sample left out, such as {_name(empty[0])}"
+    return kept, said
+
+
+def _name(key: Any) -> str:
+    return short(key) if isinstance(key, str) else " ".join(map(str, key))
+
+
+def _ask(
+    samples: Mapping[Any, list[Any]],
+    number: int,
+    total: int,
+    empty: Collection[Any],
+    is_graded: bool,
+    title: str,
+) -> MissingError:
+    noun = "outcomes" if is_graded else "answers"
+    if empty:
+        first = next(iter(empty))
+        what = f"{len(empty)} questions have no {noun[:-1]} that is scored, such as {_name(first)}"
+        verb = "leaves these questions out"
+    else:
+        key = next(key for key, row in samples.items() if None in row)
+        what = f"{number} of {total} {noun} are missing, the first of question {_name(key)}"
+        verb = "leaves them out"
+    scores = _both_scores(samples) if is_graded else ""
+    return MissingError(
+        f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' {verb}{scores}.",
+        ["missing", "missing"],
+        CHOICES,
+        list(CHOICES),
+    )
+
+
+def _both_scores(samples: Mapping[Any, list[Any]]) -> str:
+    """Return the mean of the outcomes over questions under both rules, as the end of a sentence."""
+    rows = list(samples.values())
+    if not all(isinstance(x, (int, float, type(None))) for row in rows for x in row):
+        return ""
+    known = [[x for x in row if x is not None] for row in rows]
+    incorrect = sum(sum(k) / len(row) for k, row in zip(known, rows, strict=True) if row)
+    means = [sum(row) / len(row) for row in known if row]
+    if not means:
+        return ""
+    dropped = sum(means) / len(means)
+    return f": the mean outcome is {incorrect / len(rows):.4g} or {dropped:.4g}"
+
+
+def text_of_ids(key: Any) -> str:
+    """Return an id as a text."""
+    return key if isinstance(key, str) else " ".join(map(entry_text, key))
