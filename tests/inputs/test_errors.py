@@ -7,7 +7,7 @@ import at_k
 import pytest
 from at_k.checks import FROM_0, Index, InputError, Place, RunName
 from at_k.computations.gpassk import GPASSK
-from at_k.readers.columns import Filter, SelectionError
+from at_k.readers.table import Filter, SelectionError
 
 
 def fails_on_2(prediction, reference):

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from at_k.readers.columns import SelectionError
+from at_k.readers.table import SelectionError
 from run_command import error_of, output_of, scores_of, write_json_lines
 
 CATEGORIES = [[2, 5, 1], [0, 3, 5], [4, 4, 0]]

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from at_k.readers.columns import SelectionError
+from at_k.readers.table import SelectionError
 
 LONG = {
     "id": ["a", "a", "b", "b"],

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from at_k.cli.command import main
 from at_k.readers.grids import Unnamed, names_columns, rows_of_text
-from at_k.readers.questions import read_questions
+from at_k.readers.run import read_run
 from run_command import error_of
 
 CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
@@ -232,7 +232,7 @@ def test_a_page_says_what_cells_are(tmp_path, reading, predictions, references):
     unnamed = Unnamed(reading, ["reference"], are_rewards=False)
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
-        read = read_questions(str(file), unnamed=unnamed).arguments
+        read = read_run(str(file), unnamed=unnamed).arguments
     assert read == {"predictions": predictions} | ({"references": references} if references else {})
 
 

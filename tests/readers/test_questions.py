@@ -5,8 +5,8 @@ import json
 import pickle
 
 import pytest
-from at_k.readers.columns import SelectionError
-from at_k.readers.questions import read_questions
+from at_k.readers.table import SelectionError
+from at_k.readers.run import read_run
 from run_command import (
     FLAGS,
     REFERENCES,
@@ -156,7 +156,7 @@ def test_rows_that_are_not_questions_are_refused(capsys, tmp_path, name, text, f
 def test_the_error_of_a_missing_column_names_no_flag_but_has_its_roles_and_the_columns(tmp_path):
     file = write_json_lines(tmp_path / "a.jsonl", [{"x": 1, "y": 2}])
     with pytest.raises(SelectionError) as raised:
-        read_questions(str(file))
+        read_run(str(file))
     assert "--" not in str(raised.value).replace(str(file), "")
     for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
         assert error.roles == ("predictions", "outcomes", "counts")

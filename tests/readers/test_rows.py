@@ -4,7 +4,7 @@ import math
 
 import at_k
 import pytest
-from at_k.readers.columns import SelectionError
+from at_k.readers.table import SelectionError
 from run_command import error_of, output_of, pass_at_k, write_json_lines
 
 

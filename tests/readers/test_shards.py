@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from at_k.cli.run_input import RunInput
 from at_k.readers import parts, sample_numbers, shards
-from at_k.readers.questions import read_questions
+from at_k.readers.run import read_run
 from run_command import error_of
 
 FORMATS = ("parquet", "csv", "jsonl")
@@ -65,11 +65,11 @@ def outcome_text(outcome):
 
 def both(monkeypatch, names, **named):
     """Return what is read of distinct rows, and in the ordinary way: with the same outcomes."""
-    reduced = read_questions(names, **named)
+    reduced = read_run(names, **named)
     with monkeypatch.context() as patch:
         patch.setattr(shards, "LEAST_ROWS", 1e9)
         patch.setattr(shards, "LEAST_BYTES", 1e9)
-        ordinary = read_questions(names, **named)
+        ordinary = read_run(names, **named)
     assert isinstance(reduced.arguments["predictions"], dict)
     assert isinstance(ordinary.arguments["predictions"], list)
     counts = reduced.arguments["predictions"]

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from at_k.readers.columns import SelectionError
+from at_k.readers.table import SelectionError
 from hostile_files import check_files
 from run_command import error_of, pass_at_k, write_json_lines
 

@@ -156,12 +156,17 @@ def _correction(runs: Sequence[Run]) -> str:
     return "" if errors.rates.are_exact else correction_in_words(errors.described())
 
 
-def read_runs(sources: Sequence[Sequence[str]], reading: Mapping[str, Any]) -> list[Questions]:
+def read_runs(
+    sources: Sequence[Sequence[str]],
+    reading: Mapping[str, Any],
+    of_second: Mapping[str, Any] | None = None,
+) -> list[Questions]:
     """Read the questions of runs; groups and clusters are those of the first.
 
     Args:
         sources: the files of each run.
-        reading: arguments of `read_questions`.
+        reading: arguments of `read_run`.
+        of_second: those that differ for the second run.
     """
     reading = dict(reading)
     if reading.get("groups") is None:

@@ -133,8 +133,8 @@ def add_flags(
     rows.add_argument(
         "--missing",
         choices=CHOICES,
-        help="what a missing outcome or answer counts: incorrect, or drop to leave it out. Default: "
-        "the rule of the tool that wrote the log; otherwise an error asks.",
+        help="what a missing outcome or answer counts: incorrect, or drop to leave it out. "
+        "Default: the rule of the tool that wrote the log; otherwise an error asks.",
     )
     rows.add_argument(
         "--correct-values",

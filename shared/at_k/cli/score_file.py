@@ -114,6 +114,10 @@ def _score_files(
         reading["counts"] = {number_in(column): column for column in counts}  # named by labels
     reading["has_labels"] = name == "score_agg" or "categories" in parameters
     questions = read_run(files, **reading)
+    if "check_correct_fn" in questions and name != "cons_at_k":
+        raise ValueError(
+            "--outcomes beside --predictions are for the votes of cons_at_k: leave out one of them."
+        )
     run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     if not (computation.accepts_labels or "categories" in parameters):
         with naming_questions(questions):

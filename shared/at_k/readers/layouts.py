@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .table import Columns, Roles, Table, field_at, table_of_rows
+from .table import FILE, Columns, Roles, Table, field_at, rows_of, table_of_rows
 
 Row = dict[str, Any]
 
@@ -43,6 +43,8 @@ class Layout:
         why: what became of missing samples, for the first line.
         files_are_runs: whether files with the same questions are repeated runs of one model.
         refusal: why such a file cannot be read, instead of everything else.
+        instead: the pattern of files beside it that can be read.
+        remedy: what to do if there are no such files.
     """
 
     tool: str
@@ -65,6 +67,8 @@ class Layout:
     why: str = ""
     files_are_runs: bool = False
     refusal: str = ""
+    instead: str = ""
+    remedy: str = ""
 
     def roles_of(self, columns: Columns) -> Roles:
         """Return the roles of the columns for these rows. Empty columns have none."""
@@ -100,7 +104,9 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
         if not all(isinstance(x, y) for name, y in layout.types.items() for x in table.columns[name]):
             continue
         if layout.refusal:
-            raise ValueError(f"{table.title} {layout.refusal}")
+            beside = sorted(path.parent.glob(layout.instead)) if layout.instead and path else []
+            remedy = f"Give one of {', '.join(map(str, beside[:8]))}." if beside else layout.remedy
+            raise ValueError(f"{table.title} {layout.refusal} {remedy}".rstrip())
         try:
             return _read(layout, table, path)
         except (AttributeError, LookupError, TypeError) as error:
@@ -112,8 +118,6 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 
 
 def _read(layout: Layout, table: Table, path: Path | None) -> Table | None:
-    from .table import rows_of
-
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     origin = {"harness": layout.tool}
     for what, name in layout.origin.items():
@@ -125,7 +129,7 @@ def _read(layout: Layout, table: Table, path: Path | None) -> Table | None:
         rows = [row for record in records for row in (layout.rows or _itself)(record)]
         rows = [row | {x: make(row) for x, make in layout.columns.items()} for row in rows]
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
-    for what in ("task", "model"):
+    for what in ("agent", "model", "source", "task") if layout.rows else ():
         if what in table.columns and what not in origin:
             texts = dict.fromkeys(str(x) for x in table.columns[what] if x)
             origin |= {what: ", ".join(texts)} if texts else {}
@@ -211,7 +215,7 @@ def _lm_eval_roles(columns: Columns) -> Roles:
         roles["references"] = ("target",) if None in lists else ("target", "target_list")
     if most == 1 and (metrics := _numbers(columns, ("doc_id", _RESPONSES, _CORRECT))):
         roles["outcomes"] = metrics
-    if not {"predictions", "outcomes"} & roles.keys():
+    if not {"predictions", "outcomes"} & roles.keys() and FILE not in columns:
         raise ValueError(
             "This log of lm-evaluation-harness has log-likelihoods, and no metric that is one "
             "number for each document, as for a perplexity: there are no outcomes to score."
@@ -224,7 +228,7 @@ def _numbers(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         name
         for name, cells in columns.items()
-        if name not in others
+        if name not in (*others, FILE)
         and all(isinstance(cell, (int, float)) for cell in cells if cell is not None)
         and any(cell is not None for cell in cells)
     )
@@ -262,6 +266,8 @@ def _inspect_rows(log: Row) -> list[Row]:
             f"The log of {task} has the status {log['status']!r}, and no sample is scored: its "
             f"samples are not incorrect. Run the evaluation again (inspect eval-retry)."
         )
+    if samples and all(sample.get("error") for sample in samples):
+        raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
     rows = []
     for sample in samples:
         row = {name: sample[name] for name in ("id", "epoch", "target")} | {"task": task}
@@ -514,8 +520,9 @@ LAYOUTS = (
     Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_rows,
            find_roles=_lm_eval_roles, of_path=_lm_eval_path, missing="incorrect"),
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
-           refusal="has the results of lm-evaluation-harness, without samples. Run the harness "
-           "with --log_samples, which writes samples_*.jsonl, and give one of these files."),
+           refusal="has the results of lm-evaluation-harness, without samples.",
+           instead="samples_*.jsonl", remedy="Run the harness with --log_samples, which writes "
+           "samples_*.jsonl: here are none."),
     Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
            types={"eval": dict},
            rows=_inspect_rows, find_roles=_inspect_roles, origin={"model": "eval.model"},

@@ -7,6 +7,7 @@ a model.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -118,12 +119,11 @@ def settle_missing(
         raise ValueError(f"{title} has no sample that is scored: all {total} are missing.")
     said = f"{number - sum(sizes[x] for x in empty)} of them not scored{why}"
     if empty:
-        said += f"; {len(empty)} questions without any sample left out, such as {_name(empty[0])}"
+        left = f"{len(empty)} of {len(samples)} questions have no sample that is scored"
+        shown = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
+        warnings.warn(f"{title}: {left}, and are left out: {shown}.", stacklevel=2)
+        said += f"; {left}, and are left out"
     return kept, said
-
-
-def _name(key: Any) -> str:
-    return short(key) if isinstance(key, str) else " ".join(map(str, key))
 
 
 def _ask(
@@ -137,11 +137,11 @@ def _ask(
     noun = "outcomes" if is_graded else "answers"
     if empty:
         first = next(iter(empty))
-        what = f"{len(empty)} questions have no {noun[:-1]} that is scored, such as {_name(first)}"
+        what = f"{len(empty)} questions have no {noun[:-1]} that is scored, such as {text_of_ids(first)}"
         verb = "leaves these questions out"
     else:
         key = next(key for key, row in samples.items() if None in row)
-        what = f"{number} of {total} {noun} are missing, the first of question {_name(key)}"
+        what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(key)}"
         verb = "leaves them out"
     scores = _both_scores(samples) if is_graded else ""
     return MissingError(

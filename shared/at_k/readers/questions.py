@@ -417,7 +417,7 @@ def refuse_filters(table: Table, named: Mapping[str, Any], checked: bool) -> Non
         ways = [
             (*way, *choice)
             for way in _choices_of_filter(table, name, rows[0], entries)
-            for choice in _choices(rows_where(table, [(x.column, x.entry) for x in way]), named, checked)
+            for choice in _choices(_rows_of_way(table, way), named, checked)
         ]
         together = [way for way in ways if way[0].column != "task"] or ways
         ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key)
@@ -433,6 +433,10 @@ def refuse_filters(table: Table, named: Mapping[str, Any], checked: bool) -> Non
                 for way in together
             ],
         )
+
+
+def _rows_of_way(table: Table, way: Sequence[Filter]) -> Table:
+    return rows_where(table, [(x.column, x.entry) for x in way])
 
 
 def _choices_of_filter(

@@ -90,7 +90,8 @@ def choose_columns(
         _refuse_frequencies(table, [*predictions, *outcomes])
     if graded_by and not outcomes:
         problem = f"{graded_by} says which outcomes are correct, and there are none."
-        raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"], table.columns)
+        problem = f"{problem} {list_columns(table.columns)}"
+        raise SelectionError(problem, ["outcomes"], table.columns)
     if graded_by:
         return {"outcomes": only_column(table, "outcomes", outcomes)}
     return _decide(table, predictions, outcomes, references, counts, named, checked)
@@ -161,6 +162,8 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     if table.layout or outcome.lower() != "correct" or not answers or others:
         return
     cells = table.columns[outcome]
+    if has_lists(cells) != has_lists(table.columns[answers[0]]):
+        return
     is_bool = all(isinstance(x, bool) for x in _flat(cells) if x is not None)
     words = ("true", "false", "yes", "no", "1", "0")
     if is_bool and not any(word(x) in words for x in _flat(table.columns[answers[0]])):

@@ -13,7 +13,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..checks import short
-from .names import PARTS, SAMPLE_NUMBERS, SETTINGS, sample_numbers
+from .names import (
+    ERRORS,
+    IDS,
+    INDICES,
+    NAMES,
+    PARTS,
+    SAMPLE_NUMBERS,
+    SCORES,
+    SETTINGS,
+    sample_numbers,
+)
 from .table import COUNT, FILE, Filter, SelectionError, Table
 from .words import entry_text
 
@@ -45,7 +55,8 @@ def refuse_settings(
     found = [
         name
         for name, texts in _candidates(table, taken)
-        if _is_named(name) and _differs(texts, questions) and not _numbers_rows(name, table)
+        if _is_named(name) and _differs(texts, questions)
+        and not _numbers_rows(name, texts, table, len(rows_of))
     ]
     if len(questions) > 1 and table.layout is None:  # a layout names its settings by its fields
         of_samples = sample_numbers(table.columns, {*key, *used})
@@ -53,20 +64,25 @@ def refuse_settings(
         found += [
             name
             for name, texts in _candidates(table, taken)
-            if not (name in found or _is_number(name) or _is_one_to_one(texts, numbers))
+            if not (name in found or _has_role(name) or _is_one_to_one(texts, numbers))
             and is_setting(texts, list(rows_of.values()))
         ]
     if found:
         _refuse(table, key, questions, found)
 
 
+def _last(name: str) -> str:
+    return name.rpartition(".")[2].lower()
+
+
 def _is_named(name: str) -> bool:
-    return name.rpartition(".")[2].lower() in SETTINGS | PARTS
+    return _last(name) in SETTINGS | PARTS | {*NAMES["questions"]}
 
 
-def _is_number(name: str) -> bool:
-    last = name.rpartition(".")[2].lower()
-    return last in SAMPLE_NUMBERS and last not in SETTINGS
+def _has_role(name: str) -> bool:
+    """Whether a column numbers samples, or its name is one of samples, outcomes or errors."""
+    roles = {*NAMES["predictions"], *NAMES["outcomes"], *SCORES, *ERRORS}
+    return _last(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
 
 
 def _refuse(
@@ -114,12 +130,12 @@ def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
     return any(texts[row] != texts[rows[0]] for rows in questions for row in rows[1:])
 
 
-def _numbers_rows(name: str, table: Table) -> bool:
-    """Whether a column such as `run` holds the whole numbers of samples."""
-    last = name.rpartition(".")[2].lower()
-    if last not in SAMPLE_NUMBERS or "step" in last:
-        return False
-    return name in sample_numbers(table.columns)
+def _numbers_rows(name: str, texts: Sequence[str], table: Table, questions: int) -> bool:
+    """Whether a column such as `run` numbers samples, or one such as `id` numbers the rows."""
+    if _last(name) in SAMPLE_NUMBERS:
+        return name in sample_numbers(table.columns)
+    is_id = _last(name) in (*IDS, *INDICES)
+    return is_id and questions > 1 and len({*texts}) == len(texts)
 
 
 def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bool:
@@ -218,7 +234,8 @@ def refuse_repeats(
         numbered_by: the columns that number samples, if a layout names them.
     """
     questions = list(rows_of.values())
-    numbers = [x for x in numbered_by if x in table.columns] or _numbers_of(table, key, used, rows_of)
+    numbers = [x for x in numbered_by if x in table.columns and x not in pool]
+    numbers = numbers or _numbers_of(table, key, {*used, *pool}, rows_of)
     if not numbers:
         _refuse_equal_rows(table, key, questions, used)
         return
@@ -249,7 +266,7 @@ def _numbers_of(
     numbers = []
     for name in sample_numbers(table.columns, {*key, *used}):
         texts = list(map(entry_text, table.columns[name]))
-        may_be_shared = name.rpartition(".")[2].lower() in SHARED_NUMBERS
+        may_be_shared = _last(name) in SHARED_NUMBERS
         if not (may_be_shared and not _differs(texts, list(rows_of.values()))):
             numbers.append(name)
     return numbers

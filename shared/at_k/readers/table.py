@@ -311,7 +311,11 @@ def join_tables(tables: Sequence[Table]) -> Table:
                     f"{values[0]} and {values[1]}. Compare them, or score each by itself."
                 )
     shared = [x for x in first.columns if all(x in table.columns for table in tables)]
-    columns: Columns = {x: [cell for t in tables for cell in t.columns[x]] for x in shared}
+    if first.layout and first.layout.files_are_runs:  # a trial that broke off has fewer columns
+        shared = list(dict.fromkeys(x for table in tables for x in table.columns))
+    columns: Columns = {
+        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in shared
+    }
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
     if first.layout is None:
         _warn_of_columns(tables, shared)

@@ -131,22 +131,23 @@ def orders_of(sources: Mapping[str, Any], by_order: bool = False) -> list[Order]
                 f"the same order."
             )
     first, *_ = ids
-    return [_order_of(ids[first], of_run, first, name) for name, of_run in ids.items()]
+    key = sources[first].columns.get("questions", "")
+    return [_order_of(ids[first], of_run, first, name, key) for name, of_run in ids.items()]
 
 
-def _order_of(a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str) -> Order:
-    """Return the position in b of each question of a."""
+def _order_of(a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str) -> Order:
+    """Return the position in b of each question of a, whose ids are in the columns of the key."""
     if list(a) == list(b):
         return _AS_THEY_ARE
     position = {question: index for index, question in enumerate(b)}
     known = {*a}
-    for missing, name, other, size in (
-        ([x for x in a if x not in position], name_b, name_a, len(a)),
-        ([x for x in b if x not in known], name_a, name_b, len(b)),
+    for missing, name, other in (
+        ([x for x in a if x not in position], name_b, name_a),
+        ([x for x in b if x not in known], name_a, name_b),
     ):
         if missing:
             raise ValueError(
-                f"{name} lacks {len(missing)} of the {size} questions of {other}, such as "
+                f"{name} lacks {len(missing)} of the questions of {other}, such as {key} "
                 f"{short(missing[0])}: give the same questions in all runs, with the same ids."
             )
     return [position[question] for question in a]
