@@ -110,7 +110,7 @@ class RunInput:
 
 @contextlib.contextmanager
 def naming_questions(questions: Questions) -> Iterator[None]:
-    """Add to an error the id of its question, and where a wrong outcome of large files occurs."""
+    """Add to an error the id of its question."""
     try:
         yield
     except InputError as error:
@@ -121,8 +121,6 @@ def naming_questions(questions: Questions) -> Iterator[None]:
         if place.question < len(entries):  # otherwise of another run
             entry = short(entries[place.question])
             parts.append(f" Question {place.question} has the {column} {entry}.")
-        if row := questions.places.get(place.value):
-            parts.append(f" The outcome {place.value} is first in {row}.")
         raise InputError(*parts) from error
 
 

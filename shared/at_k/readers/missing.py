@@ -152,6 +152,18 @@ def _ask(
     )
 
 
+def ask_about_counts(title: str, outcomes: Sequence[Any], counts: Sequence[int]) -> MissingError:
+    """Return the error about missing outcomes of distinct rows that occur several times."""
+    number = sum(n for x, n in zip(outcomes, counts, strict=True) if x is None)
+    return MissingError(
+        f"{title}: {number} of {sum(counts)} outcomes are missing. 'incorrect' counts them as "
+        f"incorrect, and 'drop' leaves them out.",
+        ["missing", "missing"],
+        CHOICES,
+        list(CHOICES),
+    )
+
+
 def _both_scores(samples: Mapping[Any, list[Any]]) -> str:
     """Return the mean of the outcomes over questions under both rules, as the end of a sentence."""
     rows = list(samples.values())

@@ -128,7 +128,11 @@ def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = (
         lower = name.rpartition(".")[2].lower()
         if lower not in SAMPLE_NUMBERS or name in taken:
             continue
-        numbers = [as_whole_number(cell) for cell in cells if not is_missing(cell)]
+        try:
+            entries = {*cells}
+        except TypeError:  # lists or objects
+            continue
+        numbers = [as_whole_number(cell) for cell in entries if not is_missing(cell)]
         is_bare = lower in _NUMBERED or lower in SETTINGS
         if numbers and not (is_bare and None in numbers):
             found.append(name)

@@ -44,7 +44,6 @@ class Run(dict[str, Any]):
         is_matrix: whether the source has nothing but a row of outcomes for each question.
         grades: M lists of the outcomes of the samples in a log, if they are to be checked again
             and it has one outcome of each; otherwise None.
-        places: where each outcome occurs first, if large files were reduced to counts.
     """
 
     ids: list[Any] | None = None
@@ -55,7 +54,6 @@ class Run(dict[str, Any]):
     is_merged: bool = False
     is_matrix: bool = False
     grades: list[list[Any]] | None = None
-    places: Mapping[Any, str] = {}
 
 
 def read(
@@ -255,7 +253,7 @@ def _run(table: Table, chosen: dict[str, Any], gathered: Gathered) -> Run:
     if gathered.key:
         columns["questions"] = ", ".join(gathered.key)
     run.columns, run.origin, run.grades = columns, table.origin, grades
-    run.places, run.is_matrix = table.places, table.is_matrix and FILE not in table.columns
+    run.is_matrix = table.is_matrix and FILE not in table.columns
     run.identifiers = _identifiers(table, gathered)
     return run
 

@@ -126,7 +126,6 @@ class Table:
         is_csv: whether an empty cell may stand for a missing entry.
         has_decimal_commas: whether 0,5 is a number: semicolons or tabs separate the cells.
         is_matrix: whether all that the source has is a row of outcomes for each question.
-        places: where each of a few outcomes occurs first, if the rows are distinct ones of files.
     """
 
     columns: Columns
@@ -140,7 +139,6 @@ class Table:
     is_csv: bool = False
     has_decimal_commas: bool = False
     is_matrix: bool = False
-    places: Mapping[Any, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:

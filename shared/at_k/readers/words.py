@@ -7,7 +7,6 @@ a metric, or need `correct_values`.
 from __future__ import annotations
 
 import ast
-import contextlib
 import io
 import itertools
 import json
@@ -42,6 +41,8 @@ _VARIATION = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
 
 def entry_text(entry: Any) -> str:
     """Return an entry as text, which is empty if the entry is missing. 1.0 is the text of 1."""
+    if type(entry) in (str, int, bool):  # the usual case, and fast
+        return str(entry)
     if is_missing(entry):
         return ""
     if isinstance(entry, np.generic):
@@ -62,13 +63,17 @@ def number_in(cell: Any) -> Any:
     >>> [number_in(cell) for cell in ("0.5", "1", "fully", True)]
     [0.5, 1, 'fully', True]
     """
+    if isinstance(cell, str):
+        try:
+            return int(cell)
+        except ValueError:
+            pass
+        try:
+            return float(cell)
+        except ValueError:
+            return cell
     if isinstance(cell, Decimal):  # of a sum in DuckDB
         return int(cell) if cell == cell.to_integral_value() else float(cell)
-    if not isinstance(cell, str):
-        return cell
-    for number in (int, float):
-        with contextlib.suppress(ValueError):
-            return number(cell)
     return cell
 
 
@@ -78,9 +83,11 @@ def as_outcome(cell: Any) -> Any:
     >>> [as_outcome(cell) for cell in ("True", "PASS", "0.5", "1", "", "fully")]
     [True, True, 0.5, 1, None, 'fully']
     """
+    if type(cell) in (bool, int):  # the usual case, and fast
+        return cell
     if not isinstance(cell, str):
         return None if is_missing(cell) else number_in(cell)
-    text = word(cell)
+    text = cell.strip().strip(_VARIATION).lower()
     if text == "" or text in MISSING_WORDS:
         return None
     return WORDS.get(text, number_in(cell))
