@@ -32,7 +32,7 @@ def test_different_runs_are_not_samples_of_one_question(tmp_path, name, key):
         read_rows(tmp_path, rows, questions=key)
     message = "The samples of doc_id 0 have different values of {}: 'x', 'y', 'z'. "
     assert str(raised.value).startswith(message.format(name))
-    assert str(raised.value).endswith("Pass where or questions or pool.")
+    assert str(raised.value).endswith("Pass where or groups or questions or pool.")
     one = {"predictions": [[1]] * 4}
     assert read_rows(tmp_path, rows, questions=key, where={name: "x"}) == one
     assert read_rows(tmp_path, rows, questions=[name, "doc_id"])["predictions"] == (
@@ -53,25 +53,11 @@ def test_a_field_of_a_column_can_name_the_run(tmp_path):
     assert read_rows(tmp_path, rows, pool="meta.model") == {"predictions": [[1, 1], [1, 1]]}
 
 
-@pytest.mark.parametrize("of_lists", [True, False])
-def test_a_warning_says_that_pooled_runs_have_the_same_predictions(tmp_path, of_lists, recwarn):
-    def rows(texts):
-        return [
-            {"id": i, "run": run, "response": [text, "7"] if of_lists else text, "answer": "7"}
-            for run, text in texts.items()
-            for i in (0, 1)
-        ]
-
-    read_rows(tmp_path, rows({"a": "6", "b": "8"}), pool="run")
-    assert not recwarn
-    with pytest.warns(UserWarning, match="The predictions of run a are those of c, so each is cou"):
-        read_rows(tmp_path, rows({"a": "6", "b": "8", "c": "6"}), pool="run")
-
-
 def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
     file = write_json_lines(tmp_path / "rows.jsonl", rows_of_runs("filter"))
     error = error_of(capsys, "gpassk", file, "--k", 1)
-    assert error.endswith("Add --where filter=x or --questions filter doc_id or --pool filter.\n")
+    ways = "--where filter=x or --groups filter or --questions filter doc_id or --pool filter"
+    assert error.endswith(f"Add {ways}.\n")
     assert pass_at_k(capsys, file, "--where", "filter=x") == {"pass@1": 1.0}
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--questions", "filter", "doc_id")
     assert printed.startswith("12 questions, 1 sample each")
@@ -97,8 +83,9 @@ def test_a_name_that_all_questions_share_does_not_identify_them(tmp_path):
     with pytest.raises(SelectionError, match="different values of question"):
         read_rows(tmp_path, rows)
     rows = [{"task_id": "gsm8k", "id": i, "correct": 1} for i in range(3)]
-    with pytest.raises(SelectionError, match="different values of id"):
+    with pytest.raises(SelectionError, match=r"different ones \(task_id 1, id 3\)"):
         read_rows(tmp_path, rows)
+    assert len(read_rows(tmp_path, rows, questions="id").ids) == 3
 
 
 @pytest.mark.parametrize("name", ["seed", "epoch", "sample", "repeat", "sample_idx", "run"])
@@ -138,9 +125,11 @@ def test_samples_of_pooled_runs_may_have_the_same_numbers(tmp_path):
         read_rows(tmp_path, [*rows, rows[0]], pool="run_name")
 
 
-def test_equal_answers_and_numbers_that_all_samples_share_are_no_repeated_samples(tmp_path):
-    rows = [{**row, "sample_id": 1} for row in TWICE]
+def test_equal_answers_and_a_seed_that_all_samples_share_are_no_repeated_samples(tmp_path):
+    rows = [{"id": row["id"], "seed": 1, "correct": row["correct"]} for row in TWICE]
     assert read_rows(tmp_path, rows)["predictions"] == [[0, 1, 0]] * 2
+    with pytest.raises(SelectionError, match="have the same sample: sample_id 1"):
+        read_rows(tmp_path, [{**row, "sample_id": 1} for row in TWICE])
     rows = [{**row, "completion": "7" if row["correct"] else "8"} for row in TWICE]
     assert read_rows(tmp_path, rows)["predictions"] == [[0, 1, 0]] * 2
 
@@ -224,26 +213,27 @@ def test_one_level_of_lists_is_unwrapped(tmp_path):
 def test_correct_values_grade_labels(capsys, tmp_path):
     rows = [{"id": 1, "score": x} for x in ("C", "I", None)]
     rows += [{"id": 2, "score": x} for x in ("c", "P")]
-    read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"])
+    read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"], missing="drop")
     assert read == {"predictions": [[True, False, None], [True, False]]}
-    flags = ("--outcomes", "score", "--correct-values", "C", "P")
+    flags = ("--outcomes", "score", "--correct-values", "C", "P", "--missing", "drop")
     assert pass_at_k(capsys, tmp_path / "rows.jsonl", *flags) == {"pass@1": 0.75}
     mixed: list[dict] = [{"id": 1, "score": [1, True, 1.0, "yes", 2]}]
     read = read_rows(tmp_path, mixed, outcomes="score", correct_values=[1, "true", "YES"])
     assert read == {"predictions": [[True, True, True, True, False]]}  # 1.0 is 1
-    with pytest.warns(UserWarning, match=r"No outcome is one of correct_values.*'true'"):
+    with pytest.raises(ValueError, match=r"No outcome is 'y', one of correct_values.*True"):
         read_rows(tmp_path, mixed, outcomes="score", correct_values=["y"])
-    with pytest.raises(ValueError, match="correct_values are for outcomes"):
+    with pytest.raises(ValueError, match="correct_values says which outcomes are correct, and"):
         read_rows(tmp_path, SHARDS, correct_values=["a"])
 
 
-def test_correct_values_that_cannot_be_among_the_outcomes_are_refused():
+def test_a_correct_value_that_occurs_nowhere_is_an_error():
     """inspect_ai's "C", "P" and "I" are read as 1, 0.5 and 0."""
     rows = {"question": [1, 2], "score": [1, 0.5]}
-    with pytest.raises(ValueError, match=r"outcomes are \['0.5', '1'\]: name the numbers that are"):
-        at_k.read(rows, outcomes="score", correct_values=["C"])
-    with pytest.warns(UserWarning, match="No outcome is one of correct_values"):
-        at_k.read(rows, outcomes="score", correct_values=["2"])
+    for values in (["C"], ["2"], [1, 0.25]):
+        with pytest.raises(ValueError, match=r"one of correct_values\. The outcomes are 1, 0\.5\."):
+            at_k.read(rows, outcomes="score", correct_values=values)
+    read = at_k.read(rows, outcomes="score", correct_values=["1.0"])
+    assert read == {"predictions": [[True], [False]]}
 
 
 @pytest.mark.parametrize("entry", [3, "3", True, "true", None, 0.5, "x"])

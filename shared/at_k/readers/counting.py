@@ -254,8 +254,7 @@ def _by_arrow(name: str, texts: Sequence[str], choice: Choice) -> list[tuple[Any
     import pyarrow as pa
     import pyarrow.csv as pc
     import pyarrow.dataset as ds
-    from pyarrow.acero import AggregateNodeOptions, Declaration, ProjectNodeOptions
-    from pyarrow.acero import ScanNodeOptions
+    from pyarrow.acero import AggregateNodeOptions, Declaration, ProjectNodeOptions, ScanNodeOptions
 
     kind: Any = "parquet"
     if texts:

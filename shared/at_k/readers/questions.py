@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,9 +14,9 @@ from .cells import SampleCells
 from .missing import settle_missing
 from .names import IDS, PER_SAMPLE
 from .reading import Reading
-from .roles import choose_columns, columns_of_role, question_columns
+from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
-from .table import FILE, Filter, SelectionError, Table, column_at, list_columns, rows_where
+from .table import FILE, Filter, SelectionError, Table, column_at, list_columns
 from .words import entry_text, has_lists
 
 RowsOf = Mapping[Any, Sequence[int]]
@@ -288,34 +287,6 @@ def _refuse_mixtures(
     if not of_lists and "multiplicities" not in cells:
         numbered_by = columns_of_role(table, "samples") if table.layout else ()
         refuse_repeats(table, key, rows_of, used, reading.pool, numbered_by)
-    if reading.pool and "predictions" in {*used} | {"predictions"} and "samples" in cells:
-        _warn_of_copies(table, rows_of, reading.pool, cells["samples"])
-
-
-def _warn_of_copies(
-    table: Table, rows_of: RowsOf, pool: Sequence[str], samples: Sequence[Any]
-) -> None:
-    """Warn if two pooled runs have the same texts, one or a list per row, everywhere."""
-    if not any(isinstance(x, str) for cell in samples for x in
-               (cell if isinstance(cell, list) else [cell])):
-        return
-    names = [FILE if name == "files" else name for name in pool]
-    runs: dict[Any, dict[int, list[str]]] = {}
-    for question, rows in enumerate(rows_of.values()):
-        for row in rows:
-            run = tuple(entry_text(table.columns[name][row]) for name in names)
-            runs.setdefault(run, {}).setdefault(question, []).append(repr(samples[row]))
-    first: dict[str, Any] = {}
-    for run, predictions in runs.items():
-        other = first.setdefault(repr(predictions), run)
-        if other != run:
-            warnings.warn(
-                f"The predictions of {' and '.join(pool)} {', '.join(other)} are those of "
-                f"{', '.join(run)}, so each is counted twice. Unless these are different samples, "
-                f"read the rows of one of them only, by where.",
-                stacklevel=2,
-            )
-            return
 
 
 # --- Several files ----------------------------------------------------------------------------
@@ -399,82 +370,27 @@ def _refuse_copies(table: Table, files: Sequence[int]) -> None:
 # --- Filters of lm-evaluation-harness ---------------------------------------------------------
 
 
-def refuse_filters(table: Table, named: Mapping[str, Any], checked: bool) -> None:
-    """Raise an error if a log has the rows of several filters, which repeat the same responses.
-
-    Raises:
-        SelectionError: with the filters of which the caller has to choose one for each task, and
-            all that has to be named to read the rows of each.
+def refuse_filters(table: Table) -> None:
+    """Raise a SelectionError if a log has the rows of several filters, one of which has to be
+    chosen: they repeat the same responses.
     """
     for name in columns_of_role(table, "filters") if table.layout else ():
         key = question_columns(table, of_lists=False)
-        cells = list(table.columns[name])
+        cells = list(map(entry_text, table.columns[name]))
         rows_of = _rows_of(table, key)
         rows = next((x for x in rows_of.values() if len({cells[r] for r in x}) > 1), None)
         if rows is None:
             continue
-        entries = list(dict.fromkeys(entry_text(cells[row]) for row in rows))
-        ways = [
-            (*way, *choice)
-            for way in _choices_of_filter(table, name, rows[0], entries)
-            for choice in _choices(_rows_of_way(table, way), named, checked)
-        ]
-        together = [way for way in ways if way[0].column != "task"] or ways
+        entries = list(dict.fromkeys(cells[row] for row in rows))
         ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key)
+        tasks = {*map(entry_text, table.columns.get("task", ()))}
+        task = [("where", Filter("task", table.columns["task"][rows[0]]))] if len(tasks) > 1 else []
         raise SelectionError(
             f"The samples of {ids} have different values of {name}: "
             f"{', '.join(map(short, entries))}. The rows of each {name} hold the same responses, "
             f"which would be counted {len(entries)} times: choose one {name}.",
-            ["where"] * len(together),
+            ["where"] * len(entries),
             table.columns,
-            [way[0] for way in together],
-            [
-                [("where", x) if isinstance(x, Filter) else x for x in way[1:]]
-                for way in together
-            ],
+            [Filter(name, entry) for entry in entries],
+            [task] * len(entries),
         )
-
-
-def _rows_of_way(table: Table, way: Sequence[Filter]) -> Table:
-    return rows_where(table, [(x.column, x.entry) for x in way])
-
-
-def _choices_of_filter(
-    table: Table, name: str, row: int, entries: Sequence[str]
-) -> list[tuple[Filter, ...]]:
-    """Return the conditions that choose one filter of each task, or one filter of one task."""
-    if "task" not in table.columns:
-        return [(Filter(name, entry),) for entry in entries]
-    filters: dict[Any, dict[str, None]] = {}
-    tasks = list(table.columns["task"])
-    for task, cell in zip(tasks, table.columns[name], strict=True):
-        filters.setdefault(task, {})[entry_text(cell)] = None
-    together = []
-    for entry in entries:
-        chosen = [entry]
-        for others in filters.values():
-            chosen += [] if {*chosen} & others.keys() else [next(iter(others))]
-        if all(len({*chosen} & others.keys()) == 1 for others in filters.values()):
-            together.append(tuple(Filter(name, choice) for choice in chosen))
-    task = Filter("task", entry_text(tasks[row]))
-    return together + [(task, Filter(name, entry)) for entry in entries]
-
-
-def _choices(
-    table: Table, named: Mapping[str, Any], checked: bool
-) -> list[tuple[tuple[str, str], ...]]:
-    """Return the (role, column) pairs of each way in which a log can be read, if there is one."""
-    try:
-        choose_columns(table, named, checked)
-    except SelectionError as error:
-        role = error.roles[0]
-        found = [] if role in named else columns_of_role(table, role)
-        return [
-            ((role, name), *further)
-            for name in found
-            for further in _choices(table, {**named, role: name}, checked)
-        ]
-    return [()]
-
-
-_ = replace

@@ -208,8 +208,7 @@ def _named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str, Any
     table = rows_where(with_fields(table, pairs_of(named | lists)), reading.where)
     if not table.size:
         raise InputError(f"{table.title} has no ", QUESTION, "s.")
-    of_samples = {role: x for role, x in named.items() if role not in (*PER_QUESTION, *PER_SAMPLE)}
-    refuse_filters(table, of_samples, reading.checked)
+    refuse_filters(table)
     return table, named
 
 
