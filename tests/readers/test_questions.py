@@ -5,8 +5,8 @@ import json
 import pickle
 
 import pytest
-from at_k.readers.table import SelectionError
 from at_k.readers.run import read_run
+from at_k.readers.table import SelectionError
 from run_command import (
     FLAGS,
     REFERENCES,

@@ -23,7 +23,7 @@ from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
-from ..readers.words import number_in
+from ..readers.words import KNOWN_WORDS, number_in
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
 from ..runs.outcomes_of_runs import Run
@@ -220,8 +220,8 @@ def _refuse_ungraded(questions: Questions, checked: bool) -> None:
             if column := columns.get("outcomes"):
                 raise InputError(
                     place,
-                    f" has the outcome {short(sample)} in {column}: name those that are correct, "
-                    f"such as --correct-values yes true.",
+                    f" has the outcome {short(sample)} in {column}: name those that are correct "
+                    f"with --correct-values. Without it, outcomes are {KNOWN_WORDS}.",
                 )
             raise InputError(
                 place,

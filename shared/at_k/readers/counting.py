@@ -11,6 +11,7 @@ import csv
 import json
 import mmap
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,8 +36,8 @@ from .reading import Reading
 from .remote import is_remote
 from .roles import columns_of_role
 from .settings import refuse_settings
-from .table import COUNT, FILE, SelectionError, Table, table_of_columns, table_of_rows
-from .words import as_outcome, as_outcomes, entry_text
+from .table import COUNT, FILE, SelectionError, Table, rows_where, table_of_columns, table_of_rows
+from .words import NO_ID, as_outcome, entry_text
 
 LEAST_BYTES = 1 << 24
 """Smaller files are read whole. A row takes less in Parquet: see `LEAST_ROWS`."""
@@ -67,8 +68,10 @@ def counted_table(names: Sequence[str], reading: Reading) -> Table | None:
         SelectionError: if samples have different settings, or are repeated or missing.
     """
     roles = {role for role, x in reading.columns.items() if x is not None}
-    is_other = reading.pool or reading.group_size or reading.records or reading.has_labels
-    if is_other or reading.checked or roles - {"outcomes", "groups", "R0", "clusters"}:
+    others = (reading.group_size, reading.records, reading.has_labels, reading.checked)
+    if any(others) or reading.pool not in ((), ("files",)):
+        return None
+    if roles - {"outcomes", "groups", "R0", "clusters"}:
         return None
     if not _are_large(names):
         return None
@@ -78,20 +81,32 @@ def counted_table(names: Sequence[str], reading: Reading) -> Table | None:
         return None
     _refuse_settings_of(head, choice)
     counts: dict[Any, int] = {}
+    is_split = len(names) > 1 and not reading.pool
     for index, name in enumerate(names):
         rows = _counted(name, list(head.columns), choice)
         if rows is None or len(counts) + len(rows) > _MOST_KEPT:
             return None
         for *cells, number, _, _, _ in rows:
-            key = (*cells, *([index] if len(names) > 1 else ()))
+            key = (*cells, *([index] if is_split else ()))
             counts[key] = counts.get(key, 0) + number
         if choice.number and not _are_distinct(name, rows, choice):
             return None
     columns = dict(zip((*choice.distinct, FILE), zip(*counts, strict=True), strict=False))
-    table = table_of_columns(columns | {COUNT: list(counts.values())}, names[0])
-    if len(names) > 1:
-        table = Table(table.columns, f"{names[0]} and {len(names) - 1} more", files=tuple(names))
-    return _settled(table, choice.outcome, reading)
+    title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    table = table_of_columns(columns | {COUNT: list(counts.values())}, title)
+    if _is_unclear(table, choice, reading):
+        return None
+    table = replace(table, files=tuple(names) if is_split else ())
+    return _settled(rows_where(table, reading.where), choice.outcome, reading)
+
+
+def _is_unclear(table: Table, choice: Choice, reading: Reading) -> bool:
+    """Whether an id or an outcome may be wrong, which reading whole says with its row."""
+    ids = {entry_text(x) for name in choice.questions for x in table.columns[name]}
+    if ids & NO_ID or len({" ".join(text.split()) for text in ids}) < len(ids):
+        return True
+    labels = (isinstance(as_outcome(x), str) for x in table.columns[choice.outcome])
+    return not reading.correct_values and any(labels)
 
 
 def _are_large(names: Sequence[str]) -> bool:
@@ -196,9 +211,9 @@ def _are_distinct(name: str, rows: Sequence[Any], choice: Choice) -> bool:
     for key, (n, least, most, total) in of_question.items():
         if n > most - least + 1:
             raise SelectionError(
-                f"{name}: {choice.questions[0]} {short(key[0])} has {n} samples, and {choice.number}"
-                f" numbers {most - least + 1} at most: samples are repeated. Leave out the copies, "
-                f"unless {choice.number} does not number samples.",
+                f"{name}: {choice.questions[0]} {short(key[0])} has {n} samples, and "
+                f"{choice.number} numbers {most - least + 1} at most: samples are repeated. Leave "
+                f"out the copies, unless {choice.number} does not number samples.",
                 ["pool"],
                 choice.distinct,
                 [choice.number],
@@ -211,13 +226,14 @@ def _are_distinct(name: str, rows: Sequence[Any], choice: Choice) -> bool:
 def _settled(table: Table, outcome: str, reading: Reading) -> Table:
     """Return the table as the caller says of missing outcomes; a `MissingError` if it does not."""
     columns = dict(table.columns)
-    outcomes = as_outcomes(columns[outcome])
+    outcomes = [None if as_outcome(x) is None else x for x in columns[outcome]]
     columns[outcome] = outcomes
     absent = sum(n for x, n in zip(outcomes, columns[COUNT], strict=True) if x is None)
     if absent and reading.missing is None:
         raise ask_about_counts(table.title, outcomes, columns[COUNT])
     if absent and reading.missing == "incorrect":
-        columns[outcome] = [False if x is None else x for x in outcomes]
+        wrong = "false" if reading.correct_values else False
+        columns[outcome] = [wrong if x is None else x for x in outcomes]
     elif absent:
         kept = [row for row, x in enumerate(outcomes) if x is not None]
         return table.with_columns(columns).with_rows(kept)

@@ -101,7 +101,8 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
             continue
         if layout.is_object and table.size != 1:
             continue
-        if not all(isinstance(x, y) for name, y in layout.types.items() for x in table.columns[name]):
+        types = layout.types.items()
+        if not all(isinstance(x, kind) for name, kind in types for x in table.columns[name]):
             continue
         if layout.refusal:
             beside = sorted(path.parent.glob(layout.instead)) if layout.instead and path else []

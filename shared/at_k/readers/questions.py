@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -17,13 +18,10 @@ from .reading import Reading
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
 from .table import FILE, Filter, SelectionError, Table, column_at, list_columns
-from .words import entry_text, has_lists
+from .words import NO_ID, entry_text, has_lists
 
 RowsOf = Mapping[Any, Sequence[int]]
 """The rows of each question, by the text or the texts that identify it."""
-
-NO_ID = frozenset(("", "nan", "NaN", "<NA>", "NaT", "None", "null", "NULL"))
-"""What libraries write for an id that is missing."""
 
 
 @dataclass(frozen=True)
@@ -354,12 +352,11 @@ def _id_text(question: Any) -> str:
 def _refuse_copies(table: Table, files: Sequence[int]) -> None:
     names = [name for name in table.columns if name != FILE]
     texts = [list(map(entry_text, table.columns[name])) for name in names]
-    rows: dict[int, list[Any]] = {}
+    rows: dict[int, Counter[Any]] = {}
     for file, cells in zip(files, zip(*texts, strict=True), strict=True):
-        rows.setdefault(file, []).append(cells)
-    sets = {file: frozenset(cells) for file, cells in rows.items()}
-    for one, other in itertools.permutations(sets, 2):
-        if sets[one] <= sets[other] and len(rows[one]) <= len(rows[other]):
+        rows.setdefault(file, Counter())[cells] += 1
+    for one, other in itertools.permutations(rows, 2):
+        if rows[one] <= rows[other]:
             raise ValueError(
                 f"{table.files[other]} contains all rows of {table.files[one]}, which would count "
                 f"twice: leave it out. If they are different samples, pool='files' (in the shell "

@@ -85,9 +85,11 @@ def _contributes(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
     """
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
-    for column, entries in entries_by_column(where).items():
-        if column == "task" and "task" in table.origin and table.origin["task"] not in entries:
-            return False
+    conditions = entries_by_column(where)
+    task = table.origin.get("task")
+    if task is not None and task not in conditions.get("task", [task]):
+        return False
+    for column, entries in conditions.items():
         if column_at(table.columns, column) is None:
             raise ValueError(f"{table.title} contributes no row: it has no column {column!r}.")
         try:

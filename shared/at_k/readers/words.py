@@ -31,6 +31,9 @@ WORDS = {
 MISSING_WORDS = frozenset(("nan", "none", "null", "na", "n/a", "<na>", "nat"))
 """What libraries and people write for an outcome or an answer that is missing, in lower case."""
 
+NO_ID = frozenset(("", "nan", "NaN", "<NA>", "NaT", "None", "null", "NULL"))
+"""What libraries write for an id that is missing."""
+
 KNOWN_WORDS = (
     "0 and 1, true and false, yes and no, pass and fail, passed and failed, correct and incorrect, "
     "right and wrong, C and I, T and F, Y and N, ticks and crosses"
