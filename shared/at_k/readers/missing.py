@@ -180,4 +180,4 @@ def _both_scores(samples: Mapping[Any, list[Any]]) -> str:
 
 def text_of_ids(key: Any) -> str:
     """Return an id as a text."""
-    return key if isinstance(key, str) else " ".join(map(entry_text, key))
+    return " ".join(map(entry_text, key)) if isinstance(key, tuple) else str(key)

@@ -26,10 +26,14 @@ def columns_of_role(table: Table, role: str) -> list[str]:
         names = table.roles.get(role, ())
         return [names] if isinstance(names, str) else list(names)
     names = columns_named(table.columns, NAMES[role])
-    if role in ("predictions", "outcomes"):
-        numbers = sample_numbers({name: table.columns[name] for name in names})
-        names = [name for name in names if name not in numbers]
-    return names
+    if role != "predictions":
+        return names
+    numbers = sample_numbers({name: table.columns[name] for name in names})
+    others = [name for name in names if name not in numbers]
+    is_graded = bool(columns_named(table.columns, NAMES["outcomes"]))
+    is_checked = bool(columns_named(table.columns, NAMES["references"]))
+    # `sample` can be an answer that is a number: beside references, if there is no other answer.
+    return others if others or is_graded or not is_checked else names
 
 
 def choose_columns(

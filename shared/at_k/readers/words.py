@@ -109,7 +109,7 @@ def as_outcomes(
         has_labels: whether all texts are labels.
     """
     if has_decimal_commas:
-        cells = [_COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x for x in cells]
+        cells = [_with_point(cell) for cell in cells]
     flat = [x for cell in cells for x in (cell if isinstance(cell, list) else [cell])]
     is_label = isinstance(next((x for x in flat if x), None), str) if has_labels else False
     if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat):
@@ -120,11 +120,18 @@ def as_outcomes(
     ]
 
 
+def _with_point(cell: Any) -> Any:
+    if isinstance(cell, list):
+        return [_with_point(x) for x in cell]
+    return _COMMA_NUMBER.sub(r"\1.\2", cell) if isinstance(cell, str) else cell
+
+
 def _labels(cell: Any) -> Any:
     if isinstance(cell, list):
         return [_labels(x) for x in cell]
     if isinstance(cell, str):
-        return number_in(cell) if cell.strip() else None
+        is_empty = cell != "none" and word(cell) in (*MISSING_WORDS, "")  # "none" is a verdict
+        return None if is_empty else number_in(cell)
     return None if is_missing(cell) else cell
 
 
