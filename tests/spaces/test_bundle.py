@@ -95,9 +95,10 @@ from page.files import sample_file
 from at_k.readers.run import read_run
 found = read_run({str(path)!r})
 assert sample_file({path.name!r}).is_relative_to({str(tmp_path)!r})
-print(json.dumps(vars(found)))
+print(json.dumps([found, vars(found)]))
 """
-    expected = json.loads(json.dumps(vars(read_run(str(path)))))
+    read = read_run(str(path))
+    expected = json.loads(json.dumps([read, vars(read)]))
     assert json.loads(run(code, tmp_path / "space")) == expected
 
 

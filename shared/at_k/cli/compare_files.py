@@ -206,7 +206,8 @@ def graded_runs(
     for run in inputs:
         with naming_questions(run.questions):
             parsed.append(parse_run(run.name, run.questions, labels))
-    orders = orders_of({run.name: run.questions for run in inputs}, by_order)
+    names, readings = [run.name for run in inputs], [run.questions for run in inputs]
+    orders = orders_of(names, readings, by_order)
     check_same_questions(parsed, orders)
     if options is not None:
         matched = zip(parsed, orders, strict=True)

@@ -13,7 +13,7 @@ from typing import Any
 from ..checks import FROM_0, Index, InputError, is_missing, short
 from .cells import SampleCells
 from .missing import settle_missing
-from .names import IDS, PER_SAMPLE
+from .names import IDS, PER_QUESTION, PER_SAMPLE
 from .reading import Reading
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
@@ -110,7 +110,7 @@ def _key(
     if reading.group_size is not None:
         return _numbered(table, reading.group_size, of_lists, reading)
     key = reading.questions or question_columns(table, of_lists)
-    taken = {name for _, name in pairs_of(chosen)}
+    taken = {name for role, name in pairs_of(chosen) if role not in PER_QUESTION}
     if not reading.questions and table.layout is None:
         key = tuple(name for name in key if name not in taken)
     if not key and not of_lists:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ..checks import QUESTION, InputError, did_you_mean
+from ..checks import QUESTION, InputError, did_you_mean, short
 from .cells import (
     TESTS,
     are_elsewhere,
@@ -133,6 +133,9 @@ def read(
         >>> run.ids
         ['q1', 'q2']
     """
+    for name in [source] if isinstance(source, str) else source if type(source) is list else ():
+        if isinstance(name, str) and not (name and name.isprintable()):
+            raise ValueError(f"source is {short(name)}: this is no name of a file.")
     for name in others:
         if name not in _OTHERS:
             hint = did_you_mean(name, [*_OTHERS, "predictions", "outcomes", "references", "groups"])

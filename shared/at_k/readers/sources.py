@@ -64,9 +64,6 @@ def load_files(sources: Sequence[str], reading: Reading | None = None) -> Table:
     from .counting import counted_table
 
     reading = reading or Reading()
-    for name in sources:
-        if not (name and name.isprintable()):
-            raise ValueError(f"source is {short(name)}: this is no name of a file.")
     names = _expanded(sources)
     counted = counted_table(names, reading)
     if counted is not None:

@@ -91,7 +91,7 @@ def grade_sources(
     if labels is None and checker_rates is None:
         labels = read_labels(sources.values())
     parsed = [parse_run(name, source, checking.labels) for name, source in sources.items()]
-    orders = orders_of(sources, by_order)
+    orders = orders_of(list(sources), list(sources.values()), by_order)
     check_same_questions(parsed, orders)
     if check_sizes is not None:
         check_sizes({run.name: run.n[order] for run, order in zip(parsed, orders, strict=True)})
@@ -105,24 +105,26 @@ Order = list[int] | slice
 _AS_THEY_ARE = slice(None)
 
 
-def orders_of(sources: Mapping[str, Any], by_order: bool = False) -> list[Order]:
+def orders_of(
+    names: Sequence[str], sources: Sequence[Any], by_order: bool = False
+) -> list[Order]:
     """Return where each run has the questions of the first run.
 
     Questions are paired by the ids that runs were read with. Matrices have none: their rows are
     paired by their order.
 
     Args:
-        sources: the runs by their names.
+        names, sources: the runs.
         by_order: whether questions without ids are in the same order.
 
     Raises:
         ValueError: if runs have different questions, or if some have no ids and by_order is False.
     """
-    ids = {name: getattr(source, "ids", None) for name, source in sources.items()}
-    is_plain = [getattr(source, "is_matrix", True) for source in sources.values()]
-    if len(sources) < 2 or all(is_plain) or (by_order and None in ids.values()):
+    ids = [getattr(source, "ids", None) for source in sources]
+    is_plain = [getattr(source, "is_matrix", True) for source in sources]
+    if len(sources) < 2 or all(is_plain) or (by_order and None in ids):
         return [_AS_THEY_ARE] * len(sources)
-    for name, of_run in ids.items():
+    for name, of_run in zip(names, ids, strict=True):
         if of_run is None:
             raise ValueError(
                 f"{name} has no ids, so its questions cannot be paired with those of the others: "
@@ -130,9 +132,11 @@ def orders_of(sources: Mapping[str, Any], by_order: bool = False) -> list[Order]
                 f"by_order=True (in the shell --by-order) that all runs have the same questions in "
                 f"the same order."
             )
-    first, *_ = ids
-    key = sources[first].columns.get("questions", "")
-    return [_order_of(ids[first], of_run, first, name, key) for name, of_run in ids.items()]
+    key = sources[0].columns.get("questions", "")
+    return [
+        _order_of(ids[0], of_run, names[0], name, key)
+        for name, of_run in zip(names, ids, strict=True)
+    ]
 
 
 def _order_of(a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str) -> Order:
