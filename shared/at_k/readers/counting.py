@@ -161,10 +161,11 @@ def _choice(head: Table, reading: Reading) -> Choice | None:
     questions = list(reading.questions) or next(
         (x for names in (IDS, INDICES, TEXTS) if (x := columns_named(columns, names))), []
     )
-    per_question = [x for role in ("groups", "R0", "clusters") if (x := reading.columns.get(role))]
-    named = SETTINGS | PARTS | {*NAMES["questions"]}
+    named = reading.named()
+    per_question: list[str] = [named[x] for x in ("groups", "R0", "clusters") if x in named]
+    fixed = SETTINGS | PARTS | {*NAMES["questions"]}
     others = [*per_question, *usual_columns(columns, "groups"), *(x for x, _ in reading.where)]
-    others += [name for name in columns if name.lower() in named and name not in questions]
+    others += [name for name in columns if name.lower() in fixed and name not in questions]
     read = {*questions, outcome, *others}
     counts = {*NAMES["n"], "count", "counts"} & {name.lower() for name in columns}
     numbers = [x for x in sample_numbers(columns, read) if x.lower() not in SHARED_NUMBERS]
@@ -280,7 +281,7 @@ def _by_arrow(name: str, texts: Sequence[str], choice: Choice) -> list[tuple[Any
     keys = choice.distinct
     fields, labels = [ds.field(x) for x in keys], [f"key {i}" for i, _ in enumerate(keys)]
     number = ds.field(choice.number).cast(pa.int64()) if choice.number else ds.scalar(0)
-    aggregates = [([], "hash_count_all", None, "n")]
+    aggregates: list[Any] = [([], "hash_count_all", None, "n")]
     aggregates += [("number", f"hash_{x}", None, x) for x in ("min", "max", "sum")]
     read = [*keys, choice.number] if choice.number else keys
     plan = Declaration.from_sequence(

@@ -34,7 +34,7 @@ from .grids import (
     rows_of_text,
     sample_columns,
 )
-from .table import Table, UnreadColumn, table_of_columns, table_of_rows
+from .table import Columns, Table, UnreadColumn, table_of_columns, table_of_rows
 
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
@@ -130,7 +130,8 @@ def _opened(data: bytes, kind: str, name: str) -> Any:
         import pyarrow as pa
 
         return pa.CompressedInputStream(pa.BufferReader(data), "zstd")
-    return {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}[kind](io.BytesIO(data))
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    return openers[kind](io.BytesIO(data))
 
 
 def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
@@ -200,7 +201,7 @@ def _parse_parquet(data: bytes, name: str) -> Table:
     twice = [column for column in names if names.count(column) > 1]
     if twice:
         raise ValueError(f"{name} cannot be read: two columns have the name {twice[0]}.")
-    columns = {column: UnreadColumn(file, column, name) for column in names}
+    columns: Columns = {column: UnreadColumn(file, column, name) for column in names}
     return Table(columns, name, frozenset(names))
 
 

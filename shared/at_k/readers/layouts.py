@@ -75,7 +75,7 @@ class Layout:
         if self.find_roles is not None:
             return self.find_roles(columns)
         names = {role: getattr(self, role).split() for role in _ROLES}
-        known = {
+        known: Roles = {
             role: tuple(
                 x
                 for x in of_role
@@ -127,13 +127,14 @@ def _read(layout: Layout, table: Table, path: Path | None) -> Table | None:
         if texts:
             origin[what] = ", ".join(texts)
     if layout.rows or layout.columns:
-        rows = [row for record in records for row in (layout.rows or _itself)(record)]
+        read = layout.rows or _itself
+        rows: list[Row] = [row for record in records for row in read(record)]
         rows = [row | {x: make(row) for x, make in layout.columns.items()} for row in rows]
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
     for what in ("agent", "model", "source", "task") if layout.rows else ():
         if what in table.columns and what not in origin:
-            texts = dict.fromkeys(str(x) for x in table.columns[what] if x)
-            origin |= {what: ", ".join(texts)} if texts else {}
+            names = dict.fromkeys(str(x) for x in table.columns[what] if x)
+            origin |= {what: ", ".join(names)} if names else {}
     if layout.of_path and path:
         origin |= (known := layout.of_path(path))
         if "task" in known:
@@ -315,7 +316,8 @@ def _inspect_roles(columns: Columns) -> Roles:
     ]
     is_merged = "score" in columns and any(cell is not None for cell in columns["score"])
     scores = ("score",) if is_merged and len(names) != 1 else tuple(names)
-    roles: Roles = {"samples": ("epoch",)} | ({"outcomes": scores} if scores else {})
+    roles: Roles = {"samples": ("epoch",)}
+    roles |= {"outcomes": scores} if scores else {}
     roles["questions"] = ("task", "id") if "task" in columns else ("id",)
     roles |= {"groups": "task"} if "task" in columns else {}
     has_texts = any(isinstance(x, str) for x in columns.get("completion", ()))
@@ -362,7 +364,7 @@ def _evalplus_rows(record: Row) -> list[Row]:
 
     Before version 0.3, a task has lists of [status, details] for both kinds.
     """
-    rows = []
+    rows: list[Row] = []
     for task, solutions in record["eval"].items():
         if isinstance(solutions, dict):
             pairs = [solutions["base"], solutions.get("plus") or [[None]] * len(solutions["base"])]

@@ -23,8 +23,8 @@ _YIELDING = ("solution", "label", "test", "tests")
 def columns_of_role(table: Table, role: str) -> list[str]:
     """Return the columns of a role: those of the layout, or those with exact names."""
     if table.layout is not None:
-        names = table.roles.get(role, ())
-        return [names] if isinstance(names, str) else list(names)
+        known = table.roles.get(role, ())
+        return [known] if isinstance(known, str) else list(known)
     names = columns_named(table.columns, NAMES[role])
     if role != "predictions":
         return names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..checks import QUESTION, InputError, did_you_mean, short
 from .cells import (
@@ -27,7 +27,24 @@ from .words import as_lists, as_outcomes, entry_text
 Names = str | Sequence[str]
 """The name of a column, or of several."""
 
-_OTHERS = ("n", "correct", "R0", "clusters", *PER_SAMPLE, "records", "config", "split", "by_order")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Others(TypedDict, total=False):
+    """Rarer parameters of `read`: columns by role, where the rows are, and parts of a dataset."""
+
+    n: str | None
+    correct: str | None
+    R0: str | None
+    clusters: str | None
+    labels: str | None
+    picked_by: str | None
+    vote_weights: str | None
+    records: str | None
+    config: str | None
+    split: str | None
+    by_order: bool
 
 
 class Run(dict[str, Any]):
@@ -71,7 +88,7 @@ def read(
     correct_values: Collection[Any] = (),
     correct_at_least: float | None = None,
     group_size: int | None = None,
-    **others: Any,
+    **others: Unpack[Others],
 ) -> Run:
     """Read samples or outcomes from a file, log, data frame or dataset, as arguments of `compute`.
 
@@ -137,8 +154,9 @@ def read(
         if isinstance(name, str) and not (name and name.isprintable()):
             raise ValueError(f"source is {short(name)}: this is no name of a file.")
     for name in others:
-        if name not in _OTHERS:
-            hint = did_you_mean(name, [*_OTHERS, "predictions", "outcomes", "references", "groups"])
+        if name not in Others.__annotations__:
+            known = [*Others.__annotations__, *(read.__kwdefaults__ or ())]
+            hint = did_you_mean(name, known)
             raise TypeError(f"read() has no parameter {name!r}.{hint}")
     named = {name: x for name, x in others.items() if x is not None}
     try:

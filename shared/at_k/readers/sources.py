@@ -294,7 +294,8 @@ def table_of_value(record: dict[str, Any], table: Table, reading: Reading) -> Ta
     title = table.title
     if {"features", "rows"} <= record.keys() and _all(record["rows"], dict):
         return table_of_rows([x.get("row", x) for x in record["rows"]], title)
-    names, rows = record.get("columns"), record.get("data")
+    names: Any = record.get("columns")
+    rows: Any = record.get("data")
     if isinstance(names, list) and _all(rows, list) and all(len(x) == len(names) for x in rows):
         if len({*map(str, names)}) < len(names):
             raise ValueError(f"{title}: two columns have the same name.")

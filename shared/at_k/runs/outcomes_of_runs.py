@@ -120,7 +120,7 @@ def orders_of(
     Raises:
         ValueError: if runs have different questions, or if some have no ids and by_order is False.
     """
-    ids = [getattr(source, "ids", None) for source in sources]
+    ids: list[Any] = [getattr(source, "ids", None) for source in sources]
     is_plain = [getattr(source, "is_matrix", True) for source in sources]
     if len(sources) < 2 or all(is_plain) or (by_order and None in ids):
         return [_AS_THEY_ARE] * len(sources)
