@@ -160,7 +160,11 @@ def test_files_of_the_same_name_are_named_by_their_folders_or_a_and_b(capsys, tm
         ),
         (ROWS[:2], (), "b lacks 1 of the questions of a, such as id 'q2'"),
         ([*ROWS, ROWS[0] | {"id": "new"}], (), "a lacks 1 of the questions of b, such as id 'new'"),
-        ([{"samples": ["a"], "answer": "a"}], (), "b has no ids, so its questions cannot be paired"),
+        (
+            [{"samples": ["a"], "answer": "a"}],
+            (),
+            "b has no ids, so its questions cannot be paired",
+        ),
         ([{"samples": ["a"], "answer": "a"}], ("--by-order",), "a has 3 questions and b has 1"),
         (ROWS, ("--k", "3"), "question 0 has n = 2"),
         (ROWS, ("--metric", "best"), "metric has 'best'"),

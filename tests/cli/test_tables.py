@@ -218,4 +218,6 @@ def test_missing_samples_are_counted(capsys, tmp_path):
     file = tmp_path / "run.jsonl"
     file.write_text(json.dumps({"outcomes": [0, None, 1]}))
     printed = output_of(capsys, "cons_at_k", file, "--missing", "drop")
-    assert printed.startswith("1 question, 3 samples each (1 of them not scored), already graded in")
+    assert printed.startswith(
+        "1 question, 3 samples each (1 of them not scored), already graded in"
+    )

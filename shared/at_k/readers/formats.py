@@ -135,24 +135,20 @@ def _opened(data: bytes, kind: str, name: str) -> Any:
 
 
 def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
-    """Return a member of a zip file, which may be compressed by Zstandard: Python 3.13 and older
-    have no decoder for it.
-    """
-    if member.file_size > max(MOST_BYTES, 100 * len(data)):
-        raise ValueError(f"{name} holds {member.filename} of {member.file_size / 1e9:.3g} GB.")
-    if member.compress_type != 93:
-        return zipfile.ZipFile(io.BytesIO(data)).read(member)
+    """Return a member of a zip file. Python 3.13 and older have no decoder of Zstandard."""
     import pyarrow as pa
 
-    header = data[member.header_offset : member.header_offset + 30]
-    start = member.header_offset + 30 + sum(
-        int.from_bytes(header[i : i + 2], "little") for i in (26, 28)
-    )
-    packed = data[start : start + member.compress_size]
+    if member.file_size > max(MOST_BYTES, 100 * len(data)):
+        raise ValueError(f"{name} holds {member.filename} of {member.file_size / 1e9:.3g} GB.")
     try:
-        stream = pa.CompressedInputStream(pa.BufferReader(packed), "zstd")
-        return stream.read(member.file_size)
-    except (pa.ArrowException, OSError) as error:
+        if member.compress_type != 93:
+            return zipfile.ZipFile(io.BytesIO(data)).read(member)
+        header = data[member.header_offset : member.header_offset + 30]
+        sizes = [int.from_bytes(header[i : i + 2], "little") for i in (26, 28)]
+        start = member.header_offset + 30 + sum(sizes)
+        packed = pa.BufferReader(data[start : start + member.compress_size])
+        return pa.CompressedInputStream(packed, "zstd").read(member.file_size)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise ValueError(f"{name} cannot be decompressed: {member.filename}: {error}") from error
 
 

@@ -122,10 +122,10 @@ def _read(layout: Layout, table: Table, path: Path | None) -> Table | None:
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     origin = {"harness": layout.tool}
     for what, name in layout.origin.items():
-        found = dict.fromkeys(field_at(record, name.split(".")) for record in records)
+        found = [field_at(record, name.split(".")) for record in records]
         texts = [str(x) for x in found if x is not None and not isinstance(x, (list, dict))]
         if texts:
-            origin[what] = ", ".join(texts)
+            origin[what] = ", ".join(dict.fromkeys(texts))
     if layout.rows or layout.columns:
         read = layout.rows or _itself
         rows: list[Row] = [row for record in records for row in read(record)]
@@ -286,8 +286,7 @@ def _inspect_rows(log: Row) -> list[Row]:
 
 
 def _score_columns(scores: Mapping[str, Any]) -> Row:
-    """Return the scores of a sample, and a column for each entry of one that is a dict or a list.
-    """
+    """Return the scores of a sample, and a column for each entry of one that is a dict or a list."""
     columns: Row = {}
     for name, value in scores.items():
         if isinstance(value, str) and value.startswith(("{", "[")):  # as samples_df writes them
@@ -381,8 +380,7 @@ def _evalplus_rows(record: Row) -> list[Row]:
 
 
 def _harbor_rows(trial: Row) -> list[Row]:
-    """Return the rewards of a trial. Harbor says in `reward_valid` whether an error made them void.
-    """
+    """Return the rewards of a trial. Harbor says in `reward_valid` whether an error made them void."""
     is_void = trial.get("reward_valid") is False
     rewards = {} if is_void else (trial["verifier_result"] or {}).get("rewards") or {}
     agent = trial["agent_info"]
@@ -459,8 +457,7 @@ def _verifiers_traces(episode: Row) -> list[Row]:
 
 
 def _batch_choices(row: Row) -> list[str | None]:
-    """Return the texts of a request. A refusal is an empty answer, a failed request a missing one.
-    """
+    """Return the texts of a request. A refusal is an empty answer, a failed request a missing one."""
     body = (row["response"] or {}).get("body") or {}
     if "choices" not in body:
         return [None]
@@ -520,91 +517,271 @@ _LM_EVAL = "doc_id doc target arguments resps filtered_resps"
 _PROMPTFOO: Any = {"questions": "test", "outcomes": "success", "missing": "drop", "why": _ERROR}
 
 LAYOUTS = (
-    Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_rows,
-           find_roles=_lm_eval_roles, of_path=_lm_eval_path, missing="incorrect"),
-    Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
-           refusal="has the results of lm-evaluation-harness, without samples.",
-           instead="samples_*.jsonl", remedy="Run the harness with --log_samples, which writes "
-           "samples_*.jsonl: here are none."),
-    Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
-           types={"eval": dict},
-           rows=_inspect_rows, find_roles=_inspect_roles, origin={"model": "eval.model"},
-           missing="drop", why=_ERROR),
-    Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_rows,
-           find_roles=_inspect_roles, missing="drop", why=_ERROR),
-    Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_rows,
-           find_roles=_lighteval_roles, of_path=_lighteval_path, missing="incorrect"),
-    Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
-           types={"eval": dict},
-           questions="task_id", outcomes="base plus", missing="incorrect"),
-    Layout(tool="human-eval", fields="task_id completion result passed", questions="task_id",
-           outcomes="passed", missing="incorrect"),
-    Layout(tool="OpenAI Batch API", fields="custom_id response error",
-           types={"response": (dict, type(None))},
-           columns={"choices": _batch_choices}, questions="custom_id", predictions="choices",
-           origin={"model": "response.body.model"}, why="after a failed request"),
-    Layout(tool="verl", fields="input output gts score step", questions="input",
-           predictions="output", references="gts", outcomes="acc score"),
-    Layout(tool="TRL", fields="step prompt completion advantage", find_roles=_trl_roles,
-           missing="drop", why="NaN"),
-    Layout(tool="Harbor", fields="source task_name trial_name agent_info verifier_result",
-           rows=_harbor_rows, find_roles=_harbor_roles, missing="drop", why=_ERROR,
-           files_are_runs=True),
-    Layout(tool="Harbor", fields="n_total_trials stats", is_object=True,
-           refusal="is the summary of a job of Harbor: read its folder."),
-    Layout(tool="Terminal-Bench", fields="results n_resolved accuracy", is_object=True,
-           rows=_list_in("results"), questions="task_id", samples="trial_name",
-           outcomes="is_resolved", missing="incorrect", why="without a verdict",
-           files_are_runs=True),
-    Layout(tool="SWE-bench", fields="submitted_ids resolved_ids empty_patch_ids error_ids",
-           is_object=True, rows=_swe_bench_rows, questions="instance_id", outcomes="resolved",
-           of_path=_stem, missing="drop", why="after a failure of the infrastructure",
-           files_are_runs=True),
-    Layout(tool="SWE-bench", fields="resolved applied", is_object=True, rows=_swe_bench_lists,
-           questions="instance_id", outcomes="resolved", files_are_runs=True),
-    Layout(tool="SWE-bench", fields="resolved generated", is_object=True, rows=_swe_bench_lists,
-           questions="instance_id", outcomes="resolved", files_are_runs=True),
-    Layout(tool="SWE-bench", fields="resolved no_generation no_logs", is_object=True,
-           refusal="lists the instances that are resolved, and not all that were attempted: give "
-           "the folder of logs, with a report.json for each instance."),
-    Layout(tool="tau2", fields="info tasks simulations", is_object=True, rows=_tau2_rows,
-           columns={"success": _tau2_success}, questions="domain task_id", outcomes="success",
-           samples="trial", missing="drop", why="after an error of the infrastructure",
-           origin={"domain": "info.environment_info.domain_name", "model": "info.agent_info.llm"}),
-    Layout(tool="tau-bench", fields="task_id reward info traj trial", questions="task_id",
-           columns={"success": lambda row: _is_one(row["reward"])}, outcomes="success",
-           samples="trial", missing="incorrect"),
-    Layout(tool="verifiers", fields="example_id completion reward is_completed timing",
-           columns={"reward": lambda row: None if row.get("error") else row["reward"]},
-           questions="example_id", outcomes="reward", missing="drop", why=_ERROR),
-    Layout(tool="verifiers", fields="env task traces ok", rows=_verifiers_traces,
-           questions="env example_id", outcomes="reward", origin={"env": "env.id"}, missing="drop",
-           why=_ERROR),
-    Layout(tool="promptfoo", fields="evalId results config", is_object=True, **_PROMPTFOO,
-           rows=lambda log: map(_promptfoo_row, log["results"]["results"])),
-    Layout(tool="promptfoo", fields="testIdx promptIdx success failureReason testCase",
-           rows=lambda record: [_promptfoo_row(record)], **_PROMPTFOO),
-    Layout(tool="deepeval", fields="testCases metricsScores testPassed", is_object=True,
-           rows=_list_in("testCases"), questions="input", outcomes="success",
-           columns={"success": lambda case: None if any(x.get("error") for x in
-                    case.get("metricsData") or ()) else case.get("success")},
-           missing="drop", why=_ERROR),
-    Layout(tool="NeMo-Skills", fields="problem generation expected_answer predicted_answer "
-           "symbolic_correct", questions="problem", predictions="predicted_answer",
-           references="expected_answer", outcomes="symbolic_correct judge_correct",
-           missing="incorrect", why="no answer"),
-    Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
-           columns=_EVALSCOPE, find_roles=_evalscope_roles),
-    Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
-           questions="question_id", outcomes="graded_list", missing="incorrect"),
-    Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
-           columns={"first_try": lambda row: bool((row["tests_outcomes"] or [False])[0]),
-                    "any_try": lambda row: any(row["tests_outcomes"] or ())},
-           questions="testcase", outcomes="first_try any_try", origin={"model": "model"},
-           missing="incorrect"),
-    Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",
-           questions="task_id", samples="trial_name", outcomes="is_resolved", missing="incorrect",
-           why="without a verdict", files_are_runs=True),
+    Layout(
+        tool="lm-evaluation-harness",
+        fields=_LM_EVAL,
+        rows=_lm_eval_rows,
+        find_roles=_lm_eval_roles,
+        of_path=_lm_eval_path,
+        missing="incorrect",
+    ),
+    Layout(
+        tool="lm-evaluation-harness",
+        fields="results n-shot higher_is_better",
+        refusal="has the results of lm-evaluation-harness, without samples.",
+        instead="samples_*.jsonl",
+        remedy="Run the harness with --log_samples, which writes samples_*.jsonl: here are none.",
+    ),
+    Layout(
+        tool="inspect_ai",
+        fields="version status eval samples",
+        is_object=True,
+        types={"eval": dict},
+        rows=_inspect_rows,
+        find_roles=_inspect_roles,
+        origin={"model": "eval.model"},
+        missing="drop",
+        why=_ERROR,
+    ),
+    Layout(
+        tool="inspect_ai",
+        fields="sample_id eval_id id epoch target",
+        rows=_samples_df_rows,
+        find_roles=_inspect_roles,
+        missing="drop",
+        why=_ERROR,
+    ),
+    Layout(
+        tool="lighteval",
+        fields="doc metric model_response",
+        rows=_lighteval_rows,
+        find_roles=_lighteval_roles,
+        of_path=_lighteval_path,
+        missing="incorrect",
+    ),
+    Layout(
+        tool="evalplus",
+        fields="date hash eval",
+        is_object=True,
+        rows=_evalplus_rows,
+        types={"eval": dict},
+        questions="task_id",
+        outcomes="base plus",
+        missing="incorrect",
+    ),
+    Layout(
+        tool="human-eval",
+        fields="task_id completion result passed",
+        questions="task_id",
+        outcomes="passed",
+        missing="incorrect",
+    ),
+    Layout(
+        tool="OpenAI Batch API",
+        fields="custom_id response error",
+        types={"response": (dict, type(None))},
+        columns={"choices": _batch_choices},
+        questions="custom_id",
+        predictions="choices",
+        origin={"model": "response.body.model"},
+        why="after a failed request",
+    ),
+    Layout(
+        tool="verl",
+        fields="input output gts score step",
+        questions="input",
+        predictions="output",
+        references="gts",
+        outcomes="acc score",
+    ),
+    Layout(
+        tool="TRL",
+        fields="step prompt completion advantage",
+        find_roles=_trl_roles,
+        missing="drop",
+        why="NaN",
+    ),
+    Layout(
+        tool="Harbor",
+        fields="source task_name trial_name agent_info verifier_result",
+        rows=_harbor_rows,
+        find_roles=_harbor_roles,
+        missing="drop",
+        why=_ERROR,
+        files_are_runs=True,
+    ),
+    Layout(
+        tool="Harbor",
+        fields="n_total_trials stats",
+        is_object=True,
+        refusal="is the summary of a job of Harbor: read its folder.",
+    ),
+    Layout(
+        tool="Terminal-Bench",
+        fields="results n_resolved accuracy",
+        is_object=True,
+        rows=_list_in("results"),
+        questions="task_id",
+        samples="trial_name",
+        outcomes="is_resolved",
+        missing="incorrect",
+        why="without a verdict",
+        files_are_runs=True,
+    ),
+    Layout(
+        tool="SWE-bench",
+        fields="submitted_ids resolved_ids empty_patch_ids error_ids",
+        is_object=True,
+        rows=_swe_bench_rows,
+        questions="instance_id",
+        outcomes="resolved",
+        of_path=_stem,
+        missing="drop",
+        why="after a failure of the infrastructure",
+        files_are_runs=True,
+    ),
+    Layout(
+        tool="SWE-bench",
+        fields="resolved applied",
+        is_object=True,
+        rows=_swe_bench_lists,
+        questions="instance_id",
+        outcomes="resolved",
+        files_are_runs=True,
+    ),
+    Layout(
+        tool="SWE-bench",
+        fields="resolved generated",
+        is_object=True,
+        rows=_swe_bench_lists,
+        questions="instance_id",
+        outcomes="resolved",
+        files_are_runs=True,
+    ),
+    Layout(
+        tool="SWE-bench",
+        fields="resolved no_generation no_logs",
+        is_object=True,
+        refusal="lists the instances that are resolved, and not all that were attempted: give "
+        "the folder of logs, with a report.json for each instance.",
+    ),
+    Layout(
+        tool="tau2",
+        fields="info tasks simulations",
+        is_object=True,
+        rows=_tau2_rows,
+        columns={"success": _tau2_success},
+        questions="domain task_id",
+        outcomes="success",
+        samples="trial",
+        missing="drop",
+        why="after an error of the infrastructure",
+        origin={"domain": "info.environment_info.domain_name", "model": "info.agent_info.llm"},
+    ),
+    Layout(
+        tool="tau-bench",
+        fields="task_id reward info traj trial",
+        questions="task_id",
+        columns={"success": lambda row: _is_one(row["reward"])},
+        outcomes="success",
+        samples="trial",
+        missing="incorrect",
+    ),
+    Layout(
+        tool="verifiers",
+        fields="example_id completion reward is_completed timing",
+        columns={"reward": lambda row: None if row.get("error") else row["reward"]},
+        questions="example_id",
+        outcomes="reward",
+        missing="drop",
+        why=_ERROR,
+    ),
+    Layout(
+        tool="verifiers",
+        fields="env task traces ok",
+        rows=_verifiers_traces,
+        questions="env example_id",
+        outcomes="reward",
+        origin={"env": "env.id"},
+        missing="drop",
+        why=_ERROR,
+    ),
+    Layout(
+        tool="promptfoo",
+        fields="evalId results config",
+        is_object=True,
+        **_PROMPTFOO,
+        rows=lambda log: map(_promptfoo_row, log["results"]["results"]),
+    ),
+    Layout(
+        tool="promptfoo",
+        fields="testIdx promptIdx success failureReason testCase",
+        rows=lambda record: [_promptfoo_row(record)],
+        **_PROMPTFOO,
+    ),
+    Layout(
+        tool="deepeval",
+        fields="testCases metricsScores testPassed",
+        is_object=True,
+        rows=_list_in("testCases"),
+        questions="input",
+        outcomes="success",
+        columns={
+            "success": lambda case: (
+                None
+                if any(x.get("error") for x in case.get("metricsData") or ())
+                else case.get("success")
+            )
+        },
+        missing="drop",
+        why=_ERROR,
+    ),
+    Layout(
+        tool="NeMo-Skills",
+        fields="problem generation expected_answer predicted_answer symbolic_correct",
+        questions="problem",
+        predictions="predicted_answer",
+        references="expected_answer",
+        outcomes="symbolic_correct judge_correct",
+        missing="incorrect",
+        why="no answer",
+    ),
+    Layout(
+        tool="evalscope",
+        fields="index target sample_score",
+        rows=_evalscope_rows,
+        columns=_EVALSCOPE,
+        find_roles=_evalscope_roles,
+    ),
+    Layout(
+        tool="LiveCodeBench",
+        fields="question_id code_list graded_list",
+        questions="question_id",
+        outcomes="graded_list",
+        missing="incorrect",
+    ),
+    Layout(
+        tool="aider",
+        fields="testcase model edit_format tests_outcomes",
+        columns={
+            "first_try": lambda row: bool((row["tests_outcomes"] or [False])[0]),
+            "any_try": lambda row: any(row["tests_outcomes"] or ()),
+        },
+        questions="testcase",
+        outcomes="first_try any_try",
+        origin={"model": "model"},
+        missing="incorrect",
+    ),
+    Layout(
+        tool="Terminal-Bench",
+        fields="trial_name task_id is_resolved failure_mode",
+        questions="task_id",
+        samples="trial_name",
+        outcomes="is_resolved",
+        missing="incorrect",
+        why="without a verdict",
+        files_are_runs=True,
+    ),
 )
 
 VLLM = Layout(tool="vLLM", fields="", questions="request_id", predictions="outputs")

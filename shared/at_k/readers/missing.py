@@ -33,8 +33,7 @@ def check_missing(missing: Any) -> str | None:
 
 
 def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
-    """Return the cells with None where a text in a column such as `error` says why there is none.
-    """
+    """Return the cells with None where a text in a column such as `error` says why there is none."""
     if table.layout is not None:
         return list(cells)
     errors = columns_named(table.columns, ERRORS)

@@ -90,7 +90,16 @@ SETTINGS = frozenset(
 
 PARTS = frozenset(
     (
-        *("task", "task_name", "dataset", "dataset_name", "benchmark", "subset", "subtask", "split"),
+        *(
+            "task",
+            "task_name",
+            "dataset",
+            "dataset_name",
+            "benchmark",
+            "subset",
+            "subtask",
+            "split",
+        ),
         *("subject", "category", "topic", "level", "language", "lang", "domain"),
     )
 )

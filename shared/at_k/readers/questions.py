@@ -215,7 +215,11 @@ def _refuse_lists_of_ids(table: Table, names: Iterable[str], samples: Sequence[A
 
 
 def _merged(
-    table: Table, key: Sequence[str], rows_of: RowsOf, role: str, cells: Sequence[Any],
+    table: Table,
+    key: Sequence[str],
+    rows_of: RowsOf,
+    role: str,
+    cells: Sequence[Any],
     of_lists: bool,
 ) -> list[Any]:
     """Return the cells of a role with one entry for each question.
@@ -302,9 +306,7 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
     masked = [_NUMBERED.sub(r"\1#", _DATE.sub("DATE", name.lower())) for name in names]
     if len({*masked}) == 1:
         return True
-    numbers = [
-        [int(x) for x in _LAST_NUMBER.findall(PurePosixPath(name).name)] for name in masked
-    ]
+    numbers = [[int(x) for x in _LAST_NUMBER.findall(PurePosixPath(name).name)] for name in masked]
     if len({_LAST_NUMBER.sub("_#", name) for name in masked}) > 1 or not all(numbers):
         return False
     last = sorted(x[-1] for x in numbers)

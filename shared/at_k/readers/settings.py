@@ -55,7 +55,8 @@ def refuse_settings(
     found = [
         name
         for name, texts in _candidates(table, taken)
-        if _is_named(name) and _differs(texts, questions)
+        if _is_named(name)
+        and _differs(texts, questions)
         and not _numbers_rows(name, texts, table, len(rows_of))
     ]
     if len(questions) > 1 and table.layout is None:  # a layout names its settings by its fields
@@ -203,7 +204,8 @@ def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -
     if variance <= 0:
         return 0.0
     observed = sum(
-        x * (x - 1) // 2 for of_question in questions
+        x * (x - 1) // 2
+        for of_question in questions
         for x in Counter(texts[row] for row in of_question).values()
     )
     return (observed - mean) / math.sqrt(variance)
@@ -313,8 +315,7 @@ def _is_unique_by_nature(text: str) -> bool:
     """Whether a text is a random id, or a time of day."""
     digits = sum(x in "0123456789abcdefABCDEF" for x in text)
     is_random = len(text) >= 16 and digits >= 16
-    is_time = (len(text) >= 10 and text.count(":") >= 2) or (text.replace(".", "").isdigit() and (
-        len(text) >= 10
-    ))
+    is_time = (len(text) >= 10 and text.count(":") >= 2) or (
+        text.replace(".", "").isdigit() and (len(text) >= 10)
+    )
     return is_random or is_time
-

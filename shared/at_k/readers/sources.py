@@ -133,8 +133,11 @@ def logs_in(folder: Path) -> list[str]:
     """Return the logs in a folder that a tool writes, the newest of each task."""
     if not folder.is_dir():
         return []
-    logs = [(x, y) for x in sorted(folder.rglob("samples_*.jsonl"))
-            if (y := LM_EVAL_NAME.fullmatch(x.name))]
+    logs = [
+        (x, y)
+        for x in sorted(folder.rglob("samples_*.jsonl"))
+        if (y := LM_EVAL_NAME.fullmatch(x.name))
+    ]
     logs.sort(key=lambda log: log[1]["date"])
     if logs:
         return _newest(folder, {file: (file.parent, name["task"]) for file, name in logs})
@@ -325,8 +328,9 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     if _all(values, dict) and set.intersection(*({*x} for x in values)):
         return [{"id": key, **value} for key, value in record.items()]
     if not _all(values, list):
-        are_outcomes = len(values) > 1 and all(isinstance(x, bool) or x in (0, 1) for x in values
-                                               if not isinstance(x, (list, dict)))
+        are_outcomes = len(values) > 1 and all(
+            isinstance(x, bool) or x in (0, 1) for x in values if not isinstance(x, (list, dict))
+        )
         is_plain = not any(isinstance(x, (list, dict, str)) for x in values)
         _refuse_summary(record, values if is_plain and len(values) > 1 else [], title)
         if not (are_outcomes and is_plain):

@@ -328,8 +328,16 @@ def join_tables(tables: Sequence[Table]) -> Table:
     }
     title = f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)
     complete = frozenset(shared)
-    return replace(first, columns=columns, title=title, complete=complete, roles=roles,
-                   origin=origin, files=names, is_csv=any(t.is_csv for t in tables))
+    return replace(
+        first,
+        columns=columns,
+        title=title,
+        complete=complete,
+        roles=roles,
+        origin=origin,
+        files=names,
+        is_csv=any(t.is_csv for t in tables),
+    )
 
 
 def _warn_of_columns(tables: Sequence[Table], shared: Sequence[str]) -> None:

@@ -105,9 +105,7 @@ Order = list[int] | slice
 _AS_THEY_ARE = slice(None)
 
 
-def orders_of(
-    names: Sequence[str], sources: Sequence[Any], by_order: bool = False
-) -> list[Order]:
+def orders_of(names: Sequence[str], sources: Sequence[Any], by_order: bool = False) -> list[Order]:
     """Return where each run has the questions of the first run.
 
     Questions are paired by the ids that runs were read with. Matrices have none: their rows are
