@@ -383,7 +383,7 @@ def test_runs_are_paired_by_id_in_the_shell_and_in_python(capsys):
     options = {"k": 1, "interval": "questions"}
     assert printed == at_k.compare(a["predictions"], aligned, **options)
     by_row = at_k.compare(a["predictions"], b["predictions"], **options)  # as rows of matrices
-    assert printed["pass@1_lo"] > 0 > by_row["pass@1_lo"]
+    assert printed["pass@1_lo"] > by_row["pass@1_lo"] + 0.05
     board = at_k.leaderboard({"a": a, "b": b}, k=1)
     (pair,) = board["pairs"]
     assert abs(pair["difference"]) == pytest.approx(abs(printed["pass@1"]))

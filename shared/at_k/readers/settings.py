@@ -55,7 +55,7 @@ def refuse_settings(
     found = [
         name
         for name, texts in _candidates(table, taken)
-        if _is_named(name)
+        if _is_named(name, table.layout is not None)
         and _differs(texts, questions)
         and not _numbers_rows(name, texts, table, len(rows_of))
     ]
@@ -76,8 +76,10 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2].lower()
 
 
-def _is_named(name: str) -> bool:
-    return _last(name) in SETTINGS | PARTS | {*NAMES["questions"]}
+def _is_named(name: str, has_layout: bool) -> bool:
+    """Whether a column is a setting by its name. A layout knows its questions."""
+    is_id = _last(name) in NAMES["questions"] and not has_layout
+    return is_id or _last(name) in SETTINGS | PARTS
 
 
 def _has_role(name: str) -> bool:
