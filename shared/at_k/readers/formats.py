@@ -35,6 +35,7 @@ from .grids import (
     sample_columns,
 )
 from .table import Columns, Table, UnreadColumn, table_of_columns, table_of_rows
+from .words import WORDS, word
 
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
@@ -225,27 +226,18 @@ def _parse_json_file(text: str, name: str, unnamed: Unnamed) -> Table:
 
 def _table_of_records(records: list[Any], name: str, unnamed: Unnamed, is_line: bool) -> Table:
     if any(records) and all(isinstance(record, list) for record in records):
-        if all(isinstance(x, str) for record in records for x in record):
+        texts = [x for record in records for x in record if isinstance(x, str)]
+        if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
             # Generations, a list for each problem, as bigcode writes them.
-            columns: dict[str, Any] = {"samples": records}
-            from .words import WORDS, word
-
-            if not all(word(x) in WORDS for record in records for x in record):
-                return Table(columns, name, frozenset(columns))
+            return Table({"samples": records}, name, frozenset(["samples"]))
         grid = columns_of_grid(records, name, unnamed, are_samples=True)
         return table_of_columns(grid, name, is_matrix=True)
     if not all(isinstance(record, dict) for record in records):
         raise ValueError(
             f"{name} must hold JSON objects only, with one key per column, or lists of samples."
         )
-    is_object = len(records) == 1 and (not is_line or bool(records[0]))
     table = table_of_rows(records, name)
-    return replace(table, is_object=(is_object and not is_line) or _may_be_keyed(records))
-
-
-def _may_be_keyed(records: list[dict[str, Any]]) -> bool:
-    """Whether a single line may have a row for each of its keys."""
-    return len(records) == 1 and all(isinstance(x, (list, dict)) for x in records[0].values())
+    return replace(table, is_object=len(records) == 1, is_line=is_line)
 
 
 def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

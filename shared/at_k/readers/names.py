@@ -53,6 +53,9 @@ PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 ANSWERS = ("answer", "answers", "pred", "prediction", "predictions", "predicted_answer")
 """Columns beside which `correct` may hold the gold answers."""
 
+STATEMENTS = ("statement", "claim", "criterion")
+"""What a verdict is about, in the columns of one answer: a sample, and no setting."""
+
 ERRORS = ("error", "errors", "error_message", "exception")
 """A text in one of these columns says that the row has no outcome."""
 

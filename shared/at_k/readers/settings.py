@@ -22,6 +22,7 @@ from .names import (
     SAMPLE_NUMBERS,
     SCORES,
     SETTINGS,
+    STATEMENTS,
     sample_numbers,
 )
 from .table import COUNT, FILE, Filter, SelectionError, Table
@@ -84,7 +85,7 @@ def _is_named(name: str, has_layout: bool) -> bool:
 
 def _has_role(name: str) -> bool:
     """Whether a column numbers samples, or its name is one of samples, outcomes or errors."""
-    roles = {*NAMES["predictions"], *NAMES["outcomes"], *SCORES, *ERRORS}
+    roles = {*NAMES["predictions"], *NAMES["outcomes"], *SCORES, *ERRORS, *STATEMENTS}
     return _last(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
 
 

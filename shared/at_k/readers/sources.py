@@ -310,7 +310,7 @@ def table_of_value(record: dict[str, Any], table: Table, reading: Reading) -> Ta
     values = list(record.values())
     known = {*reading.named().values(), *reading.questions} if reading else set()
     is_named = any(key.lower() in _COLUMN_NAMES or key in known for key in map(str, record))
-    if is_named and _all(values, list) and not title.endswith((".jsonl", ".ndjson")):
+    if is_named and _all(values, list) and not table.is_line:
         return table_of_columns(record, title)
     if is_named and _all(values, dict) and len({frozenset(x) for x in values}) == 1:
         return table_of_columns({x: list(y.values()) for x, y in record.items()}, title)

@@ -118,6 +118,7 @@ class Table:
         title: what messages call the source.
         complete: the columns that every row has.
         is_object: whether the row is one object of JSON, which may be a table by itself.
+        is_line: whether it is the only line of JSON Lines: a question with lists of samples.
         layout: whose columns these are, or None.
         roles: the column of each role, as the layout names them.
         origin: what the source says about itself, in the order in which it is reported:
@@ -132,6 +133,7 @@ class Table:
     title: str = "The source"
     complete: frozenset[str] = frozenset()
     is_object: bool = False
+    is_line: bool = False
     layout: Layout | None = None
     roles: Roles = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
