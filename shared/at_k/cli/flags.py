@@ -175,7 +175,7 @@ def add_flags(
 
 
 def split_arguments(flags: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_questions`, and those of the function that is called.
+    """Return the arguments of `read_run`, and those of the function that is called.
 
     A column of clusters is only looked for if it is named or if the interval is "questions".
     """

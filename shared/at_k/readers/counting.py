@@ -194,9 +194,6 @@ def _are_distinct(name: str, rows: Sequence[Any], choice: Choice) -> bool:
 
     The numbers of n samples between a least and a greatest one are distinct if there are as many
     as numbers between them, and their sum is that of these numbers.
-
-    Raises:
-        SelectionError: if there are more samples than numbers.
     """
     of_question: dict[Any, list[int]] = {}
     places = [choice.distinct.index(x) for x in choice.questions]

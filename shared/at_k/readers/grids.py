@@ -331,7 +331,7 @@ def _with_question_names(table: Table) -> Table:
 
 
 def _without_end(row: Sequence[Any]) -> CellsOfRow:
-    """Return the cells of a row without the empty ones at its end; others that are empty are None."""
+    """Return the cells of a row without empty ones at its end; other empty ones are None."""
     cells = list(row)
     while cells and cells[-1] == "":
         cells.pop()

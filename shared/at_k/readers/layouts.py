@@ -286,7 +286,7 @@ def _inspect_rows(log: Row) -> list[Row]:
 
 
 def _score_columns(scores: Mapping[str, Any]) -> Row:
-    """Return the scores of a sample, and a column for each entry of one that is a dict or a list."""
+    """Return the scores of a sample, with a column for each entry of a dict or a list."""
     columns: Row = {}
     for name, value in scores.items():
         if isinstance(value, str) and value.startswith(("{", "[")):  # as samples_df writes them
@@ -380,7 +380,7 @@ def _evalplus_rows(record: Row) -> list[Row]:
 
 
 def _harbor_rows(trial: Row) -> list[Row]:
-    """Return the rewards of a trial. Harbor says in `reward_valid` whether an error made them void."""
+    """Return the rewards of a trial. `reward_valid` says whether an error made them void."""
     is_void = trial.get("reward_valid") is False
     rewards = {} if is_void else (trial["verifier_result"] or {}).get("rewards") or {}
     agent = trial["agent_info"]
@@ -457,7 +457,7 @@ def _verifiers_traces(episode: Row) -> list[Row]:
 
 
 def _batch_choices(row: Row) -> list[str | None]:
-    """Return the texts of a request. A refusal is an empty answer, a failed request a missing one."""
+    """Return the texts of a request. A refusal is an empty answer; a failed request has none."""
     body = (row["response"] or {}).get("body") or {}
     if "choices" not in body:
         return [None]

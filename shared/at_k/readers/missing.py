@@ -33,7 +33,7 @@ def check_missing(missing: Any) -> str | None:
 
 
 def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
-    """Return the cells with None where a text in a column such as `error` says why there is none."""
+    """Return the cells with None where a text in a column such as `error` says why."""
     if table.layout is not None:
         return list(cells)
     errors = columns_named(table.columns, ERRORS)
@@ -136,7 +136,9 @@ def _ask(
     noun = "outcomes" if is_graded else "answers"
     if empty:
         first = next(iter(empty))
-        what = f"{len(empty)} questions have no {noun[:-1]} that is scored, such as {text_of_ids(first)}"
+        number = len(empty)
+        some = "1 question has" if number == 1 else f"{number} questions have"
+        what = f"{some} no {noun[:-1]} that is scored, such as {text_of_ids(first)}"
         verb = "leaves these questions out"
     else:
         key = next(key for key, row in samples.items() if None in row)

@@ -17,7 +17,7 @@ from .names import IDS, PER_QUESTION, PER_SAMPLE
 from .reading import Reading
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
-from .table import FILE, Filter, SelectionError, Table, column_at, list_columns
+from .table import COUNT, FILE, Filter, SelectionError, Table, column_at, list_columns
 from .words import NO_ID, entry_text, has_lists
 
 RowsOf = Mapping[Any, Sequence[int]]
@@ -68,7 +68,7 @@ def gather(
     else:
         rows_of = _rows_of(table, key)
     used = {name for role, name in pairs_of(chosen) if role != "groups"}
-    _refuse_mixed_files(table, key, rows_of, reading.pool)
+    _refuse_mixed_files(table, key, rows_of, used, reading.pool)
     key, rows_of = _with_group_setting(table, key, rows_of, chosen)
     if any(len(rows) > 1 for rows in rows_of.values()):
         _refuse_mixtures(table, key, rows_of, {*used, *_group(chosen)}, cells, of_lists, reading)
@@ -298,6 +298,7 @@ _NUMBERED = re.compile(
     r"shard|chunk|rank|worker|batch)[-_. ]?\d+(-of-\d+)?"
 )
 _DATE = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d([T_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?)?(?!\d)")
+_LEAST_PLAIN_ROWS = 20
 _LAST_NUMBER = re.compile(r"_(\d+)(?=\.|$)")
 
 
@@ -314,13 +315,13 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
 
 
 def _refuse_mixed_files(
-    table: Table, key: Sequence[str], rows_of: RowsOf, pool: Sequence[str]
+    table: Table,
+    key: Sequence[str],
+    rows_of: RowsOf,
+    used: Collection[str],
+    pool: Sequence[str],
 ) -> None:
-    """Raise a SelectionError if files have the same questions, and may be of different models.
-
-    Raises:
-        ValueError: if a file has all rows of another one.
-    """
+    """Raise a SelectionError if files have the same questions, and may be of different models."""
     if FILE not in table.columns or "files" in pool or FILE in pool:
         return
     files = list(table.columns[FILE])
@@ -334,7 +335,7 @@ def _refuse_mixed_files(
     shared = next((x for x, rows in rows_of.items() if len({files[r] for r in rows}) > 1), None)
     if shared is None:
         return
-    _refuse_copies(table, files)
+    _refuse_copies(table, files, {*key, *used, FILE, COUNT})
     if (table.layout and table.layout.files_are_runs) or are_repeated_runs(table.files):
         return
     raise SelectionError(
@@ -351,14 +352,19 @@ def _id_text(question: Any) -> str:
     return short(question) if isinstance(question, str) else short(" ".join(question))
 
 
-def _refuse_copies(table: Table, files: Sequence[int]) -> None:
+def _refuse_copies(table: Table, files: Sequence[int], plain: Collection[str]) -> None:
+    """Raise a ValueError if a file has all rows of another one.
+
+    Few rows of nothing but ids and outcomes may be equal by chance.
+    """
+    least = 1 if table.columns.keys() - plain else _LEAST_PLAIN_ROWS
     names = [name for name in table.columns if name != FILE]
     texts = [list(map(entry_text, table.columns[name])) for name in names]
     rows: dict[int, Counter[Any]] = {}
     for file, cells in zip(files, zip(*texts, strict=True), strict=True):
         rows.setdefault(file, Counter())[cells] += 1
     for one, other in itertools.permutations(rows, 2):
-        if rows[one] <= rows[other]:
+        if rows[one] <= rows[other] and rows[one].total() >= least:
             raise ValueError(
                 f"{table.files[other]} contains all rows of {table.files[one]}, which would count "
                 f"twice: leave it out. If they are different samples, pool='files' (in the shell "

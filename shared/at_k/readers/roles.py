@@ -328,11 +328,7 @@ def _with_counts(
 
 
 def _counts_of(table: Table) -> dict[str, str]:
-    """Return the columns of n and correct of a table of counts, or nothing.
-
-    Raises:
-        SelectionError: if the columns can also hold outcomes of one sample per row.
-    """
+    """Return the columns of n and correct of a table of counts, or nothing."""
     columns = table.columns
     for n in columns_of_role(table, "n"):
         for correct in columns_of_role(table, "correct"):

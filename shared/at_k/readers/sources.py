@@ -75,11 +75,7 @@ def load_files(sources: Sequence[str], reading: Reading | None = None) -> Table:
 
 
 def _contributes(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
-    """Whether one of several files is read. It is not if it is the log of a task not chosen.
-
-    Raises:
-        ValueError: if another file has no row that is read.
-    """
+    """Whether one of several files is read. It is not if it is the log of a task not chosen."""
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
     conditions = entries_by_column(where)
@@ -98,11 +94,7 @@ def _contributes(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
 
 
 def _expanded(sources: Sequence[str]) -> list[str]:
-    """Return the files that the sources name, also by wildcards that the shell has not expanded.
-
-    Raises:
-        ValueError: if a file is named twice.
-    """
+    """Return the files that the sources name, also by wildcards that the shell has not expanded."""
     names = []
     for source in sources:
         if is_remote(source):

@@ -42,8 +42,8 @@ def leaderboard(
     Args:
         runs: the runs by their names, two or more: for each the outcomes of the samples of M
             questions, or a dict of predictions and references, as `at_k.read` returns it. All have
-            the same questions, paired as in `compare`. The numbers of samples may differ. If runs were
-            read with labels, all have to be, and their scores are corrected; see `compare`.
+            the same questions, paired as in `compare`. The numbers of samples may differ. If runs
+            were read with labels, all have to be, and their scores are corrected; see `compare`.
         metric: the score, see `compare`.
         k: size of the subsets of samples, one or several. Default: the largest of 4, 8 and 16 that
             every question has samples for; for vote@k the smallest number of samples of a question.
