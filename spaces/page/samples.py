@@ -171,8 +171,10 @@ def _read_run(
             named["where"] = [(column, entry)]
         if "predictions" in named and "references" not in named and _has_outcomes(path, columns):
             named |= {"outcomes": named["predictions"], "predictions": None}
-        # A page shows what is missing, and leaves it out.
+        # A page says what is missing. It leaves out outcomes, and counts answers as incorrect.
         run = read_run(path, **columns, **named, missing="drop")
+        if run.missing and "references" in run:
+            run = read_run(path, **columns, **named, missing="incorrect")
         if named.get("predictions") and "references" not in run.columns:
             named |= {"outcomes": named["predictions"], "predictions": None}
             run = read_run(path, **columns, **named, missing="drop")

@@ -29,7 +29,7 @@ from .words import (
 
 SampleCells = dict[str, Sequence[Any]]
 """Entries by role, one per row: of `samples`, with or without `references`, `verdicts` (outcomes
-beside answers), `multiplicities` (how often a sample occurs) and numbers of samples, such as
+beside answers), `as_written` (answers before missing ones were made None), `multiplicities` (how often a sample occurs) and numbers of samples, such as
 `labels`; or of `counts`, the numbers of samples in a row."""
 
 
@@ -63,6 +63,7 @@ def read_cells(
     is_graded = "predictions" not in chosen
     if not is_graded:
         references = cells.get("references", ())
+        cells["as_written"] = cells["samples"]
         cells["samples"] = missing_answers(table, cells["samples"], references)
     for role in ("samples",) if is_graded else ("verdicts",) if "verdicts" in cells else ():
         cells[role] = _outcomes(table, cells[role], str(chosen["outcomes"]), reading)

@@ -78,9 +78,8 @@ def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any
 def settle_missing(
     table: Table,
     samples: Mapping[Any, list[Any]],
+    written: Sequence[list[Any]] | None,
     missing: str | None,
-    is_graded: bool,
-    title: str,
 ) -> tuple[dict[Any, list[Any]], str]:
     """Return the samples of each question as the rule says, and what the first line says of them.
 
@@ -90,14 +89,15 @@ def settle_missing(
     Args:
         table: the source.
         samples: of each question, by its id.
+        written: answers as they were written, in the same order; None if samples are outcomes. An
+            answer that is missing and counted as incorrect stays as it was, or is an empty text.
         missing: what the caller says.
-        is_graded: whether samples are outcomes. Otherwise an incorrect answer is an empty text.
-        title: the name of the source.
 
     Raises:
         MissingError: if nothing says what missing samples count, or if a question has no other
             sample and the caller does not say so.
     """
+    title = table.title
     sizes = {key: len(row) for key, row in samples.items()}
     absent = {key: sum(x is None for x in row) for key, row in samples.items()}
     number, total = sum(absent.values()), sum(sizes.values())
@@ -106,11 +106,18 @@ def settle_missing(
     rule = missing or (table.layout.missing if table.layout else "")
     empty = [key for key, n in absent.items() if n == sizes[key]]
     if not rule or (rule == "drop" and empty and missing is None):
-        raise _ask(samples, number, total, empty if rule else [], is_graded, title)
+        raise _ask(samples, number, total, empty if rule else [], written is None, title)
     why = f", {table.layout.why}" if table.layout and table.layout.why else ""
     if rule == "incorrect":
-        wrong: Any = False if is_graded else ""
-        filled = {key: [wrong if x is None else x for x in row] for key, row in samples.items()}
+        rows = samples.values() if written is None else written
+        wrong: Any = False if written is None else ""
+        filled = {
+            key: [
+                x if x is not None else y if isinstance(y, str) else wrong
+                for x, y in zip(row, of_row, strict=True)
+            ]
+            for (key, row), of_row in zip(samples.items(), rows, strict=True)
+        }
         return filled, f"{number} of them missing{why}, counted as incorrect"
     gone = {*empty}
     kept = {key: row for key, row in samples.items() if key not in gone}

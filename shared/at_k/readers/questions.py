@@ -74,9 +74,9 @@ def gather(
         _refuse_mixtures(table, key, rows_of, {*used, *_group(chosen)}, cells, of_lists, reading)
     merged = {role: _merged(table, key, rows_of, role, x, of_lists) for role, x in cells.items()}
     samples, said = dict(zip(rows_of, merged.get("samples", ()), strict=False)), ""
+    written = merged.pop("as_written", None)
     if samples and not any(row is None for row in samples.values()):
-        is_graded = "predictions" not in chosen
-        kept, said = settle_missing(table, samples, reading.missing, is_graded, table.title)
+        kept, said = settle_missing(table, samples, written, reading.missing)
         merged["samples"] = list(kept.values())
         places = [i for i, question in enumerate(rows_of) if question in kept]
         merged = {
@@ -231,7 +231,7 @@ def _merged(
     questions = [[cells[row] for row in rows] for rows in rows_of.values()]
     if role == "counts":
         return [[sum(column) for column in zip(*lists, strict=True)] for lists in questions]
-    if role in ("samples", "verdicts", "multiplicities", "grades", *PER_SAMPLE):
+    if role in ("samples", "as_written", "verdicts", "multiplicities", "grades", *PER_SAMPLE):
         if not of_lists:
             return questions
         return [None if None in x else list(itertools.chain(*x)) for x in questions]
