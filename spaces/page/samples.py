@@ -171,13 +171,12 @@ def _read_run(
             named["where"] = [(column, entry)]
         if "predictions" in named and "references" not in named and _has_outcomes(path, columns):
             named |= {"outcomes": named["predictions"], "predictions": None}
-        # A page says what is missing. It leaves out outcomes, and counts answers as incorrect.
-        run = read_run(path, **columns, **named, missing="drop")
-        if run.missing and "references" in run:
-            run = read_run(path, **columns, **named, missing="incorrect")
+        # A page says what is missing, and leaves it out.
+        named |= {"missing": "drop", "words_are_answers": True}
+        run = read_run(path, **columns, **named)
         if named.get("predictions") and "references" not in run.columns:
             named |= {"outcomes": named["predictions"], "predictions": None}
-            run = read_run(path, **columns, **named, missing="drop")
+            run = read_run(path, **columns, **named)
     except SelectionError as error:
         names = {name for role, name in chosen.items() if role != "where"}
         if not names <= {*error.choices}:

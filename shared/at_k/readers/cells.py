@@ -15,7 +15,9 @@ from .remote import is_remote
 from .roles import columns_of_role, only_column, question_columns
 from .table import SelectionError, Table, column_at, list_columns
 from .words import (
+    MISSING_WORDS,
     as_lists,
+    as_outcome,
     as_outcomes,
     as_whole_number,
     at_least,
@@ -29,8 +31,9 @@ from .words import (
 
 SampleCells = dict[str, Sequence[Any]]
 """Entries by role, one per row: of `samples`, with or without `references`, `verdicts` (outcomes
-beside answers), `as_written` (answers before missing ones were made None), `multiplicities` (how often a sample occurs) and numbers of samples, such as
-`labels`; or of `counts`, the numbers of samples in a row."""
+beside answers), `as_written` (answers before missing ones were made None), `multiplicities` (how
+often a sample occurs) and numbers of samples, such as `labels`; or of `counts`, the numbers of
+samples in a row."""
 
 
 def read_cells(
@@ -64,7 +67,8 @@ def read_cells(
     if not is_graded:
         references = cells.get("references", ())
         cells["as_written"] = cells["samples"]
-        cells["samples"] = missing_answers(table, cells["samples"], references)
+        words = frozenset() if reading.words_are_answers else MISSING_WORDS
+        cells["samples"] = missing_answers(table, cells["samples"], references, words)
     for role in ("samples",) if is_graded else ("verdicts",) if "verdicts" in cells else ():
         cells[role] = _outcomes(table, cells[role], str(chosen["outcomes"]), reading)
     if not of_lists:
@@ -75,22 +79,17 @@ def read_cells(
 def _outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -> list[Any]:
     """Return outcomes as bools, numbers or labels, and None where they are missing."""
     if reading.correct_values:
-        return graded(_read_missing(cells), reading.correct_values)
+        known = [
+            [None if as_outcome(x) is None else x for x in cell]
+            if isinstance(cell, list)
+            else (None if as_outcome(cell) is None else cell)
+            for cell in cells
+        ]
+        return graded(known, reading.correct_values)
     outcomes = as_outcomes(cells, table.has_decimal_commas, reading.has_labels)
     if reading.correct_at_least is not None:
         return at_least(outcomes, reading.correct_at_least, name)
     return outcomes
-
-
-def _read_missing(cells: Sequence[Any]) -> list[Any]:
-    from .words import MISSING_WORDS, is_missing, word
-
-    def read(cell: Any) -> Any:
-        if isinstance(cell, list):
-            return [read(x) for x in cell]
-        return None if is_missing(cell) or word(cell) in ("", *MISSING_WORDS) else cell
-
-    return [read(cell) for cell in cells]
 
 
 def _numbers(

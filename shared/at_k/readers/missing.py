@@ -52,8 +52,10 @@ def _is_error(entry: Any) -> bool:
     return isinstance(entry, str) and word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
 
 
-def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any]) -> list[Any]:
-    """Return answers with None where there is none: null, an empty cell of CSV, or a word for it.
+def missing_answers(
+    table: Table, cells: Sequence[Any], references: Sequence[Any], words: Collection[str]
+) -> list[Any]:
+    """Return answers with None for null, an empty cell of CSV, or one of the words.
 
     A word that is the reference of a question is an answer.
     """
@@ -63,7 +65,7 @@ def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any
         for x in (reference if isinstance(reference, list) else [reference])
         if isinstance(x, str)
     }
-    words = MISSING_WORDS - known
+    words = {*words} - known
 
     def read(cell: Any) -> Any:
         if isinstance(cell, list):

@@ -32,6 +32,7 @@ class Reading:
         by_order: whether references in a file go with the questions by their order.
         checked: whether the caller gives a checker.
         has_labels: whether outcomes may be labels of the metric, so that words are kept.
+        words_are_answers: whether a text such as "none" is an answer, and not a missing one.
         unnamed: how a table is read whose columns may have no names.
     """
 
@@ -49,6 +50,7 @@ class Reading:
     by_order: bool = False
     checked: bool = False
     has_labels: bool = False
+    words_are_answers: bool = False
     unnamed: Unnamed = BY_CONTENT
 
     @property
@@ -80,7 +82,10 @@ def make_reading(
     Raises:
         TypeError, ValueError: if one of them is invalid.
     """
-    fields = ("config", "split", "by_order", "checked", "has_labels", "unnamed")
+    fields = (
+        *("config", "split", "by_order", "checked", "unnamed"),
+        *("has_labels", "words_are_answers"),
+    )
     known = {name: others.pop(name) for name in fields if others.get(name) is not None}
     columns = {name: x for name, x in others.items() if name not in fields}
     for role, name in columns.items():
