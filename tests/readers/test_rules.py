@@ -361,7 +361,8 @@ def test_scores_are_correct_from_a_least_one_on(capsys):
         expected = sum(score >= least for score in scores) / len(scores)
         flags = ("--correct-at-least", least)
         assert pass_at_k(capsys, file, *flags) == {"pass@1": pytest.approx(expected)}
-    assert "There is no column" in error_of(capsys, "gpassk", file)
+    error = error_of(capsys, "gpassk", file)
+    assert error.endswith("Add --correct-at-least 0.5 or --outcomes score.\n")
     with pytest.raises(ValueError, match="exclude each other"):
         at_k.read(file, correct_at_least=0.5, correct_values=[1])
     with pytest.raises(ValueError, match=r"has the score 'good' in score, and correct_at_least"):
@@ -469,6 +470,14 @@ def test_a_message_does_not_list_hundreds_of_ids(tmp_path):
     with pytest.raises(ValueError, match="no column with a usual name") as raised:
         at_k.read(tmp_path / "a.json")
     assert len(str(raised.value)) < 1500
+
+
+def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
+    rows = [{"id": i, "passed": i % 2} for i in range(4)]
+    (tmp_path / "a.json").write_text(json.dumps({"model": "m", "results": rows}))
+    error = error_of(capsys, "gpassk", tmp_path / "a.json")
+    assert error.endswith("Add --records results.\n")
+    assert pass_at_k(capsys, tmp_path / "a.json", "--records", "results") == {"pass@1": 0.5}
 
 
 # --- 9. Several files ---------------------------------------------------------------------

@@ -89,7 +89,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SelectionError as error:
         examples = error.examples or [""] * len(error.roles)
         flags = " or ".join(
-            " ".join(f"--{role} {value}".strip() for role, value in ((role, example), *further))
+            " ".join(
+                f"--{role.replace('_', '-')} {value}".strip()
+                for role, value in ((role, example), *further)
+            )
             for role, example, further in zip(error.roles, examples, error.further, strict=True)
         )
         verb = "Add" if error.examples else "Name one with"

@@ -149,6 +149,21 @@ def _no_samples(table: Table, roles: Sequence[str] | None) -> SelectionError:
         if len(tasks) > 1:
             filters = [Filter("task", task) for task in tasks]
             return SelectionError(problem, ["where"] * len(tasks), tasks, filters)
+    lists = [
+        name
+        for name, cells in table.columns.items()
+        if table.is_object and isinstance(cells[0], list) and cells[0]
+        if all(isinstance(entry, dict) for entry in cells[0])
+    ]
+    if lists and roles is None:
+        problem = (
+            f"{problem} It is one object of JSON, with lists of objects in {', '.join(lists)}."
+        )
+        return SelectionError(problem, ["records"] * len(lists), lists, lists)
+    if roles is None and (scores := columns_named(table.columns, SCORES)):
+        problem += f" {scores[0]} has scores: say which are correct, or that they are outcomes."
+        examples = ["0.5", scores[0]]
+        return SelectionError(problem, ["correct_at_least", "outcomes"], table.columns, examples)
     return SelectionError(
         f"{problem} {list_columns(table.columns)}",
         roles or ["predictions", "outcomes", "counts"],
