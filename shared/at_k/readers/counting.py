@@ -80,24 +80,47 @@ def counted_table(names: Sequence[str], reading: Reading) -> Table | None:
     if head is None or choice is None or recognised(head) is not None:
         return None
     _refuse_settings_of(head, choice)
-    counts: dict[Any, int] = {}
     is_split = len(names) > 1 and not reading.pool
-    for index, name in enumerate(names):
-        rows = _counted(name, list(head.columns), choice)
-        if rows is None or len(counts) + len(rows) > _MOST_KEPT:
-            return None
-        for *cells, number, _, _, _ in rows:
-            key = (*cells, *([index] if is_split else ()))
-            counts[key] = counts.get(key, 0) + number
-        if choice.number and not _are_distinct(name, rows, choice):
-            return None
-    columns = dict(zip((*choice.distinct, FILE), zip(*counts, strict=True), strict=False))
+    counted = _all_counts(names, list(head.columns), choice, is_split)
+    if counted is None:
+        return None
+    columns = dict(
+        zip((*choice.distinct, *([FILE] if is_split else []), COUNT), counted, strict=True)
+    )
     title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    table = table_of_columns(columns | {COUNT: list(counts.values())}, title)
+    table = table_of_columns(columns, title)
     if _is_unclear(table, choice, reading):
         return None
     table = replace(table, files=tuple(names) if is_split else ())
-    return _settled(rows_where(table, reading.where), choice.outcome, reading)
+    return _settled(rows_where(table, reading.where), choice, reading)
+
+
+def _all_counts(
+    names: Sequence[str], columns: Sequence[str], choice: Choice, is_split: bool
+) -> list[list[Any]] | None:
+    """Return the distinct rows of all files by column, the last of which has their numbers; with
+    the index of the file, if rows of files are told apart.
+    """
+    import pyarrow as pa
+
+    keys, tables = [f"key {i}" for i, _ in enumerate(choice.distinct)], []
+    for index, name in enumerate(names):
+        rows = _counted(name, columns, choice)
+        if rows is None or sum(len(x) for x in [*tables, rows]) > _MOST_KEPT:
+            return None
+        if choice.number and not _are_distinct(name, rows, choice):
+            return None
+        tables.append(rows.select([*keys, "n"]))
+        if is_split:
+            tables[-1] = tables[-1].append_column("file", pa.array([index] * len(rows)))
+    keys += ["file"] if is_split else []
+    try:
+        table = pa.concat_tables(tables, promote_options="permissive")
+        table = table.group_by(keys, use_threads=False).aggregate([("n", "sum")])
+        table = table.sort_by([(key, "ascending") for key in keys])
+    except pa.ArrowException:  # columns of different types
+        return None
+    return [table[x].to_pylist() for x in (*keys, "n_sum")]
 
 
 def _is_unclear(table: Table, choice: Choice, reading: Reading) -> bool:
@@ -189,61 +212,60 @@ def _refuse_settings_of(head: Table, choice: Choice) -> None:
     refuse_settings(head, choice.questions, rows_of, used, ())
 
 
-def _are_distinct(name: str, rows: Sequence[Any], choice: Choice) -> bool:
+def _are_distinct(name: str, rows: Any, choice: Choice) -> bool:
     """Whether the numbers of samples show that no question has a sample twice.
 
     The numbers of n samples between a least and a greatest one are distinct if there are as many
     as numbers between them, and their sum is that of these numbers.
     """
-    of_question: dict[Any, list[int]] = {}
-    places = [choice.distinct.index(x) for x in choice.questions]
-    for row in rows:
-        n, least, most, total = row[-4:]
-        if least is None:
-            return False
-        key = tuple(row[i] for i in places)
-        known = of_question.setdefault(key, [0, least, most, 0])
-        known[0] += n
-        known[1], known[2] = min(known[1], least), max(known[2], most)
-        known[3] += total
-    for key, (n, least, most, total) in of_question.items():
-        if n > most - least + 1:
-            raise SelectionError(
-                f"{name}: {choice.questions[0]} {short(key[0])} has {n} samples, and "
-                f"{choice.number} numbers {most - least + 1} at most: samples are repeated. Leave "
-                f"out the copies, unless {choice.number} does not number samples.",
-                ["pool"],
-                choice.distinct,
-                [choice.number],
-            )
-        if n != most - least + 1 or 2 * total != n * (least + most):
-            return False
-    return True
+    keys = [f"key {choice.distinct.index(x)}" for x in choice.questions]
+    parts = [("n", "sum"), ("min", "min"), ("max", "max"), ("sum", "sum")]
+    table = rows.group_by(keys, use_threads=False).aggregate(parts)
+    if table["min_min"].null_count:
+        return False
+    n, least, most, total = (table[f"{x}_{y}"].to_numpy() for x, y in parts)
+    has_copies = n > most - least + 1
+    if has_copies.any():
+        row = int(has_copies.argmax())
+        question = table[keys[0]][row].as_py()
+        raise SelectionError(
+            f"{name}: {choice.questions[0]} {short(question)} has {n[row]} samples, and "
+            f"{choice.number} numbers {most[row] - least[row] + 1} at most: samples are repeated. "
+            f"Leave out the copies, unless {choice.number} does not number samples.",
+            ["pool"],
+            choice.distinct,
+            [choice.number],
+        )
+    return bool(((n == most - least + 1) & (2 * total == n * (least + most))).all())
 
 
-def _settled(table: Table, outcome: str, reading: Reading) -> Table:
+def _settled(table: Table, choice: Choice, reading: Reading) -> Table:
     """Return the table as the caller says of missing outcomes; a `MissingError` if it does not."""
-    columns = dict(table.columns)
-    outcomes = [None if as_outcome(x) is None else x for x in columns[outcome]]
-    columns[outcome] = outcomes
-    absent = sum(n for x, n in zip(outcomes, columns[COUNT], strict=True) if x is None)
-    if absent and reading.missing is None:
-        raise ask_about_counts(table.title, outcomes, columns[COUNT])
-    if absent and reading.missing == "incorrect":
+    outcomes = [None if as_outcome(x) is None else x for x in table.columns[choice.outcome]]
+    counts = table.columns[COUNT]
+    absent = sum(n for x, n in zip(outcomes, counts, strict=True) if x is None)
+    if not absent:
+        return table
+    if reading.missing is None:
+        raise ask_about_counts(table.title, outcomes, counts)
+    if reading.missing == "incorrect":
         wrong = "false" if reading.correct_values else False
-        columns[outcome] = [wrong if x is None else x for x in outcomes]
-    elif absent:
-        kept = [row for row, x in enumerate(outcomes) if x is not None]
-        return table.with_columns(columns).with_rows(kept)
-    return table.with_columns(columns)
+        filled = [wrong if x is None else x for x in outcomes]
+        said = f"{absent} of them missing, counted as incorrect"
+        return replace(table, columns={**table.columns, choice.outcome: filled}, missing=said)
+    kept = [row for row, x in enumerate(outcomes) if x is not None]
+    ids = table.columns[choice.questions[0]]
+    lost = len({*ids}) - len({ids[row] for row in kept})
+    said = f"{absent} missing samples left out" + (f", with {lost} questions" if lost else "")
+    return replace(table.with_rows(kept), missing=said)
 
 
 # --- Arrow and DuckDB -------------------------------------------------------------------------
 
 
-def _counted(name: str, names: Sequence[str], choice: Choice) -> list[tuple[Any, ...]] | None:
-    """Return the distinct rows of a file, each with its count and the least, the greatest and the
-    sum of the numbers of samples; or None if the file has to be read whole.
+def _counted(name: str, names: Sequence[str], choice: Choice) -> Any | None:
+    """Return the distinct rows of a file as a table of Arrow, each with its number n and the least,
+    the greatest and the sum of the numbers of samples; or None if the file has to be read whole.
     """
     import pyarrow as pa
 
@@ -264,7 +286,7 @@ def _has_quotes(name: str) -> bool:
         return data.find(b'"', data.find(b"\n") + 1) >= 0
 
 
-def _by_arrow(name: str, texts: Sequence[str], choice: Choice) -> list[tuple[Any, ...]]:
+def _by_arrow(name: str, texts: Sequence[str], choice: Choice) -> Any:
     import pyarrow as pa
     import pyarrow.csv as pc
     import pyarrow.dataset as ds
@@ -288,28 +310,27 @@ def _by_arrow(name: str, texts: Sequence[str], choice: Choice) -> list[tuple[Any
             Declaration("aggregate", AggregateNodeOptions(aggregates, labels)),
         ]
     )
-    table = plan.to_table()
-    columns = [table[x].to_pylist() for x in (*labels, "n", "min", "max", "sum")]
-    return list(zip(*columns, strict=True))
+    return plan.to_table()
 
 
-def _by_duckdb(name: str, choice: Choice) -> list[tuple[Any, ...]] | None:
+def _by_duckdb(name: str, choice: Choice) -> Any | None:
     try:
         import duckdb
     except ImportError:
         return None
     read = dict.fromkeys((*choice.distinct, *([choice.number] if choice.number else [])), "VARCHAR")
-    keys = ", ".join(f'"{x}"' for x in choice.distinct)
+    keys = ", ".join(f'"{x}" AS "key {i}"' for i, x in enumerate(choice.distinct))
     number = f'CAST("{choice.number}" AS BIGINT)' if choice.number else "0"
     if any('"' in x for x in read):
         return None
     try:
         with duckdb.connect() as connection:
-            return connection.execute(
-                f"SELECT {keys}, count(*), min({number}), max({number}), sum({number})::BIGINT "
+            return connection.sql(
+                f"SELECT {keys}, count(*) AS n, min({number}) AS min, max({number}) AS max, "
+                f"sum({number})::BIGINT AS sum "
                 f"FROM read_json(?, format='newline_delimited', columns=?, auto_detect=false) "
-                f"GROUP BY {keys}",
-                [name, read],
-            ).fetchall()
+                f"GROUP BY ALL",
+                params=[name, read],
+            ).to_arrow_table()
     except duckdb.Error:
         return None

@@ -84,7 +84,7 @@ def gather(
         }
         rows_of = {question: rows_of[question] for question in kept}
     ids = list(rows_of) if key else None
-    return Gathered(merged, ids, key, not of_lists, said)
+    return Gathered(merged, ids, key, not of_lists, said or table.missing)
 
 
 def _group(chosen: Mapping[str, Any]) -> set[str]:

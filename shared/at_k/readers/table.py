@@ -126,6 +126,7 @@ class Table:
         files: the names of the files, if there are several; `FILE` has the index of each row.
         is_csv: whether an empty cell may stand for a missing entry.
         has_decimal_commas: whether 0,5 is a number: semicolons or tabs separate the cells.
+        missing: what was missing and how it was counted, if that is settled.
         is_matrix: whether all that the source has is a row of outcomes for each question.
     """
 
@@ -141,6 +142,7 @@ class Table:
     is_csv: bool = False
     has_decimal_commas: bool = False
     is_matrix: bool = False
+    missing: str = ""
 
     @property
     def size(self) -> int:
