@@ -103,7 +103,8 @@ def _all_counts(
     """
     import pyarrow as pa
 
-    keys, tables = [f"key {i}" for i, _ in enumerate(choice.distinct)], []
+    keys = [f"key {i}" for i, _ in enumerate(choice.distinct)]
+    tables: list[Any] = []
     for index, name in enumerate(names):
         rows = _counted(name, columns, choice)
         if rows is None or sum(len(x) for x in [*tables, rows]) > _MOST_KEPT:
