@@ -268,7 +268,9 @@ def test_missing_verdicts_are_asked_about_in_scores_and_gates(capsys):
 def test_missing_answers_are_the_same_in_all_formats(capsys, suffix):
     file = CASES / f"null_answers.{suffix}"
     flags = ("--predictions", "answer", "--references", "gold", "--check-correct-fn", "numeric")
-    assert "6 of 12 answers are missing" in error_of(capsys, "gpassk", file, *flags)
+    error = error_of(capsys, "gpassk", file, *flags)
+    assert "6 of 12 answers are missing" in error
+    assert "pass@1 with numeric is 0.25 or 0.5." in error
     for missing, score in (("incorrect", 0.25), ("drop", 0.5)):
         assert pass_at_k(capsys, file, *flags, "--missing", missing) == {"pass@1": score}
 

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import sys
 import textwrap
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -21,6 +22,7 @@ from ..inputs.checking import Checked, Checking
 from ..inputs.outcomes import read_outcomes
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
+from ..readers.missing import CHOICES, MissingError
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..readers.words import KNOWN_WORDS, number_in
@@ -113,7 +115,11 @@ def _score_files(
     if len(counts) > 1 and ("categories" in parameters or name == "score_agg"):
         reading["counts"] = {number_in(column): column for column in counts}  # named by labels
     reading["has_labels"] = name == "score_agg" or "categories" in parameters
-    questions = read_run(files, **reading)
+    try:
+        questions = read_run(files, **reading)
+    except MissingError as error:
+        checker = parameters.get("check_correct_fn", "exact_match")
+        raise _with_both_scores(error, files, reading, checker) from None
     if "check_correct_fn" in questions and name != "cons_at_k":
         raise ValueError(
             "--outcomes beside --predictions are for the votes of cons_at_k: leave out one of them."
@@ -146,6 +152,25 @@ def _score_files(
     if plot is None:
         return output
     return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
+
+
+def _with_both_scores(
+    error: MissingError, files: Sequence[str], reading: dict[str, Any], checker: Any
+) -> MissingError:
+    """Return the error about missing answers with pass@1 for both rules, if checks are fast."""
+    if "the mean outcome" in str(error) or checker not in ("exact_match", "numeric", "choice"):
+        return error
+    scores = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for missing in CHOICES:
+            run = read_run(files, **{**reading, "missing": missing})
+            if "references" not in run:
+                return error
+            options = {"check_correct_fn": checker, "k": 1, "include": "pass@k"}
+            scores.append(computation_of("gpassk").compute(**run, **options)["pass@1"])
+    text = f"{error} pass@1 with {checker} is {scores[0]:.4g} or {scores[1]:.4g}."
+    return MissingError(text, error.roles, error.choices, error.examples)
 
 
 @dataclass(frozen=True)

@@ -340,8 +340,7 @@ def _refuse_mixed_files(
         return
     raise SelectionError(
         f"{table.title} have the same questions, such as {_id_text(shared)}: they are runs of one "
-        f"model if --pool files says so (in Python pool='files'), and otherwise at-k compare "
-        f"compares them.",
+        f"model if pool='files' says so, and otherwise at-k compare compares them.",
         ["pool"],
         ["files"],
         ["files"],
@@ -367,8 +366,7 @@ def _refuse_copies(table: Table, files: Sequence[int], plain: Collection[str]) -
         if rows[one] <= rows[other] and rows[one].total() >= least:
             raise ValueError(
                 f"{table.files[other]} contains all rows of {table.files[one]}, which would count "
-                f"twice: leave it out. If they are different samples, pool='files' (in the shell "
-                f"--pool files) says so."
+                f"twice: leave it out. If they are different samples, pool='files' says so."
             )
 
 
