@@ -17,7 +17,7 @@ from .names import IDS, PER_QUESTION, PER_SAMPLE
 from .reading import Reading
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
-from .table import COUNT, FILE, Filter, SelectionError, Table, column_at, list_columns
+from .table import COUNT, FILE, SelectionError, Table, column_at, list_columns
 from .words import NO_ID, entry_text, has_lists
 
 RowsOf = Mapping[Any, Sequence[int]]
@@ -387,13 +387,13 @@ def refuse_filters(table: Table) -> None:
         entries = list(dict.fromkeys(cells[row] for row in rows))
         ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key)
         tasks = {*map(entry_text, table.columns.get("task", ()))}
-        task = [("where", Filter("task", table.columns["task"][rows[0]]))] if len(tasks) > 1 else []
+        task = [("where", f"task={table.columns['task'][rows[0]]}")] if len(tasks) > 1 else []
         raise SelectionError(
             f"The samples of {ids} have different values of {name}: "
             f"{', '.join(map(short, entries))}. The rows of each {name} hold the same responses, "
             f"which would be counted {len(entries)} times: choose one {name}.",
             ["where"] * len(entries),
             table.columns,
-            [Filter(name, entry) for entry in entries],
+            [f"{name}={entry}" for entry in entries],
             [task] * len(entries),
         )

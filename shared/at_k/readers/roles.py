@@ -11,7 +11,7 @@ from typing import Any
 
 from ..checks import FROM_0, Index, InputError, short
 from .names import ANSWERS, NAMES, SCORES, columns_named, sample_numbers
-from .table import Filter, SelectionError, Table, list_columns
+from .table import SelectionError, Table, list_columns
 from .words import as_lists, as_whole_number, entry_text, has_lists, number_in, word
 
 _FREQUENCIES = ("count", "counts", "n")
@@ -147,7 +147,7 @@ def _no_samples(table: Table, roles: Sequence[str] | None) -> SelectionError:
         )
         tasks = list(dict.fromkeys(map(entry_text, table.columns.get("task", ()))))
         if len(tasks) > 1:
-            filters = [Filter("task", task) for task in tasks]
+            filters = [f"task={task}" for task in tasks]
             return SelectionError(problem, ["where"] * len(tasks), tasks, filters)
     lists = [
         name

@@ -25,7 +25,7 @@ from .names import (
     STATEMENTS,
     sample_numbers,
 )
-from .table import COUNT, FILE, Filter, SelectionError, Table
+from .table import COUNT, FILE, SelectionError, Table
 from .words import entry_text
 
 _SHARE_OF_QUESTIONS = 0.5
@@ -102,14 +102,14 @@ def _refuse(
     entries = list(dict.fromkeys(texts[row] for row in rows))
     shown = ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
     ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key)
-    where = Filter(name, entries[0] if len(entries[0]) <= 40 else "..")
+    where = f"{name}={entries[0] if len(entries[0]) <= 40 else '..'}"
     all_names = " ".join(names)
     raise SelectionError(
         f"The samples of {ids or 'a question'} have different values of {name}: {shown}. {why}",
         ["where", "groups", "questions", "pool"],
         table.columns,
         [where, name, f"{all_names} {' '.join(key)}", all_names],
-        [[("where", Filter(x, "..")) for x in names[1:]], [], [], []],
+        [[("where", f"{x}=..") for x in names[1:]], [], [], []],
     )
 
 

@@ -29,21 +29,6 @@ FILE = "file (index)"
 _LISTED_COLUMNS = 40  # in a message
 
 
-class Filter(str):
-    """The rows with this entry in this column, as the command writes it: `column=entry`."""
-
-    column: str
-    entry: str
-
-    def __new__(cls, column: str, entry: str) -> Filter:
-        text = super().__new__(cls, f"{column}={entry}")
-        text.column, text.entry = column, entry
-        return text
-
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
-        return self.column, self.entry
-
-
 class SelectionError(InputError):
     """A source can only be read if the caller names one of its columns, or another choice.
 
@@ -53,8 +38,8 @@ class SelectionError(InputError):
     Attributes:
         roles: the parameters of `read` that would name it: ("predictions", "outcomes").
         choices: the names to choose from: the columns, or the splits, of the source.
-        examples: a value for each of the roles, if the message has none. That of "where" is a
-            `Filter`.
+        examples: a value for each of the roles, if the message has none. That of "where" is
+            "column=entry".
         further: what has to be named beside each of the examples: [("predictions", "resps")].
     """
 
