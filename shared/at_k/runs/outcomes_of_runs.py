@@ -215,7 +215,7 @@ def _grade(run: Ungraded, checking: Checking) -> Run:
         raise InputError.of_run(run.name, error) from error
 
 
-def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order]) -> None:
+def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order] = ()) -> None:
     """Raise a ValueError, with the names of the runs, unless all have the same questions.
 
     Their numbers have to be equal, and so have the references of runs that have some.
@@ -229,7 +229,7 @@ def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order]) -> N
             )
     references = [
         (run.name, np.array([*run.references.to_pylist(), None], object)[:-1][order].tolist())
-        for run, order in zip(runs, orders, strict=True)
+        for run, order in zip(runs, orders or [_AS_THEY_ARE] * len(runs), strict=True)
         if run.references is not None
     ]
     for name, entries in references[1:]:
