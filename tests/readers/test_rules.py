@@ -1,8 +1,10 @@
 """The rules of reading: what decides a number is told, and never concluded from values."""
 
+import copy
 import csv
 import itertools
 import json
+import pickle
 import random
 from collections import Counter
 from fractions import Fraction
@@ -546,3 +548,19 @@ def test_votes_of_answers_that_were_graded_have_the_mean_verdict_of_the_winner(c
     )
     assert scores["vote@5"] == pytest.approx(checked["vote@5"])
     assert "for the votes of cons_at_k" in error_of(capsys, "gpassk", file, *flags)
+
+
+# --- Runs ---------------------------------------------------------------------------------
+
+
+def test_a_run_is_a_mapping_that_knows_where_it_is_from():
+    run = at_k.read([CASES / "tau2_telecom.json"])
+    assert at_k.load("gpassk").compute(**run, k=2, include="pass^k") == {"pass^2": 1 / 3}
+    for same in (run, pickle.loads(pickle.dumps(run)), copy.deepcopy(run)):
+        assert same == {"predictions": [[True, True], [False, True], [False, False]]}
+        assert same.ids == [("telecom", "0"), ("telecom", "1"), ("telecom", "2")]
+        assert same.columns == {"outcomes": "success", "questions": "domain, task_id"}
+        assert same.origin == {"harness": "tau2", "domain": "telecom", "model": "org/m"}
+    assert at_k.read({"outcomes": [[1, 0], [1, 1]]}).ids is None
+    with pytest.raises(TypeError, match=r"no parameter 'quetions'\. Did you mean 'questions'\?"):
+        at_k.read(LONG, **{"quetions": "id"})

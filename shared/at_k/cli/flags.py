@@ -21,7 +21,7 @@ from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 
 FILE_HELP = (
-    "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst); a log of an "
+    "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst .zip); a log or folder of an "
     "evaluation harness; a saved dataset; the name of a dataset; or - for standard input."
 )
 
