@@ -140,7 +140,7 @@ def read_package(package: Path = PACKAGE) -> dict[str, Module]:
     modules = {}
     for path in sorted(package.rglob("*.py")):
         # Each integration is called at_k, as harnesses show it, and none is part of a kernel.
-        if path.name != "__init__.py" and path.parent.name != "integrations":
+        if path.name != "__init__.py" and path.parent.name not in ("integrations", "readers"):
             name = ".".join(path.relative_to(package).with_suffix("").parts)
             label = path.relative_to(package.parents[1]).as_posix()
             modules[name] = Module(name, label, path.read_text(encoding="utf-8"))

@@ -119,6 +119,7 @@ OPTIONAL = {
     "lm_eval",
     "math_verify",
     "vl_convert",
+    "duckdb",
 }
 
 

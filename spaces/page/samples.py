@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from at_k.checks import QUESTION, InputError
-from at_k.readers.names import NAMES, PER_QUESTION
+from at_k.readers.names import COLUMN_NAMES, PER_QUESTION
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
 from at_k.runs.outcomes_of_runs import orders_of
@@ -237,9 +237,9 @@ def _remedy(error: SelectionError) -> str:
             f"{error.examples[-1]} if all samples are of one run."
         )
     present = {column.lower() for column in error.choices}
-    roles = [role for role in error.roles if role in NAMES]
+    roles = [role for role in error.roles if role in COLUMN_NAMES]
     of_one_role = len(set(error.roles)) == 1  # several columns can have it
-    if of_one_role or all(present.intersection(NAMES[role]) for role in roles):
+    if of_one_role or all(present.intersection(COLUMN_NAMES[role]) for role in roles):
         return " Choose one, or leave out the columns that are not meant."
-    names = " or ".join(f'"{NAMES[role][0]}"' for role in roles)
+    names = " or ".join(f'"{COLUMN_NAMES[role][0]}"' for role in roles)
     return f" Name a column {names}."

@@ -16,13 +16,14 @@ from typing import Any
 
 from ..checks import short
 from ..readers.missing import CHOICES
-from ..readers.names import NAMES, PER_QUESTION, PER_SAMPLE
+from ..readers.names import COLUMN_NAMES, PER_QUESTION, PER_SAMPLE
 from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 
 FILE_HELP = (
-    "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst .zip); a log or folder of an "
-    "evaluation harness; a saved dataset; the name of a dataset; or - for standard input."
+    "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst .zip); a log "
+    "or a folder of logs of an evaluation harness; a saved dataset; the name of a dataset; or - "
+    "for standard input."
 )
 
 _SAMPLES = Path(__file__).resolve().parents[1] / "samples"
@@ -92,9 +93,9 @@ def add_flags(
             options = _argparse_options(parameter)
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
     for role, text in column_helps.items():
-        if role in NAMES:
+        if role in COLUMN_NAMES:
             only = ' with --interval "questions"' if role == "clusters" else ""
-            text = f"{text} Usual names{only}: {', '.join(NAMES[role])}."
+            text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
         several: dict[str, Any] = {"nargs": "+"} if role in ("questions", "counts") else {}
         flag = f"--{role.replace('_', '-')}"
         columns.add_argument(flag, metavar="COLUMN", help=text, **several)

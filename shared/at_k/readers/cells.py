@@ -78,6 +78,16 @@ def read_cells(
 
 def _outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -> list[Any]:
     """Return outcomes as bools, numbers or labels, and None where they are missing."""
+    for cell in cells:
+        entry = next(iter(cell), None) if isinstance(cell, list) else cell
+        if isinstance(entry, dict):
+            raise SelectionError(
+                f"The outcomes in {name} are objects with the fields {', '.join(list(entry)[:8])}: "
+                f"name one of them, such as {name}.{next(iter(entry), 'FIELD')}.",
+                ["outcomes"],
+                table.columns,
+                [f"{name}.{field}" for field in list(entry)[:1]],
+            )
     if reading.correct_values:
         known = [
             [None if as_outcome(x) is None else x for x in cell]

@@ -20,14 +20,14 @@ from .formats import file_format
 from .layouts import recognised
 from .missing import ask_about_counts
 from .names import (
+    COLUMN_NAMES,
     IDS,
     INDICES,
-    NAMES,
     PARTS,
+    QUESTION_TEXTS,
     SCORES,
     SETTINGS,
     SHARED_NUMBERS,
-    TEXTS,
     columns_named,
     sample_numbers,
     usual_columns,
@@ -106,7 +106,7 @@ def _all_counts(
     keys = [f"key {i}" for i, _ in enumerate(choice.distinct)]
     tables: list[Any] = []
     for index, name in enumerate(names):
-        rows = _counted(name, columns, choice)
+        rows = _counted_rows(name, columns, choice)
         if rows is None or sum(len(x) for x in [*tables, rows]) > _MOST_KEPT:
             return None
         if choice.number and not _are_distinct(name, rows, choice):
@@ -183,15 +183,15 @@ def _choice(head: Table, reading: Reading) -> Choice | None:
     if outcome is None or (is_open and columns_of_role(head, "predictions")):
         return None
     questions = list(reading.questions) or next(
-        (x for names in (IDS, INDICES, TEXTS) if (x := columns_named(columns, names))), []
+        (x for names in (IDS, INDICES, QUESTION_TEXTS) if (x := columns_named(columns, names))), []
     )
     named = reading.named()
     per_question: list[str] = [named[x] for x in ("groups", "R0", "clusters") if x in named]
-    fixed = SETTINGS | PARTS | {*NAMES["questions"]}
+    fixed = SETTINGS | PARTS | {*COLUMN_NAMES["questions"]}
     others = [*per_question, *usual_columns(columns, "groups"), *(x for x, _ in reading.where)]
     others += [name for name in columns if name.lower() in fixed and name not in questions]
     read = {*questions, outcome, *others}
-    counts = {*NAMES["n"], "count", "counts"} & {name.lower() for name in columns}
+    counts = {*COLUMN_NAMES["n"], "count", "counts"} & {name.lower() for name in columns}
     numbers = [x for x in sample_numbers(columns, read) if x.lower() not in SHARED_NUMBERS]
     is_flat = read <= columns.keys() and not any(
         isinstance(x, (list, dict)) for name in read for x in columns[name]
@@ -264,7 +264,7 @@ def _settled(table: Table, choice: Choice, reading: Reading) -> Table:
 # --- Arrow and DuckDB -------------------------------------------------------------------------
 
 
-def _counted(name: str, names: Sequence[str], choice: Choice) -> Any | None:
+def _counted_rows(name: str, names: Sequence[str], choice: Choice) -> Any | None:
     """Return the distinct rows of a file as a table of Arrow, each with its number n and the least,
     the greatest and the sum of the numbers of samples; or None if the file has to be read whole.
     """

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..checks import FROM_0, SAMPLE, Index, InputError
 from ..scores.score_agg import VERDICTS
-from .names import NAMES, usual_columns
+from .names import COLUMN_NAMES, usual_columns
 from .table import FILE, Columns, Table
 from .words import WORDS, is_decimal_comma, number_in
 
@@ -28,9 +28,9 @@ NOT_SCORED = {"none", "null", "na", "nan"}
 _VALUES = {"true", "false", "yes", "no", "pass", "fail", *(x for x in WORDS if not x.isalpha())}
 """Words that are no names of columns, as "correct" and "n" can be."""
 
-_USUAL = {name for names in NAMES.values() for name in names}
+_USUAL = {name for names in COLUMN_NAMES.values() for name in names}
 _NUMBERED = {
-    *("", *NAMES["predictions"], *NAMES["outcomes"], "answer"),
+    *("", *COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], "answer"),
     *("run", "attempt", "trial", "try", "seed", "epoch", "rollout"),
 }
 """What comes before the number in the name of a column that holds a sample."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from .table import FILE, Columns, Roles, Table, field_at, rows_of, table_of_rows
 
-Row = dict[str, Any]
+LogRow = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +51,8 @@ class Layout:
     fields: str
     types: Mapping[str, Any] = field(default_factory=dict)
     is_object: bool = False
-    rows: Callable[[Row], Iterable[Row]] | None = None
-    columns: Mapping[str, Callable[[Row], Any]] = field(default_factory=dict)
+    rows: Callable[[LogRow], Iterable[LogRow]] | None = None
+    columns: Mapping[str, Callable[[LogRow], Any]] = field(default_factory=dict)
     questions: str = ""
     outcomes: str = ""
     predictions: str = ""
@@ -109,7 +109,7 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
             remedy = f"Give one of {', '.join(map(str, beside[:8]))}." if beside else layout.remedy
             raise ValueError(f"{table.title} {layout.refusal} {remedy}".rstrip())
         try:
-            return _read(layout, table, path)
+            return _read_layout(layout, table, path)
         except (AttributeError, LookupError, TypeError) as error:
             raise ValueError(
                 f"{table.title} has the fields of {layout.tool} ({layout.fields}), but not its "
@@ -118,7 +118,7 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
     return None
 
 
-def _read(layout: Layout, table: Table, path: Path | None) -> Table | None:
+def _read_layout(layout: Layout, table: Table, path: Path | None) -> Table | None:
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     origin = {"harness": layout.tool}
     for what, name in layout.origin.items():
@@ -128,7 +128,7 @@ def _read(layout: Layout, table: Table, path: Path | None) -> Table | None:
             origin[what] = ", ".join(dict.fromkeys(texts))
     if layout.rows or layout.columns:
         read = layout.rows or _itself
-        rows: list[Row] = [row for record in records for row in read(record)]
+        rows: list[LogRow] = [row for record in records for row in read(record)]
         rows = [row | {x: make(row) for x, make in layout.columns.items()} for row in rows]
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
     for what in ("agent", "model", "source", "task") if layout.rows else ():
@@ -148,16 +148,16 @@ def _read(layout: Layout, table: Table, path: Path | None) -> Table | None:
     return replace(table, layout=layout, roles=layout.roles_of(table.columns), origin=origin)
 
 
-def _itself(record: Row) -> list[Row]:
+def _itself(record: LogRow) -> list[LogRow]:
     return [record]
 
 
-def _list_in(path: str) -> Callable[[Row], list[Row]]:
+def _list_in(path: str) -> Callable[[LogRow], list[LogRow]]:
     """Return a function that returns the rows in a list inside of a record."""
     return lambda record: list(field_at(record, path.split(".")) or [])
 
 
-def _first(*values: Any) -> Any:
+def _first_value(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
@@ -167,7 +167,7 @@ _RESPONSES, _CORRECT = "number of responses", "number of correct ones by pass@1"
 LM_EVAL_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+?)\.jsonl")
 
 
-def _lm_eval_rows(record: Row) -> list[Row]:
+def _lm_eval_rows(record: LogRow) -> list[LogRow]:
     """Unwrap the responses of one request; count the correct ones where the harness ran programs.
 
     The harness has run the programs of tasks such as humaneval, whose responses are not equal to
@@ -215,7 +215,7 @@ def _lm_eval_roles(columns: Columns) -> Roles:
         both = ("resps",) if unfiltered else ("resps", "filtered_resps")
         roles["predictions"] = ("filtered_resps",) if same else both
         roles["references"] = ("target",) if None in lists else ("target", "target_list")
-    if most == 1 and (metrics := _numbers(columns, ("doc_id", _RESPONSES, _CORRECT))):
+    if most == 1 and (metrics := _number_columns(columns, ("doc_id", _RESPONSES, _CORRECT))):
         roles["outcomes"] = metrics
     if not {"predictions", "outcomes"} & roles.keys() and FILE not in columns:
         raise ValueError(
@@ -225,7 +225,7 @@ def _lm_eval_roles(columns: Columns) -> Roles:
     return roles
 
 
-def _numbers(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
+def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of numbers, without some others."""
     return tuple(
         name
@@ -250,17 +250,19 @@ def _lm_eval_path(path: Path) -> dict[str, str]:
 
 # --- inspect_ai -------------------------------------------------------------------------------
 
-_SCORES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
+_INSPECT_SCORES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 
 
 def score_of_inspect(value: Any) -> Any:
     """Return a score as a number, None if it is NaN, or the text that is not a usual score."""
     if isinstance(value, str):
-        return _SCORES.get(value, _SCORES.get(value.lower() if len(value) > 1 else value, value))
+        return _INSPECT_SCORES.get(
+            value, _INSPECT_SCORES.get(value.lower() if len(value) > 1 else value, value)
+        )
     return None if isinstance(value, float) and value != value else value
 
 
-def _inspect_rows(log: Row) -> list[Row]:
+def _inspect_rows(log: LogRow) -> list[LogRow]:
     """Return a row for each sample in each epoch. One that raised an error has no score."""
     samples, task = log["samples"] or [], log["eval"]["task"]
     if log["status"] != "success" and not any(sample.get("scores") for sample in samples):
@@ -285,9 +287,9 @@ def _inspect_rows(log: Row) -> list[Row]:
     return rows
 
 
-def _score_columns(scores: Mapping[str, Any]) -> Row:
+def _score_columns(scores: Mapping[str, Any]) -> LogRow:
     """Return the scores of a sample, with a column for each entry of a dict or a list."""
-    columns: Row = {}
+    columns: LogRow = {}
     for name, value in scores.items():
         if isinstance(value, str) and value.startswith(("{", "[")):  # as samples_df writes them
             value = json.loads(value)
@@ -300,7 +302,7 @@ def _score_columns(scores: Mapping[str, Any]) -> Row:
     return columns
 
 
-def _samples_df_rows(record: Row) -> list[Row]:
+def _samples_df_rows(record: LogRow) -> list[LogRow]:
     """Return a row of `samples_df`. Several logs of it have to be told apart by eval_id."""
     row = {name: score_of_inspect(x) for name, x in record.items() if not name.startswith("score_")}
     row |= {"task": row["task_name"]} if "task_name" in row else {}
@@ -326,7 +328,7 @@ def _inspect_roles(columns: Columns) -> Roles:
 # --- Other tools ------------------------------------------------------------------------------
 
 
-def _lighteval_rows(record: Row) -> list[Row]:
+def _lighteval_rows(record: LogRow) -> list[LogRow]:
     """Return a document with its responses, without reasoning if lighteval removes it.
 
     Metrics of several responses are scores already, and are not read.
@@ -335,7 +337,7 @@ def _lighteval_rows(record: Row) -> list[Row]:
     indices = doc["gold_index"]
     golds = [doc["choices"][i] for i in (indices if isinstance(indices, list) else [indices])]
     row = {"task": doc["task_name"], "id": doc["id"]}
-    row["responses"] = list(_first(response.get("text_post_processed"), response["text"], []))
+    row["responses"] = list(_first_value(response.get("text_post_processed"), response["text"], []))
     row["gold"] = golds[0] if len(golds) == 1 else golds
     metrics = record["metric"] if len(row["responses"]) <= 1 else {}
     return [row | {f"metric.{name}": value for name, value in metrics.items()}]
@@ -358,12 +360,12 @@ def _lighteval_path(path: Path) -> dict[str, str]:
     return {"model": model} if model else {}
 
 
-def _evalplus_rows(record: Row) -> list[Row]:
+def _evalplus_rows(record: LogRow) -> list[LogRow]:
     """Return the solutions of each task. A sample passes plus if it passes both kinds of tests.
 
     Before version 0.3, a task has lists of [status, details] for both kinds.
     """
-    rows: list[Row] = []
+    rows: list[LogRow] = []
     for task, solutions in record["eval"].items():
         if isinstance(solutions, dict):
             pairs = [solutions["base"], solutions.get("plus") or [[None]] * len(solutions["base"])]
@@ -379,7 +381,7 @@ def _evalplus_rows(record: Row) -> list[Row]:
     return rows
 
 
-def _harbor_rows(trial: Row) -> list[Row]:
+def _harbor_rows(trial: LogRow) -> list[LogRow]:
     """Return the rewards of a trial. `reward_valid` says whether an error made them void."""
     is_void = trial.get("reward_valid") is False
     rewards = {} if is_void else (trial["verifier_result"] or {}).get("rewards") or {}
@@ -391,12 +393,12 @@ def _harbor_rows(trial: Row) -> list[Row]:
 
 
 def _harbor_roles(columns: Columns) -> Roles:
-    rewards = _numbers(columns, ("source", "task_name", "trial_name", "agent", "model"))
+    rewards = _number_columns(columns, ("source", "task_name", "trial_name", "agent", "model"))
     roles: Roles = {"questions": ("source", "task_name"), "groups": "source"}
     return roles | {"samples": ("trial_name",)} | ({"outcomes": rewards} if rewards else {})
 
 
-def _swe_bench_rows(report: Row) -> list[Row]:
+def _swe_bench_rows(report: LogRow) -> list[LogRow]:
     """Return the instances of a report. Those without a prediction are no samples."""
     resolved, void = {*report["resolved_ids"]}, {*(report.get("infra_failure_ids") or ())}
     outside = {*(report.get("incomplete_ids") or ())}
@@ -404,14 +406,14 @@ def _swe_bench_rows(report: Row) -> list[Row]:
     return [{"instance_id": x, "resolved": None if x in void else x in resolved} for x in instances]
 
 
-def _swe_bench_lists(results: Row) -> list[Row]:
+def _swe_bench_lists(results: LogRow) -> list[LogRow]:
     """Return the instances of a leaderboard's lists of ids, which name all that were attempted."""
     resolved = {*results["resolved"]}
     every = dict.fromkeys(x for ids in results.values() for x in ids)
     return [{"instance_id": x, "resolved": x in resolved} for x in every]
 
 
-def _arc_rows(submission: Row) -> list[Row]:
+def _arc_rows(submission: LogRow) -> list[LogRow]:
     """Return a question for each test input of a task of ARC, with its attempts as texts."""
     return [
         {"task": task, "test": i, "attempts": [json.dumps(grid) for grid in attempts.values()]}
@@ -420,7 +422,7 @@ def _arc_rows(submission: Row) -> list[Row]:
     ]
 
 
-def is_arc(value: Row) -> bool:
+def is_arc(value: LogRow) -> bool:
     """Whether an object holds attempts of ARC, by task."""
     tests = [x for of_task in value.values() for x in (of_task if _is_list(of_task) else [None])]
     return bool(tests) and all(isinstance(x, dict) and "attempt_1" in x for x in tests)
@@ -430,7 +432,7 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value)
 
 
-def _promptfoo_row(record: Row) -> Row:
+def _promptfoo_row(record: LogRow) -> LogRow:
     """Return a test, with its prompt and provider. A call that failed has no outcome."""
     test = {key: record["testCase"].get(key) for key in ("description", "vars", "assert")}
     provider = record["provider"]
@@ -442,7 +444,7 @@ def _promptfoo_row(record: Row) -> Row:
     }
 
 
-def _verifiers_traces(episode: Row) -> list[Row]:
+def _verifiers_traces(episode: LogRow) -> list[LogRow]:
     """Return the traces of agents that are trained; a reward is the weighted sum of its parts."""
     rows = []
     for trace in episode["traces"] or [{"agent": {"name": "agent"}, "ok": False}]:
@@ -451,12 +453,12 @@ def _verifiers_traces(episode: Row) -> list[Row]:
             reward = sum(x["score"] * x.get("weight", 1) for x in scores if x)
             task = episode["task"]
             row = {"env": episode["env"]["id"], "agent": trace["agent"]["name"]}
-            row["example_id"] = _first(task.get("key"), (task.get("data") or {}).get("idx"))
+            row["example_id"] = _first_value(task.get("key"), (task.get("data") or {}).get("idx"))
             rows.append(row | {"reward": reward if episode["ok"] and trace["ok"] else None})
     return rows
 
 
-def _batch_choices(row: Row) -> list[str | None]:
+def _batch_choices(row: LogRow) -> list[str | None]:
     """Return the texts of a request. A refusal is an empty answer; a failed request has none."""
     body = (row["response"] or {}).get("body") or {}
     if "choices" not in body:
@@ -472,13 +474,13 @@ def _is_one(reward: Any) -> bool:
     return reward is not None and abs(reward - 1) <= 1e-6
 
 
-def _tau2_success(run: Row) -> bool | None:
+def _tau2_success(run: LogRow) -> bool | None:
     if run["termination_reason"] == "infrastructure_error":
         return None
     return _is_one(run.get("reward", (run.get("reward_info") or {}).get("reward")))
 
 
-def _tau2_rows(log: Row) -> list[Row]:
+def _tau2_rows(log: LogRow) -> list[LogRow]:
     """Return the simulations; if each has a file, `results.json` has an index of them."""
     domain = log["info"]["environment_info"]["domain_name"]
     runs = log["simulations"] or log.get("simulation_index") or []
@@ -491,17 +493,17 @@ def _stem(path: Path) -> dict[str, str]:
 
 def _trl_roles(columns: Columns) -> Roles:
     roles: Roles = {"questions": "prompt", "predictions": "completion"}
-    return roles | {"outcomes": _numbers(columns, ("step", "advantage"))}
+    return roles | {"outcomes": _number_columns(columns, ("step", "advantage"))}
 
 
 _EVALSCOPE = {
-    "question": lambda row: _first(row["sample_score"].get("group_id"), row["index"]),
+    "question": lambda row: _first_value(row["sample_score"].get("group_id"), row["index"]),
     "sample_id": lambda row: row["sample_score"].get("sample_id"),
     "prediction": lambda row: row["sample_score"]["score"].get("extracted_prediction"),
 }
 
 
-def _evalscope_rows(record: Row) -> list[Row]:
+def _evalscope_rows(record: LogRow) -> list[LogRow]:
     values = record["sample_score"]["score"]["value"]
     return [record | {f"value.{name}": value for name, value in values.items()}]
 

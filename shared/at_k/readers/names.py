@@ -14,9 +14,9 @@ IDS = (
     *("qid", "custom_id", "item_id", "unique_id", "id", "_id"),
 )
 INDICES = ("idx", "index")
-TEXTS = ("question", "problem", "prompt")
+QUESTION_TEXTS = ("question", "problem", "prompt")
 
-NAMES = {
+COLUMN_NAMES = {
     "predictions": (
         *("predictions", "prediction", "pred", "samples", "sample", "responses", "response"),
         *("completions", "completion", "generations", "generation", "outputs", "output"),
@@ -29,7 +29,7 @@ NAMES = {
         *("references", "reference", "answers", "answer", "targets", "target", "ground_truth"),
         *("gold", "expected", "expected_answer", "label", "solution", "tests", "test"),
     ),
-    "questions": (*IDS, *INDICES, *TEXTS),
+    "questions": (*IDS, *INDICES, *QUESTION_TEXTS),
     "n": (
         *("n", "n_samples", "num_samples", "total", "samples"),
         *("attempts", "num_attempts", "trials", "num_trials"),
@@ -59,15 +59,15 @@ STATEMENTS = ("statement", "claim", "criterion")
 ERRORS = ("error", "errors", "error_message", "exception")
 """A text in one of these columns says that the row has no outcome."""
 
-_NUMBERED = (
+_SAMPLE_NOUNS = (
     *("sample", "completion", "response", "generation", "output", "rollout", "attempt", "trial"),
     *("epoch", "repeat", "repetition", "replicate", "replica", "iteration", "iter", "try", "seed"),
     *("run", "turn", "draw", "pass", "round", "rep"),
 )
 _SUFFIXES = ("_id", "_idx", "_index", "_num", "_number", "_no", "_nr", "id", "idx", "index")
 SAMPLE_NUMBERS = frozenset(
-    {f"{name}{suffix}" for name, suffix in itertools.product(_NUMBERED, _SUFFIXES)}
-    | {*_NUMBERED} - {"completion", "response", "output", "pass"}
+    {f"{name}{suffix}" for name, suffix in itertools.product(_SAMPLE_NOUNS, _SUFFIXES)}
+    | {*_SAMPLE_NOUNS} - {"completion", "response", "output", "pass"}
 )
 """Columns that number the samples of a question."""
 
@@ -111,7 +111,7 @@ PARTS = frozenset(
 
 def usual_columns(columns: Iterable[str], role: str) -> list[str]:
     """Return the columns with an exact name for a role, which may be in any case."""
-    return columns_named(columns, NAMES[role])
+    return columns_named(columns, COLUMN_NAMES[role])
 
 
 def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
@@ -145,7 +145,7 @@ def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = (
         except TypeError:  # lists or objects
             continue
         numbers = [as_whole_number(cell) for cell in entries if not is_missing(cell)]
-        is_bare = lower in _NUMBERED or lower in SETTINGS
+        is_bare = lower in _SAMPLE_NOUNS or lower in SETTINGS
         if numbers and not (is_bare and None in numbers):
             found.append(name)
     return found

@@ -59,7 +59,7 @@ def gather(
         SelectionError: if rows of one question are different runs or settings, or the same sample.
         ValueError: if an id is missing, or if a question has two references or groups.
     """
-    table, key = _key(table, chosen, of_lists, reading)
+    table, key = _key_of_rows(table, chosen, of_lists, reading)
     if of_lists and "samples" in cells:
         names = key or _ids_beside(chosen)
         _refuse_lists_of_ids(table, [*names, *_ids_beside(chosen)], cells["samples"])
@@ -103,7 +103,7 @@ def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
 # --- What identifies a question ---------------------------------------------------------------
 
 
-def _key(
+def _key_of_rows(
     table: Table, chosen: Mapping[str, Any], of_lists: bool, reading: Reading
 ) -> tuple[Table, tuple[str, ...]]:
     """Return the columns that identify questions, none if rows are questions without ids."""
@@ -293,7 +293,7 @@ def _refuse_mixtures(
 
 # --- Several files ----------------------------------------------------------------------------
 
-_NUMBERED = re.compile(
+_NUMBERED_RUN = re.compile(
     r"(?<![a-z])(run|rs|seed|sample|samples|trial|attempt|epoch|repeat|rep|rollout|iter|try|part|"
     r"shard|chunk|rank|worker|batch)[-_. ]?\d+(-of-\d+)?"
 )
@@ -304,7 +304,7 @@ _LAST_NUMBER = re.compile(r"_(\d+)(?=\.|$)")
 
 def are_repeated_runs(names: Sequence[str]) -> bool:
     """Whether names of files differ in nothing but the number of a run, a date, or _1 to _n."""
-    masked = [_NUMBERED.sub(r"\1#", _DATE.sub("DATE", name.lower())) for name in names]
+    masked = [_NUMBERED_RUN.sub(r"\1#", _DATE.sub("DATE", name.lower())) for name in names]
     if len({*masked}) == 1:
         return True
     numbers = [[int(x) for x in _LAST_NUMBER.findall(PurePosixPath(name).name)] for name in masked]

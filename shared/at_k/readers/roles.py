@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..checks import FROM_0, Index, InputError, short
-from .names import ANSWERS, NAMES, SCORES, columns_named, sample_numbers
+from .names import ANSWERS, COLUMN_NAMES, SCORES, columns_named, sample_numbers
 from .table import SelectionError, Table, list_columns
 from .words import as_lists, as_whole_number, entry_text, has_lists, number_in, word
 
@@ -25,13 +25,13 @@ def columns_of_role(table: Table, role: str) -> list[str]:
     if table.layout is not None:
         known = table.roles.get(role, ())
         return [known] if isinstance(known, str) else list(known)
-    names = columns_named(table.columns, NAMES[role])
+    names = columns_named(table.columns, COLUMN_NAMES[role])
     if role != "predictions":
         return names
     numbers = sample_numbers({name: table.columns[name] for name in names})
     others = [name for name in names if name not in numbers]
-    is_graded = bool(columns_named(table.columns, NAMES["outcomes"]))
-    is_checked = bool(columns_named(table.columns, NAMES["references"]))
+    is_graded = bool(columns_named(table.columns, COLUMN_NAMES["outcomes"]))
+    is_checked = bool(columns_named(table.columns, COLUMN_NAMES["references"]))
     # `sample` can be an answer that is a number: beside references, if there is no other answer.
     return others if others or is_graded or not is_checked else names
 
@@ -46,7 +46,7 @@ def choose_columns(
        unless references are named. Predictions beside outcomes are answers that were graded.
     2. The layout of a tool knows its columns. Its graded outcomes are taken, unless a checker is
        given.
-    3. Columns are found by their exact names, `NAMES`.
+    3. Columns are found by their exact names, `COLUMN_NAMES`.
     4. Graded outcomes or counts are taken if there are no predictions, or no references to check
        these against. Predictions are taken if nothing is graded, or if a checker is given.
     5. Otherwise there are two readings, which can give different scores: the caller has to name
@@ -80,7 +80,7 @@ def choose_columns(
         references = [named["references"]]
     if "predictions" in named:
         samples = named["predictions"]
-        if "references" not in named and samples.lower() in NAMES["outcomes"]:
+        if "references" not in named and samples.lower() in COLUMN_NAMES["outcomes"]:
             return {"outcomes": samples}
         return _with_references(table, samples, references)
     counts = _counts_of(table)
@@ -279,13 +279,13 @@ def question_columns(table: Table, of_lists: bool) -> tuple[str, ...]:
     Raises:
         SelectionError: if two ids give different questions.
     """
-    from .names import IDS, INDICES, TEXTS
+    from .names import IDS, INDICES, QUESTION_TEXTS
 
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
-    for names in (IDS, INDICES, TEXTS):
+    for names in (IDS, INDICES, QUESTION_TEXTS):
         found = columns_named(table.columns, names)
-        if found and names is not TEXTS:
+        if found and names is not QUESTION_TEXTS:
             return (_only_id(table, found),)
         if found:
             texts = [x for x in found if of_lists or not _is_unique(table, x)] or found
@@ -383,7 +383,7 @@ def _refuse_bad_counts(
 
     A column such as samples can hold answers, of which some are numbers.
     """
-    if n.lower() in NAMES["predictions"] or {*sizes} == {None} or {*counts} == {None}:
+    if n.lower() in COLUMN_NAMES["predictions"] or {*sizes} == {None} or {*counts} == {None}:
         return
     row = next(row for row, pair in enumerate(zip(sizes, counts, strict=True)) if None in pair)
     raise InputError(
@@ -426,7 +426,7 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
         for sample in samples:
             rows = list(zip(*ids, map(entry_text, table.columns[sample]), strict=True))
             if len({*rows}) == len(rows):
-                graded = sample.lower() in NAMES["outcomes"]
+                graded = sample.lower() in COLUMN_NAMES["outcomes"]
                 raise SelectionError(
                     f"{name} can be the number of samples that are equal to {sample} in its row.",
                     ["counts", "outcomes" if graded else "predictions"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 from ..checks import QUESTION, InputError, did_you_mean, short
 from .cells import (
@@ -16,7 +16,7 @@ from .cells import (
     with_tests,
 )
 from .grids import with_sample_lists
-from .names import IDS, INDICES, PER_QUESTION, PER_SAMPLE, TEXTS, columns_named
+from .names import IDS, INDICES, PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, columns_named
 from .questions import Gathered, gather, pairs_of, refuse_filters
 from .reading import Reading, make_reading
 from .roles import choose_columns, column_per_question, columns_of_role
@@ -26,9 +26,6 @@ from .words import as_lists, as_outcomes, entry_text
 
 Names = str | Sequence[str]
 """The name of a column, or of several."""
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class Others(TypedDict, total=False):
@@ -127,7 +124,7 @@ def read(
         correct_at_least: the least score that is correct, such as 0.75.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
-        **others: the columns n and correct of a table of counts; R0; clusters; labels, what a
+        others: the columns n and correct of a table of counts; R0; clusters; labels, what a
             person says of a sample (1 or 0, empty for most); picked_by, the scores that pick one
             of k samples; vote_weights. Also records, the path to the list of rows inside of one
             object of JSON; config and split of a dataset; and by_order=True, if references in a
@@ -201,13 +198,13 @@ def read_run(source: Any, **options: Any) -> Run:
     """
     reading = make_reading(**options)
     table = load_table(source, reading)
-    table, named = _named_columns(table, reading)
+    table, named = _with_named_columns(table, reading)
     chosen = choose_columns(table, named, reading.checked, reading.graded_by)
     table, chosen, gathered = _questions(table, chosen, named, reading)
     return _run(table, chosen, gathered)
 
 
-def _named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str, Any]]:
+def _with_named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str, Any]]:
     """Return the rows that are read, and the columns that are named, references joined to them."""
     named = reading.named()
     if COUNT in table.columns:
@@ -285,7 +282,7 @@ def _identifiers(table: Table, gathered: Gathered) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {", ".join(gathered.key).lower(): gathered.ids}
     if gathered.is_merged or len(gathered.ids) != table.size:
         return found
-    for name in columns_named(table.columns, (*IDS, *INDICES, *TEXTS)):
+    for name in columns_named(table.columns, (*IDS, *INDICES, *QUESTION_TEXTS)):
         texts = [entry_text(entry) for entry in table.columns[name]]
         if "" not in texts and len({*texts}) == len(texts):
             found.setdefault(name.lower(), texts)

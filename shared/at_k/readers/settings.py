@@ -14,10 +14,10 @@ from typing import Any
 
 from ..checks import short
 from .names import (
+    COLUMN_NAMES,
     ERRORS,
     IDS,
     INDICES,
-    NAMES,
     PARTS,
     SAMPLE_NUMBERS,
     SCORES,
@@ -73,20 +73,20 @@ def refuse_settings(
         _refuse(table, key, questions, found)
 
 
-def _last(name: str) -> str:
+def _last_part(name: str) -> str:
     return name.rpartition(".")[2].lower()
 
 
 def _is_named(name: str, has_layout: bool) -> bool:
     """Whether a column is a setting by its name. A layout knows its questions."""
-    is_id = _last(name) in NAMES["questions"] and not has_layout
-    return is_id or _last(name) in SETTINGS | PARTS
+    is_id = _last_part(name) in COLUMN_NAMES["questions"] and not has_layout
+    return is_id or _last_part(name) in SETTINGS | PARTS
 
 
 def _has_role(name: str) -> bool:
     """Whether a column numbers samples, or its name is one of samples, outcomes or errors."""
-    roles = {*NAMES["predictions"], *NAMES["outcomes"], *SCORES, *ERRORS, *STATEMENTS}
-    return _last(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
+    roles = {*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *SCORES, *ERRORS, *STATEMENTS}
+    return _last_part(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
 
 
 def _refuse(
@@ -136,9 +136,9 @@ def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
 
 def _numbers_rows(name: str, texts: Sequence[str], table: Table, questions: int) -> bool:
     """Whether a column such as `run` numbers samples, or one such as `id` numbers the rows."""
-    if _last(name) in SAMPLE_NUMBERS:
+    if _last_part(name) in SAMPLE_NUMBERS:
         return name in sample_numbers(table.columns)
-    is_id = _last(name) in (*IDS, *INDICES)
+    is_id = _last_part(name) in (*IDS, *INDICES)
     return is_id and questions > 1 and len({*texts}) == len(texts)
 
 
@@ -271,7 +271,7 @@ def _numbers_of(
     numbers = []
     for name in sample_numbers(table.columns, {*key, *used}):
         texts = list(map(entry_text, table.columns[name]))
-        may_be_shared = _last(name) in SHARED_NUMBERS
+        may_be_shared = _last_part(name) in SHARED_NUMBERS
         if not (may_be_shared and not _differs(texts, list(rows_of.values()))):
             numbers.append(name)
     return numbers

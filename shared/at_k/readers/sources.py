@@ -8,7 +8,7 @@ import re
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
@@ -18,13 +18,11 @@ from typing import Any
 from ..checks import short
 from .formats import FORMATS, decompressed, file_format, parse_file, standard_input, zip_member
 from .frames import one_split, table_of_dataset, table_of_object
-from .grids import BY_CONTENT
 from .layouts import ARC, LM_EVAL_NAME, is_arc, recognised
-from .names import NAMES
+from .names import COLUMN_NAMES
 from .reading import Reading
 from .remote import is_remote, path_of, remote_content, remote_names
 from .table import (
-    SelectionError,
     Table,
     column_at,
     entries_by_column,
@@ -253,7 +251,7 @@ def _finished(table: Table, reading: Reading, path: Path | None) -> Table:
 
 def _rows_inside(table: Table, path: str) -> Table:
     """Return the table whose rows are the objects in the lists that a dotted path leads to."""
-    records = list(_flat(with_fields(table, [("records", path)]).columns[path]))
+    records = list(_flat_entries(with_fields(table, [("records", path)]).columns[path]))
     for index, record in enumerate(records):
         if not isinstance(record, dict):
             raise ValueError(
@@ -263,17 +261,17 @@ def _rows_inside(table: Table, path: str) -> Table:
     return table_of_rows(records, table.title)
 
 
-def _flat(cells: Any) -> Iterator[Any]:
+def _flat_entries(cells: Any) -> Iterator[Any]:
     for cell in cells:
         if isinstance(cell, list):
-            yield from _flat(cell)
+            yield from _flat_entries(cell)
         elif cell is not None:
             yield cell
 
 
 # --- One object of JSON -----------------------------------------------------------------------
 
-_COLUMN_NAMES = {x for names in NAMES.values() for x in names if len(x) > 1}
+_COLUMN_NAMES = {x for names in COLUMN_NAMES.values() for x in names if len(x) > 1}
 
 
 def table_of_value(record: dict[str, Any], table: Table, reading: Reading) -> Table:
@@ -394,6 +392,3 @@ def _load_dataset(source: str, config: str | None) -> Any:
     if file_format(path) in (*FORMATS, ".eval") or source.startswith((".", "/", "~")):
         raise FileNotFoundError(f"There is no such file or folder: {source!r}")
     return datasets.load_dataset(source, config)
-
-
-_ = BY_CONTENT, Callable, SelectionError

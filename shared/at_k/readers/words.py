@@ -113,7 +113,7 @@ def as_outcomes(
     flat = [x for cell in cells for x in (cell if isinstance(cell, list) else [cell])]
     is_label = isinstance(next((x for x in flat if x), None), str) if has_labels else False
     if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat):
-        return [_labels(cell) for cell in cells]
+        return [_as_labels(cell) for cell in cells]
     return [
         [as_outcome(x) for x in cell] if isinstance(cell, list) else as_outcome(cell)
         for cell in cells
@@ -126,9 +126,9 @@ def _with_point(cell: Any) -> Any:
     return _COMMA_NUMBER.sub(r"\1.\2", cell) if isinstance(cell, str) else cell
 
 
-def _labels(cell: Any) -> Any:
+def _as_labels(cell: Any) -> Any:
     if isinstance(cell, list):
-        return [_labels(x) for x in cell]
+        return [_as_labels(x) for x in cell]
     if isinstance(cell, str):
         is_empty = cell != "none" and word(cell) in (*MISSING_WORDS, "")  # "none" is a verdict
         return None if is_empty else number_in(cell)
