@@ -14,7 +14,7 @@ from ..checks import FROM_0, Index, InputError, is_missing, short
 from .cells import SampleCells
 from .missing import settle_missing
 from .names import IDS, PER_QUESTION, PER_SAMPLE
-from .reading import Reading
+from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
 from .table import COUNT, FILE, SelectionError, Table, column_at, list_columns
@@ -89,15 +89,6 @@ def gather(
 
 def _group(chosen: Mapping[str, Any]) -> set[str]:
     return {chosen["groups"]} if "groups" in chosen else set()
-
-
-def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (role, column) pairs; a role may have several columns, or a dict of them."""
-    pairs = []
-    for role, columns in names.items():
-        listed = list(columns.values()) if isinstance(columns, Mapping) else columns
-        pairs += [(role, x) for x in ([listed] if isinstance(listed, str) else listed)]
-    return pairs
 
 
 # --- What identifies a question ---------------------------------------------------------------

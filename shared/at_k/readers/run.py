@@ -17,8 +17,8 @@ from .cells import (
 )
 from .grids import with_sample_lists
 from .names import IDS, INDICES, PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, columns_named
-from .questions import Gathered, gather, pairs_of, refuse_filters
-from .reading import Reading, make_reading
+from .questions import Gathered, gather, refuse_filters
+from .reading import Reading, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role
 from .sources import load_table
 from .table import COUNT, FILE, SelectionError, Table, rows_where, with_fields

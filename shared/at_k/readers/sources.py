@@ -20,7 +20,7 @@ from .formats import FORMATS, decompressed, file_format, parse_file, standard_in
 from .frames import one_split, table_of_dataset, table_of_object
 from .layouts import ARC, LM_EVAL_NAME, is_arc, recognised
 from .names import COLUMN_NAMES
-from .reading import Reading
+from .reading import Reading, pairs_of
 from .remote import is_remote, path_of, remote_content, remote_names
 from .table import (
     Table,
@@ -298,7 +298,8 @@ def table_of_value(record: dict[str, Any], table: Table, reading: Reading) -> Ta
         arc = table_of_rows(rows, title)
         return replace(arc, layout=ARC, roles=ARC.roles_of(arc.columns), origin={"harness": "ARC"})
     values = list(record.values())
-    known = {*reading.named().values(), *reading.questions} if reading else set()
+    named = {role: x for role, x in reading.named().items() if role != "references"}
+    known = {name for _, name in pairs_of(named)} | {*reading.questions}
     is_named = any(key.lower() in _COLUMN_NAMES or key in known for key in map(str, record))
     if is_named and _all(values, list) and not table.is_line:
         return table_of_columns(record, title)
