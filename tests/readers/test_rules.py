@@ -369,7 +369,7 @@ def test_scores_are_correct_from_a_least_one_on(capsys):
     assert error.endswith("Add --correct-at-least 0.5 or --outcomes score.\n")
     with pytest.raises(ValueError, match="exclude each other"):
         at_k.read(file, correct_at_least=0.5, correct_values=[1])
-    with pytest.raises(ValueError, match=r"has the score 'good' in score, and correct_at_least"):
+    with pytest.raises(ValueError, match=r"score has the score 'good': correct_at_least"):
         at_k.read({"id": [1, 2], "score": [0.5, "good"]}, correct_at_least=0.5)
 
 

@@ -17,7 +17,6 @@ from .table import SelectionError, Table, column_at, list_columns
 from .words import (
     MISSING_WORDS,
     as_lists,
-    as_outcome,
     as_outcomes,
     as_whole_number,
     at_least,
@@ -89,13 +88,7 @@ def _outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -
                 [f"{name}.{field}" for field in list(entry)[:1]],
             )
     if reading.correct_values:
-        known = [
-            [None if as_outcome(x) is None else x for x in cell]
-            if isinstance(cell, list)
-            else (None if as_outcome(cell) is None else cell)
-            for cell in cells
-        ]
-        return graded(known, reading.correct_values)
+        return graded(cells, reading.correct_values)
     outcomes = as_outcomes(cells, table.has_decimal_commas, reading.has_labels)
     if reading.correct_at_least is not None:
         return at_least(outcomes, reading.correct_at_least, name)

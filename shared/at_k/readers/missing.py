@@ -14,7 +14,7 @@ from typing import Any
 from ..checks import short
 from .names import ERRORS, columns_named
 from .table import SelectionError, Table
-from .words import MISSING_WORDS, entry_text, is_missing, word
+from .words import MISSING_WORDS, each, entry_text, is_missing, word
 
 CHOICES = ("incorrect", "drop")
 
@@ -68,13 +68,11 @@ def missing_answers(
     words = {*words} - known
 
     def read(cell: Any) -> Any:
-        if isinstance(cell, list):
-            return [read(entry) for entry in cell]
-        if is_missing(cell) or (isinstance(cell, str) and word(cell) in words):
-            return None
-        return None if table.is_csv and cell == "" else cell
+        is_empty = table.is_csv and cell == ""
+        is_word = isinstance(cell, str) and word(cell) in words
+        return None if is_missing(cell) or is_empty or is_word else cell
 
-    return [read(cell) for cell in cells]
+    return each(read, cells)
 
 
 def settle_missing(

@@ -12,13 +12,13 @@ import itertools
 import json
 import re
 import tokenize
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from ..checks import InputError, Place, is_missing, short
+from ..checks import is_missing, short
 
 WORDS = {
     **dict.fromkeys(("true", "t", "yes", "y", "pass", "passed", "correct", "right", "c"), True),
@@ -109,26 +109,20 @@ def as_outcomes(
         has_labels: whether all texts are labels.
     """
     if has_decimal_commas:
-        cells = [_with_point(cell) for cell in cells]
+        cells = each(lambda x: _COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x, cells)
     flat = [x for cell in cells for x in (cell if isinstance(cell, list) else [cell])]
     is_label = isinstance(next((x for x in flat if x), None), str) if has_labels else False
     if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat):
-        return [_as_labels(cell) for cell in cells]
-    return [
-        [as_outcome(x) for x in cell] if isinstance(cell, list) else as_outcome(cell)
-        for cell in cells
-    ]
+        return each(_as_label, cells)
+    return each(as_outcome, cells)
 
 
-def _with_point(cell: Any) -> Any:
-    if isinstance(cell, list):
-        return [_with_point(x) for x in cell]
-    return _COMMA_NUMBER.sub(r"\1.\2", cell) if isinstance(cell, str) else cell
+def each(change: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
+    """Return the cells, or the entries of those that are lists, after a change."""
+    return [[change(x) for x in cell] if isinstance(cell, list) else change(cell) for cell in cells]
 
 
-def _as_labels(cell: Any) -> Any:
-    if isinstance(cell, list):
-        return [_as_labels(x) for x in cell]
+def _as_label(cell: Any) -> Any:
     if isinstance(cell, str):
         is_empty = cell != "none" and word(cell) in (*MISSING_WORDS, "")  # "none" is a verdict
         return None if is_empty else number_in(cell)
@@ -161,15 +155,13 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
     occurring: dict[Any, Any] = {}
 
     def grade(outcome: Any) -> Any:
-        if isinstance(outcome, list):
-            return [grade(entry) for entry in outcome]
-        if outcome is None:
+        if as_outcome(outcome) is None:
             return None
         key = _comparable(outcome)
         occurring.setdefault(key, outcome)
         return key in correct
 
-    result = [grade(cell) for cell in cells]
+    result = each(grade, cells)
     absent = [value for key, value in correct.items() if key not in occurring]
     if absent and occurring:
         shown = ", ".join(map(short, list(occurring.values())[:8]))
@@ -192,20 +184,19 @@ def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
     """Return scores, or lists of them, as bools: whether they reach the least score.
 
     Raises:
-        ValueError: if an entry is no number, with its row.
+        ValueError: if an entry is no number.
     """
 
-    def reaches(score: Any, row: int) -> Any:
-        if isinstance(score, list):
-            return [reaches(entry, row) for entry in score]
+    def reaches(score: Any) -> bool | None:
         if score is None:
             return None
-        if isinstance(score, str):
-            problem = f" has the score {short(score)} in {name}, and correct_at_least is for "
-            raise InputError(Place("Row", row), problem, "numbers.")
-        return bool(score >= least)
+        if not isinstance(score, (int, float)):
+            raise ValueError(
+                f"{name} has the score {short(score)}: correct_at_least is for numbers."
+            )
+        return score >= least
 
-    return [reaches(cell, row) for row, cell in enumerate(cells)]
+    return each(reaches, cells)
 
 
 # --- Lists in cells ---------------------------------------------------------------------------
