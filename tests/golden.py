@@ -113,11 +113,12 @@ def missing_parameters() -> list[str]:
     """Return the functions, and the parameters, that no case without an error has."""
     missing = []
     for name in sorted({*at_k.__all__} - {"Counts", "load"}):
-        _, *parameters = inspect.signature(getattr(at_k, name)).parameters
-        missing += [f"{name}({x})" for x in parameters if x not in ACCEPTED[name]]
+        _, *parameters = inspect.signature(getattr(at_k, name)).parameters.values()
+        names = [x.name for x in parameters if x.kind is not inspect.Parameter.VAR_KEYWORD]
+        missing += [f"{name}({x})" for x in names if x not in ACCEPTED[name]]
     for name in COMPUTES:
-        _, *parameters = inspect.signature(LOADED[name]._compute).parameters
-        missing += [f"{name}({x})" for x in parameters if x not in ACCEPTED[name]]
+        _, *options = inspect.signature(LOADED[name]._compute).parameters
+        missing += [f"{name}({x})" for x in options if x not in ACCEPTED[name]]
     return [x for x in missing if x not in WITHOUT_CASE]
 
 

@@ -361,6 +361,13 @@ def run_cases() -> Iterator[Case]:
     extra = [*over("tau", 0.28, 1.0), {"clusters": "some sources", "interval": "questions"}]
     extra += CONFIDENCE[1:] + over("metric", "mG-Pass@k", "AUC@k", "vote@k")
     yield from cases("runs", "leaderboard", some, extra)
+    for target in ("compare", "leaderboard"):
+        yield from cases(
+            "runs",
+            target,
+            [*PAIRS][:1] if target == "compare" else some[:1],
+            over("by_order", True),
+        )
 
     scores = over("metric", "pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
     designs = [{"questions": [50, 300], "samples": [8, 32]}, {"questions": 40, "samples": 8}]
@@ -543,7 +550,10 @@ def command_cases() -> Iterator[Case]:
     options += [{"n": "total", "correct": "right"}, {"counts": ["wrong", "right"]}]
     options += [{"counts": {"0": "wrong", "1": "right"}, "clusters": "source"}]
     yield from cases("read", "read", "source nested", options)
-    yield from cases("read", "read", [f"source {name}" for name in FILES], over("max_gb", 0.5))
+    scored = {"id": [1, 1, 2, 2], "score": [0.2, 0.9, None, 0.8]}
+    for missing in ("incorrect", "drop"):
+        graded: Inputs = {"missing": missing, "correct_at_least": 0.5}
+        yield "read", f"missing is {missing}", partial(call, "read", (scored,), graded)
     inside = {"results": [{"rows": [{"ok": i % 3 > 0, "q": f"{i // 4}"} for i in range(12)]}]}
     graded_ones = {"records": "results.rows", "outcomes": "ok", "questions": "q"}
     yield "read", "rows inside of an object", partial(call, "read", (inside,), graded_ones)

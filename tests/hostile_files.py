@@ -21,6 +21,7 @@ import tempfile
 import time
 import traceback
 import warnings
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -86,12 +87,74 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     return stream.getvalue()
 
 
+def _samples(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    words = {0: "no", 1: "yes"}
+    return [
+        {"id": x["question_id"], "trial": i, "passed": words[outcome], "error": None}
+        for x in rows
+        for i, outcome in enumerate(x["outcomes"])
+    ]
+
+
+def _tau2(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    runs = [
+        {"task_id": x["id"], "trial": x["trial"], "termination_reason": "user_stop"}
+        | {"reward_info": {"reward": float(x["passed"] == "yes")}}
+        for x in _samples(rows)
+    ]
+    about = {"environment_info": {"domain_name": "mock"}, "agent_info": {"llm": "m"}}
+    return {"info": about, "tasks": [], "simulations": runs}
+
+
+def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    ids = [x["question_id"] for x in rows]
+    empty = ("empty_patch_ids", "error_ids", "incomplete_ids", "infra_failure_ids")
+    return {"submitted_ids": ids, "resolved_ids": ids[::2]} | {name: [] for name in empty}
+
+
+def _evalplus(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    status = {0: ["failed", []], 1: ["success", []]}
+    tasks = {x["question_id"]: {"base": [status[y] for y in x["outcomes"]]} for x in rows}
+    return {"date": "2024", "hash": "0", "eval": tasks}
+
+
+def _inspect(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    samples = [
+        {"id": x["id"], "epoch": x["trial"], "target": "1", "output": {"completion": "1"}}
+        | {"scores": {"match": {"value": "C" if x["passed"] == "yes" else "I"}}}
+        for x in _samples(rows)
+    ]
+    about = {"task": "t", "model": "m", "created": "2026", "task_id": "t"}
+    return {"version": 2, "status": "success", "eval": about, "samples": samples}
+
+
+def _eval(log: dict[str, Any]) -> bytes:
+    samples = {f"samples/{i}.json": json.dumps(x).encode() for i, x in enumerate(log["samples"])}
+    return _zip({"header.json": json.dumps({**log, "samples": None}).encode(), **samples})
+
+
+def _zip(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
 FILES: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
     "run.csv": _csv,
     "run.tsv": lambda rows: _csv(rows, "\t"),
     "counts.csv": _counts,
     "run.jsonl": _json_lines,
-    "long.jsonl": lambda rows: _json_lines(rows * (1 + (1 << 20) // len(_json_lines(rows)))),
+    "ids.json": lambda rows: json.dumps({x["question_id"]: x["outcomes"] for x in rows}).encode(),
+    "keyed.json": lambda rows: json.dumps({x["question_id"]: x for x in rows}).encode(),
+    "samples.jsonl": lambda rows: _json_lines(_samples(rows)),
+    "tau2.json": lambda rows: json.dumps(_tau2(rows)).encode(),
+    "report.json": lambda rows: json.dumps(_report(rows)).encode(),
+    "evalplus.json": lambda rows: json.dumps(_evalplus(rows)).encode(),
+    "log.json": lambda rows: json.dumps(_inspect(rows)).encode(),
+    "log.eval": lambda rows: _eval(_inspect(rows)),
+    "run.csv.zip": lambda rows: _zip({"run.csv": _csv(rows)}),
     "run.json": lambda rows: json.dumps(rows).encode(),
     "nested.json": lambda rows: json.dumps({"results": {"rows": rows}}).encode(),
     "run.parquet": _parquet,
@@ -132,6 +195,10 @@ def check_file(seed: int) -> Problem | None:
             {"where": {"question_id": "q0"}},
             {"n": "n", "correct": "correct"},
             {"group_size": 2},
+            {"missing": "drop"},
+            {"missing": "incorrect"},
+            {"correct_at_least": 0.5},
+            {"correct_values": ["yes", 1]},
         ]
     )
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

@@ -52,7 +52,7 @@ def test_the_command_imports_few_slow_libraries(tmp_path):
     """pyarrow itself imports pandas where a list of texts is converted."""
     texts, outcomes = tmp_path / "texts.jsonl", tmp_path / "outcomes.jsonl"
     texts.write_text('{"samples": ["a", "b", "\u00e9"], "answer": "b"}', encoding="utf-8")
-    outcomes.write_text('{"outcomes": [true, false]}\n{"outcomes": [true, true]}')
+    outcomes.write_text('{"id": 1, "outcomes": [true, false]}\n{"id": 2, "outcomes": [true, true]}')
     found = subprocess.run(
         [sys.executable, "-c", RUNS_THE_COMMAND, texts, outcomes], capture_output=True, text=True
     )

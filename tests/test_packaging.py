@@ -120,6 +120,7 @@ OPTIONAL = {
     "lm_eval",
     "math_verify",
     "vl_convert",
+    "duckdb",
 }
 
 

@@ -47,7 +47,7 @@ from .functions.spectra import (
 )
 from .functions.tailpass import tailpass, tailpass_empirical
 from .loading import load
-from .readers.questions import read
+from .readers.run import read
 from .rooms import PackageRooms
 from .runs.comparison import compare
 from .runs.leaderboard import leaderboard

@@ -88,13 +88,15 @@ def assert_not_worse(
     w: list[float] | None = None,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
+    by_order: bool = False,
 ) -> None:
     """Assert that the score of a run is at least that of a baseline minus a margin.
 
     Args:
         R: a run, see `assert_at_least`, which has the other parameters too.
-        baseline: a run on the same questions, in the same order.
+        baseline: a run on the same questions, paired as in `at_k.compare`.
         margin: by how much the score may be lower, 0 or more.
+        by_order: whether questions are paired by their order, if runs were read without ids.
 
     Raises:
         AssertionError: if the lower confidence limit of the difference is below minus the margin.
@@ -112,7 +114,7 @@ def assert_not_worse(
     )
     margin = check_margin("margin", margin, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
-    run, other = grade_sources({"R": R, "baseline": baseline}, checking)
+    run, other = grade_sources({"R": R, "baseline": baseline}, checking, by_order=by_order)
     _assert_shown(gate_not_worse(run, other, margin, options))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from at_k.readers.files import FORMATS
+from at_k.readers.formats import FORMATS
 
 MAX_BYTES = 2 << 20
 TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."

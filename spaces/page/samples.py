@@ -7,10 +7,11 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from at_k.cli.compare_files import match_questions
 from at_k.core.checks import QUESTION, InputError
-from at_k.readers.columns import PER_QUESTION, USUAL_NAMES, SelectionError
-from at_k.readers.questions import Questions, read_questions
+from at_k.readers.names import COLUMN_NAMES, PER_QUESTION
+from at_k.readers.run import Run, read_run
+from at_k.readers.table import SelectionError
+from at_k.runs.outcomes_of_runs import orders_of
 
 from .pasted import as_text, unnamed_of
 from .received import copy_files, write, write_text
@@ -60,7 +61,7 @@ def read_samples(
             columns["groups"] = request.options.get("group")
     else:
         paths = [write_text(request.text, notes)]
-    columns["unnamed"] = unnamed_of(request.space, reading)
+    columns |= {"unnamed": unnamed_of(request.space, reading), "has_labels": metric == "score_agg"}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         samples, identifiers = _read_runs(paths, columns, request.columns, notes)
@@ -132,28 +133,28 @@ def _read_runs(
 
     Args:
         paths: the path of the file of each run, whose stem is the label.
-        columns, chosen: the columns as in `_read_questions`.
+        columns, chosen: the columns as in `_read_run`.
         notes: sentences that say how the files were read, to which this adds.
     """
-    questions = {Path(path).stem: _read_questions(path, columns, chosen, notes) for path in paths}
-    (first_label, first), *_ = questions.items()
+    runs = {Path(path).stem: _read_run(path, columns, chosen, notes) for path in paths}
+    (first_label, first), *_ = runs.items()
     samples = {}
-    for label, each in questions.items():
+    for label, each in runs.items():
         try:
-            order = match_questions(first, each, first_label, label)
+            _, order = orders_of([first_label, label], [first, each], by_order=True)
         except ValueError:
-            order = None
+            order = slice(None)
         samples[label] = _arguments(each)
-        if order is not None:
+        if isinstance(order, list):
             samples[label] = {
                 name: _in_order(column, order) for name, column in samples[label].items()
             }
     return samples, dict(first.identifiers)
 
 
-def _read_questions(
+def _read_run(
     path: str, columns: Mapping[str, Any], chosen: Mapping[str, Any], notes: list[str]
-) -> Questions:
+) -> Run:
     """Read one file.
 
     Args:
@@ -170,37 +171,41 @@ def _read_questions(
             named["where"] = [(column, entry)]
         if "predictions" in named and "references" not in named and _has_outcomes(path, columns):
             named |= {"outcomes": named["predictions"], "predictions": None}
-        questions = read_questions(path, **columns, **named)
-        if named.get("predictions") and "references" not in questions.columns:
+        # A page says what is missing, and leaves it out.
+        named |= {"missing": "drop", "words_are_answers": True}
+        run = read_run(path, **columns, **named)
+        if named.get("predictions") and "references" not in run.columns:
             named |= {"outcomes": named["predictions"], "predictions": None}
-            questions = read_questions(path, **columns, **named)
+            run = read_run(path, **columns, **named)
     except SelectionError as error:
         names = {name for role, name in chosen.items() if role != "where"}
         if not names <= {*error.choices}:
             notes.append("The chosen columns are not in these samples, and are not used.")
-            return _read_questions(path, columns, {}, notes)
+            return _read_run(path, columns, {}, notes)
         examples = dict(zip(error.examples, error.roles, strict=False))
         rows = [str(example) for example, role in examples.items() if role == "where"]
         raise ColumnError([*error.args, _remedy(error)], error.choices, rows) from error
-    if "questions" in questions.columns:
+    if run.is_merged:
         notes.append(
-            f"Read as one sample in each row: rows with the same {questions.columns['questions']} "
+            f"Read as one sample in each row: rows with the same {run.columns['questions']} "
             f"are of one question."
         )
-    return questions
+    if run.missing:
+        notes.append(f"Missing samples: {run.missing}.")
+    return run
 
 
 def _has_outcomes(path: str, columns: Mapping[str, Any]) -> bool:
     """Whether a log has several columns of outcomes, one of which a visitor has to choose."""
     try:
-        read_questions(path, **columns)
+        read_run(path, **columns, missing="drop")
     except SelectionError as error:
-        return error.roles == ("outcomes",)
+        return set(error.roles) == {"outcomes"}
     return False
 
 
-def _arguments(questions: Questions) -> Samples:
-    return {name: _as_lists(column) for name, column in questions.arguments.items()}
+def _arguments(run: Run) -> Samples:
+    return {name: _as_lists(column) for name, column in run.items()}
 
 
 def _in_order(column: Any, order: Sequence[int]) -> Any:
@@ -232,9 +237,9 @@ def _remedy(error: SelectionError) -> str:
             f"{error.examples[-1]} if all samples are of one run."
         )
     present = {column.lower() for column in error.choices}
-    roles = [role for role in error.roles if role in USUAL_NAMES]
-    of_one_role = len(error.roles) == 1  # several columns can have it
-    if of_one_role or all(present.intersection(USUAL_NAMES[role]) for role in roles):
+    roles = [role for role in error.roles if role in COLUMN_NAMES]
+    of_one_role = len(set(error.roles)) == 1  # several columns can have it
+    if of_one_role or all(present.intersection(COLUMN_NAMES[role]) for role in roles):
         return " Choose one, or leave out the columns that are not meant."
-    names = " or ".join(f'"{USUAL_NAMES[role][0]}"' for role in roles)
+    names = " or ".join(f'"{COLUMN_NAMES[role][0]}"' for role in roles)
     return f" Name a column {names}."

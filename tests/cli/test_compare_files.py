@@ -18,6 +18,7 @@ ROWS = [{"id": f"q{i}", "samples": ["a", "b"], "answer": "a"} for i in range(3)]
 
 def outcome_rows(outcomes: list[list[int]], **columns) -> list[dict]:
     """Return a row for each question, with other columns as functions of its index."""
+    columns = columns or {"id": str}
     return [
         {"outcomes": row} | {name: value(i) for name, value in columns.items()}
         for i, row in enumerate(outcomes)
@@ -36,7 +37,7 @@ def test_the_output_says_at_which_k_each_file_is_higher(capsys):
     head, table, summary, sentence = printed.strip().split("\n\n")
     assert head.splitlines() == [
         f"smollm2_{name}: 94 questions, 32 samples each in predictions, checked against reference "
-        "with numeric."
+        "with numeric; questions from id."
         for name in ("cool", "warm")
     ]
     lines = table.splitlines()
@@ -94,11 +95,11 @@ def test_questions_are_matched_by_a_column_that_identifies_them(capsys, tmp_path
     assert output_of(capsys, "compare", a, b, *flags) == expected
     write_json_lines(b, rows[1:])
     error = error_of(capsys, "compare", a, b, *flags)
-    assert f"b lacks 1 of the questions of a, such as {column.lower()} 'q0'" in error
+    assert f"b lacks 1 of the questions of a, such as {column} 'q0'" in error
 
 
 def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path):
-    files = write_two_runs(tmp_path, cluster=lambda i: f"c{i // 2}")
+    files = write_two_runs(tmp_path, id=str, cluster=lambda i: f"c{i // 2}")
     labels = [f"c{i // 2}" for i in range(len(OUTCOMES_A))]
     expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, clusters=labels)
     assert scores_of(capsys, "compare", *files) == expected
@@ -144,7 +145,7 @@ def test_files_of_the_same_name_are_named_by_their_folders_or_a_and_b(capsys, tm
         files.append(write_json_lines(tmp_path / folder / "run.jsonl", outcome_rows(outcomes)))
     printed = output_of(capsys, "compare", *files, "--k", 1)
     assert "band" not in printed
-    described = "6 questions, 4 samples each, already graded in outcomes."
+    described = "6 questions, 4 samples each, already graded in outcomes; questions from id."
     assert printed.startswith(f"x: {files[0]}: {described}\ny: {files[1]}: 6")
     assert printed.splitlines()[3].split()[:2] == ["x", "y"]
     printed = output_of(capsys, "compare", files[0], files[0], "--k", 1)
@@ -161,7 +162,12 @@ def test_files_of_the_same_name_are_named_by_their_folders_or_a_and_b(capsys, tm
         ),
         (ROWS[:2], (), "b lacks 1 of the questions of a, such as id 'q2'"),
         ([*ROWS, ROWS[0] | {"id": "new"}], (), "a lacks 1 of the questions of b, such as id 'new'"),
-        ([{"samples": ["a"], "answer": "a"}], (), "a has 3 questions and b has 1"),
+        (
+            [{"samples": ["a"], "answer": "a"}],
+            (),
+            "b has no ids, so its questions cannot be paired",
+        ),
+        ([{"samples": ["a"], "answer": "a"}], ("--by-order",), "a has 3 questions and b has 1"),
         (ROWS, ("--k", "3"), "question 0 has n = 2"),
         (ROWS, ("--metric", "best"), "metric has 'best'"),
         (ROWS, ("--check-correct-fn", "no"), "exact_match"),
@@ -194,14 +200,27 @@ def test_the_help_has_the_texts_of_the_docstring_of_the_function(capsys):
     assert not {"--R-a", "--executor"} & {*itertools.chain(text.split())}
 
 
-def test_questions_that_are_matched_by_their_order_are_said_to_be(capsys, tmp_path):
+def test_questions_without_ids_are_paired_by_order_if_that_is_said(capsys, tmp_path):
     a = write_json_lines(tmp_path / "a.jsonl", [{"correct": [1, 0]}, {"correct": [1, 1]}])
     b = write_json_lines(tmp_path / "b.jsonl", [{"id": i, "correct": [1, 0]} for i in (1, 2)])
-    by_order = "are those of {} in the same order, as no column in both identifies them."
-    assert by_order.format("a") in output_of(capsys, "compare", a, b)
-    assert by_order.format("b") in output_of(capsys, "compare", b, a)
-    c = write_json_lines(tmp_path / "c.jsonl", [{"id": i, "correct": [1, 1]} for i in (2, 1)])
-    assert "in the same order" not in output_of(capsys, "compare", b, c)
+    expected = at_k.compare([[1, 0], [1, 1]], [[1, 0], [1, 0]], k=1)
+    for files in ((a, b), (b, a)):
+        assert "a has no ids, so its questions cannot be" in error_of(capsys, "compare", *files)
+        assert error_of(capsys, "compare", *files, "--k", 1).count("--by-order") == 1
+    assert scores_of(capsys, "compare", a, b, "--k", 1, "--by-order") == expected
+    with pytest.raises(ValueError, match="R_a has no ids"):
+        at_k.compare(at_k.read(a), at_k.read(b), k=1)
+    assert at_k.compare(at_k.read(a), at_k.read(b), k=1, by_order=True) == expected
+
+
+def test_the_columns_of_the_second_file_may_have_other_names(capsys, tmp_path):
+    a = write_json_lines(tmp_path / "a.jsonl", outcome_rows(OUTCOMES_A))
+    rows = [{"nr": i, "ok": row} for i, row in enumerate(OUTCOMES_B)]
+    b = write_json_lines(tmp_path / "b.jsonl", rows[::-1])
+    flags = ("--questions-b", "nr", "--outcomes-b", "ok", "--k", 2)
+    assert scores_of(capsys, "compare", a, b, *flags) == at_k.compare(OUTCOMES_A, OUTCOMES_B, k=2)
+    error = error_of(capsys, "compare", a, b, a, *flags)
+    assert "Flags that end in -b are for the second of two files." in error
 
 
 def test_known_rates_of_the_checker_correct_both_runs(capsys, tmp_path):

@@ -83,7 +83,7 @@ def test_comparisons_have_the_same_formats(capsys, tmp_path):
     files = [
         write_json_lines(
             tmp_path / f"{name}.jsonl",
-            [{"outcomes": [(i + j + shift) % 3 == 0 for j in range(4)]} for i in range(6)],
+            [{"id": i, "outcomes": [(i + j + shift) % 3 == 0 for j in range(4)]} for i in range(6)],
         )
         for shift, name in enumerate(("before", "after"))
     ]

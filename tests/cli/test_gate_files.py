@@ -17,14 +17,19 @@ OUTCOMES = (RNG.uniform(size=(40, 12)) < RATES).astype(int).tolist()
 BASELINE = (RNG.uniform(size=(40, 12)) < RATES).astype(int).tolist()
 
 
+def rows_of(outcomes):
+    """Return a row for each question."""
+    return [{"id": i, "outcomes": row} for i, row in enumerate(outcomes)]
+
+
 @pytest.fixture(name="file")
 def outcome_file(tmp_path):
-    return write_json_lines(tmp_path / "new.jsonl", [{"outcomes": row} for row in OUTCOMES])
+    return write_json_lines(tmp_path / "new.jsonl", rows_of(OUTCOMES))
 
 
 @pytest.fixture(name="baseline")
 def baseline_file(tmp_path):
-    return write_json_lines(tmp_path / "old.jsonl", [{"outcomes": row} for row in BASELINE])
+    return write_json_lines(tmp_path / "old.jsonl", rows_of(BASELINE))
 
 
 def gate(capsys, *arguments):
@@ -73,7 +78,7 @@ def test_the_limits_of_a_difference_are_those_of_compare(capsys, file, baseline)
 
 
 def test_a_run_that_is_worse_than_its_baseline_has_the_status_1(capsys, file, tmp_path):
-    better = [{"outcomes": [1] * 12} for _ in OUTCOMES]
+    better = rows_of([[1] * 12 for _ in OUTCOMES])
     record = verdict_of(
         capsys, file, "--baseline", write_json_lines(tmp_path / "best.jsonl", better)
     )

@@ -69,8 +69,12 @@ def test_tables_of_all_commands_compile(capsys, tmp_path):
         for flags in (("--groups", "group"), ("--confidence", 0.9)):
             given = ("--k", "1,2", *flags, "--format", "latex")
             tables.append(output_of(capsys, "gpassk", file, *given))
-    graded = write_json_lines(tmp_path / "g.jsonl", [{"outcomes": [1, 0, 1, 1]}] * 4)
-    other = write_json_lines(tmp_path / "h.jsonl", [{"outcomes": [0, 0, 1, 0]}] * 4)
+    graded = write_json_lines(
+        tmp_path / "g.jsonl", [{"id": i, "outcomes": [1, 0, 1, 1]} for i in range(4)]
+    )
+    other = write_json_lines(
+        tmp_path / "h.jsonl", [{"id": i, "outcomes": [0, 0, 1, 0]} for i in range(4)]
+    )
     for command in (
         ("bayes_at_n", graded),
         ("max_at_k", graded, "--k", "1,2"),

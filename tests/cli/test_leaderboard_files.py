@@ -129,7 +129,7 @@ def test_names_are_given_or_those_of_the_files(capsys, files, tmp_path):
     folders = []
     for name, rows in outcomes().items():
         (tmp_path / name).mkdir()
-        lines = [{"outcomes": row} for row in rows]
+        lines = [{"id": i, "outcomes": row} for i, row in enumerate(rows)]
         folders.append(write_json_lines(tmp_path / name / "samples.jsonl", lines))
     board = scores_of(capsys, "compare", *folders)
     assert {row["run"] for row in board["runs"]} == set(NAMES)
@@ -150,7 +150,7 @@ def test_rewards_have_their_own_unit(capsys, tmp_path):
     files = [
         write_json_lines(
             tmp_path / f"{name}.jsonl",
-            [{"outcomes": row} for row in rng.normal(i, 1, (20, 4)).tolist()],
+            [{"id": j, "rewards": x} for j, x in enumerate(rng.normal(i, 1, (20, 4)).tolist())],
         )
         for i, name in enumerate(NAMES)
     ]

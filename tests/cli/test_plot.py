@@ -71,7 +71,7 @@ def test_outcomes_that_are_graded_have_no_checker(capsys, tmp_path):
     ],
 )
 def test_comparisons_have_charts(capsys, tmp_path, names, flags, shown):
-    rows = [{"outcomes": [0, 1, 1]}, {"outcomes": [1, 0, 0]}, {"outcomes": [1, 1, 0]}]
+    rows = [{"id": i, "outcomes": x} for i, x in enumerate(([0, 1, 1], [1, 0, 0], [1, 1, 0]))]
     files = [write_json_lines(tmp_path / f"{name}.jsonl", rows) for name in names]
     output_of(capsys, "compare", *files, *flags, "--plot", tmp_path / "a.svg")
     text = text_of(tmp_path / "a.svg")
@@ -94,7 +94,7 @@ def test_what_cannot_be_drawn_is_refused(capsys, file, tmp_path, metric, flags, 
 
 
 def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_path):
-    rows = [{"outcomes": [0, 1, 1, 0]}, {"outcomes": [1, 0, 0, 1]}]
+    rows = [{"id": i, "outcomes": x} for i, x in enumerate(([0, 1, 1, 0], [1, 0, 0, 1]))]
     files = [str(write_json_lines(tmp_path / f"{name}.jsonl", rows)) for name in "abc"]
     chart = tmp_path / "chart.svg"
     for arguments, reason in (

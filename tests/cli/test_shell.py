@@ -31,7 +31,8 @@ def shell(command: str, folder) -> subprocess.CompletedProcess:
 def test_samples_come_from_a_pipe(tmp_path):
     write_json_lines(tmp_path / "a.jsonl", SHARDS[0])
     result = shell(f"gzip -c a.jsonl | at-k gpassk - {FLAGS}", tmp_path)
-    assert (result.returncode, result.stderr) == (0, "")
+    said = "3 questions, 2 samples each, already graded in outcomes; questions from id.\n"
+    assert (result.returncode, result.stderr) == (0, said)
     assert json.loads(result.stdout) == {"pass@1": 0.5}
 
 
@@ -61,7 +62,7 @@ def test_the_format_of_a_pipe_is_found(capsys, tmp_path, monkeypatch, suffix):
 
 
 def test_several_files_are_parts_of_one_run(capsys, tmp_path):
-    files = [write_json_lines(tmp_path / f"{i}.jsonl", rows) for i, rows in enumerate(SHARDS)]
+    files = [write_json_lines(tmp_path / f"run{i}.jsonl", x) for i, x in enumerate(SHARDS)]
     assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": 0.75}
     printed = output_of(capsys, "gpassk", *files, "--k", 1)
     assert printed.startswith("2 files as parts of one run: 3 questions, 4 samples each")
@@ -88,21 +89,23 @@ def test_files_with_different_questions_are_parts_of_one_run(capsys, tmp_path, n
 def test_files_of_samples_need_a_column_that_identifies_the_questions(capsys, tmp_path):
     files = [write_json_lines(tmp_path / f"{i}.jsonl", [{"outcomes": [i]}]) for i in (0, 1)]
     error = error_of(capsys, "gpassk", *files)
-    assert "several files, and no column with a usual name for the question" in error
+    assert "no column with a usual name for the question of a row" in error
     assert "Name one with --questions." in error
-    for i, file in enumerate(files):  # two samples of q0, which only one of the columns says
-        write_json_lines(file, [{"id": f"row {i}", "question_id": "q0", "outcomes": [i]}])
+    for i, file in enumerate(files):  # two samples of each question
+        rows = [{"id": f"row {i}{q}", "question_id": q, "outcomes": [i]} for q in ("q0", "q1")]
+        write_json_lines(file, rows)
     error = error_of(capsys, "gpassk", *files)
-    assert "which rows are of the same question is not clear from question_id and id" in error
-    flags = ["--questions", "question_id", "--pool", "id", *PASS_AT_1, "--return-per-question"]
-    assert scores_of(capsys, "gpassk", *files, *flags)["per_question"] == {"pass@1": [0.5]}
+    assert "have the same questions, such as 'q0'" in error
+    assert error.endswith("Add --pool files.\n")
+    flags = ["--pool", "files", *PASS_AT_1, "--return-per-question"]
+    assert scores_of(capsys, "gpassk", *files, *flags)["per_question"] == {"pass@1": [0.5, 0.5]}
 
 
 @pytest.mark.filterwarnings("default")
 def test_columns_that_not_all_files_have_are_not_read(capsys, tmp_path):
     files = [
-        write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "correct": 1, "error": "x"}]),
-        write_json_lines(tmp_path / "b.jsonl", [{"correct": 0, "id": 1}]),
+        write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "correct": 1, "note": "x"}]),
+        write_json_lines(tmp_path / "b.jsonl", [{"correct": 0, "id": 2}]),
     ]
     assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": 0.5}
     write_json_lines(files[1], [{"id": 1, "passed": 0}])

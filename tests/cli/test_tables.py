@@ -175,8 +175,8 @@ def test_the_sentence_counts_samples_that_are_not_missing(capsys, tmp_path):
     rows: list[dict] = [{"outcomes": x} for x in ([1, None, 0], [1, 0, 0], [0, None, 1], [1, 1, 0])]
     file = write_json_lines(tmp_path / "r.jsonl", rows)
     flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.95)
-    printed = output_of(capsys, "gpassk", file, *flags)
-    assert "4 questions, 3 samples each (2 of them missing)" in printed
+    printed = output_of(capsys, "gpassk", file, *flags, "--missing", "drop")
+    assert "4 questions, 3 samples each (2 of them not scored)" in printed
     assert "On 4 questions with 2 to 3 samples each, pass@1 is 50.0 %" in printed
 
 
@@ -241,5 +241,7 @@ def test_long_and_empty_labels_of_groups_have_short_headings():
 def test_missing_samples_are_counted(capsys, tmp_path):
     file = tmp_path / "run.jsonl"
     file.write_text(json.dumps({"outcomes": [0, None, 1]}))
-    printed = output_of(capsys, "cons_at_k", file)
-    assert printed.startswith("1 question, 3 samples each (1 of them missing), already graded in")
+    printed = output_of(capsys, "cons_at_k", file, "--missing", "drop")
+    assert printed.startswith(
+        "1 question, 3 samples each (1 of them not scored), already graded in"
+    )

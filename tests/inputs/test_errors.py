@@ -7,7 +7,7 @@ import at_k
 import pytest
 from at_k.core.checks import FROM_0, Index, InputError, Place, RunName
 from at_k.core.computations import GPASSK
-from at_k.readers.columns import Filter, SelectionError
+from at_k.readers.table import SelectionError
 
 
 def fails_on_2(prediction, reference):
@@ -47,8 +47,8 @@ def test_the_place_of_an_error_is_a_field():
             ["a, row ", Index(3), " has two."],
             ["where", "where"],
             ["x"],
-            [Filter("filter", "a=b"), Filter("task", "t")],
-            [[("where", Filter("filter", "c"))], []],
+            ["filter=a=b", "task=t"],
+            [[("where", "filter=c")], []],
         ),
     ],
 )

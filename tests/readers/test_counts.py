@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from at_k.readers.columns import SelectionError
+from at_k.readers.table import SelectionError
 from run_command import error_of, output_of, scores_of, write_json_lines
 
 CATEGORIES = [[2, 5, 1], [0, 3, 5], [4, 4, 0]]
@@ -38,7 +38,7 @@ def test_a_column_for_each_category(capsys, tmp_path, names):
         expected = scores_of(capsys, metric, samples, *W)
         assert scores_of(capsys, metric, file, "--counts", *names, *W) == expected
     printed = output_of(capsys, "bayes_at_n", file, "--counts", *names, *W)
-    assert printed.startswith(f"3 questions, 8 samples each, counted in {', '.join(names)}.\n")
+    assert printed.startswith(f"3 questions, 8 samples each, counted in {', '.join(names)}; ")
 
 
 def test_columns_that_are_named_by_numbers_count_these_outcomes():
@@ -208,6 +208,8 @@ def test_runs_of_counts_are_compared(capsys, tmp_path):
     assert scores == expected == at_k.compare(of_a, at_k.read(b)["predictions"], k=[1, 2])
     fewer = write_json_lines(tmp_path / "d.jsonl", [{"0": 1, "1": 2}])
     error = error_of(capsys, "compare", a, fewer, "--counts", 0, 1)
+    assert "d has no ids, so its questions cannot be paired" in error
+    error = error_of(capsys, "compare", a, fewer, "--counts", 0, 1, "--by-order")
     assert "a has 4 questions and d has 1" in error
 
 

@@ -2,19 +2,15 @@
 
 import bz2
 import gzip
-import io
 import json
 import lzma
+import zipfile
 from collections.abc import Callable
 
 import at_k
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from at_k.readers import files
-from at_k.readers.files import decoded, parse_json_lines, parse_with_arrow
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 ROWS = [{"id": i, "samples": ["a", "b"], "answer": "a"} for i in range(3)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -85,134 +81,7 @@ def test_a_line_separator_in_a_text_ends_no_line(tmp_path):
     assert at_k.read(file)["predictions"] == [["a\u2028b", "\x85"]]
 
 
-# --- Large files ------------------------------------------------------------------------
-
-VALUES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(2**66), 2**66),
-    st.floats(allow_nan=False),
-    st.text(max_size=3),
-    st.sampled_from(["2024-01-01", "2024-01-01T00:00:00Z", "12:00", "1", "null", "\ud83d", "-0"]),
-    st.dictionaries(st.sampled_from("ab"), st.integers(), max_size=2),
-)
-CELLS = st.one_of(
-    VALUES, st.lists(VALUES, max_size=3), st.lists(st.lists(st.integers()), max_size=2)
-)
-TABLES = st.lists(st.dictionaries(st.sampled_from(["a", "b", "c"]), CELLS), min_size=1, max_size=6)
-
-
-def typed(value) -> str:
-    """Return a value with its type, so that 1, 1.0 and True differ."""
-    return repr(value)
-
-
-@settings(deadline=None, max_examples=300)
-@given(
-    rows=TABLES,
-    gap=st.sampled_from(["\n", "\n\n", "\r\n"]),
-    block_size=st.sampled_from([1, 20, 1000]),
-)
-def test_arrow_reads_what_python_reads(rows, gap, block_size):
-    text = gap.join(map(json.dumps, rows)) + gap
-    by_arrow = parse_with_arrow(io.BytesIO(text.encode()), block_size)
-    if by_arrow is not None:
-        by_python = parse_json_lines(text, "a.jsonl")
-        assert list(by_arrow) == list(by_python)
-        for name in by_python:
-            assert typed(list(by_arrow[name])) == typed(by_python[name])
-            assert [typed(by_arrow[name][i]) for i in range(len(rows))] == list(
-                map(typed, by_python[name])
-            )
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [{"samples": ["2024-01-01", "x"], "outcomes": [1, 0]}, {"samples": None}],
-        [{"time": "2024-01-01T00:00:00Z"}, {"time": "2024-01-02"}],
-        [{"id": 1, "passed": True, "error": None}, {"id": 2, "passed": False}],
-    ],
-)
-def test_arrow_reads_texts_integers_and_bools(rows):
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    for block_size in (1, 1000):
-        columns = parse_with_arrow(io.BytesIO(text.encode()), block_size)
-        assert columns is not None
-        read = {name: list(cells) for name, cells in columns.items()}
-        assert read == parse_json_lines(text, "a.jsonl")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"a": 1}\n{"a": 2.5}\n',
-        '{"a": 9223372036854775808}\n',
-        '{"a": {"x": 1}}\n{"a": {"y": 1}}\n',
-        '{"a":\n1}\n{"a": 2}\n',
-        '{"a": 1} {"a": 2}\n',
-        '{"a": NaN}\n',
-        '{"a": 1}\n{"a": "x"}\n',
-        '{"a": 1, "a": 2}\n',
-    ],
-)
-def test_what_arrow_would_convert_or_refuse_is_left_to_python(text):
-    assert parse_with_arrow(io.BytesIO(text.encode())) is None
-
-
-LONG = [1, 0, -25, 9223372036854775807] * 500
-
-
-@pytest.fixture
-def long_lines_of_1000_bytes(monkeypatch):
-    monkeypatch.setattr(files, "_LONG_LINE_BYTES", 1000)
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [{"id": "a", "outcomes": [0, 1]}, {"id": "b", "outcomes": LONG, "k": 1}],
-        [{"outcomes": LONG}, {"outcomes": None}, {"outcomes": LONG[1:], "id": "ä"}],
-        [{"text": json.dumps({"outcomes": LONG}), "outcomes": LONG[2:]}],
-    ],
-)
-@pytest.mark.usefixtures("long_lines_of_1000_bytes")
-def test_long_lines_become_columns_of_arrow(rows):
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    columns = parse_with_arrow(io.BytesIO(text.encode()), block_size=1000)
-    assert columns is not None
-    assert {name: list(cells) for name, cells in columns.items()} == parse_json_lines(text, "a")
-
-
-@pytest.mark.parametrize(
-    "entries", [[*LONG, 0.5], [*LONG, None], [*LONG, 1 << 63], [[*LONG]], [*LONG, True]]
-)
-@pytest.mark.usefixtures("long_lines_of_1000_bytes")
-def test_other_long_lists_are_left_to_arrow_or_python(entries):
-    text = json.dumps({"id": 1, "outcomes": entries}) + "\n"
-    columns = parse_with_arrow(io.BytesIO(text.encode()))
-    if columns is not None:
-        assert list(columns["outcomes"]) == [entries]
-        assert typed(columns["outcomes"][0][-1]) == typed(entries[-1])
-
-
-@pytest.mark.parametrize("end", [b",", b",,1", b", 01", b"1 2", b"-"])
-@pytest.mark.usefixtures("long_lines_of_1000_bytes")
-def test_a_long_list_that_is_not_json_is_refused(end):
-    line = b'{"outcomes": [' + b"1," * 5000 + b"1" + end + b"]}\n"
-    assert parse_with_arrow(io.BytesIO(line)) is None
-
-
-def test_a_large_file_gives_the_scores_of_a_small_one(tmp_path, monkeypatch):
-    file = tmp_path / "a.jsonl"
-    file.write_bytes(LINES)
-    expected = at_k.load("gpassk").compute(**at_k.read(file), k=[1, 2])
-    monkeypatch.setattr(files, "ARROW_BYTES", 1)
-    read = at_k.read(file)
-    assert isinstance(read["predictions"], pa.ChunkedArray)
-    assert at_k.load("gpassk").compute(**read, k=[1, 2]) == expected
-    file.write_bytes(b'{"id": 1, "correct": 1}\n{"id": 1, "correct": 0}\n')
-    assert at_k.read(file) == {"predictions": [[1, 0]]}
+# --- Parquet ----------------------------------------------------------------------------
 
 
 def test_of_parquet_only_the_columns_that_are_used_are_read(tmp_path, monkeypatch):
@@ -226,6 +95,8 @@ def test_of_parquet_only_the_columns_that_are_used_are_read(tmp_path, monkeypatc
         return read(self, columns, **options)
 
     monkeypatch.setattr(pq.ParquetFile, "read", noting_names)
+    read_lists = {"id": ["a", "b"], "correct": [[1, 0], [1, 1]]}
+    pq.write_table(pa.table(read_lists | {"column 1": [1, 2]}), file)
     assert at_k.read(file) == {"predictions": [[1, 0], [1, 1]]}
     assert sorted(set(names)) == ["correct", "id"]
 
@@ -237,17 +108,21 @@ def test_a_name_that_two_columns_of_parquet_have_is_an_error(tmp_path):
         at_k.read(file)
 
 
-def test_json_lines_with_thousands_of_columns_are_parsed_by_python(tmp_path, monkeypatch):
-    file = tmp_path / "wide.jsonl"
-    row = {f"column {i}": "-" * 90 for i in range(files._MOST_COLUMNS)}
-    rows = [{"id": "a", "correct": i % 2} | row for i in range(3)]
-    file.write_text("\n".join(map(json.dumps, rows)))
-    assert file.stat().st_size > files.ARROW_BYTES
-    monkeypatch.setattr(files, "table_of_lines", lambda *_: pytest.fail("Arrow was asked"))
-    assert at_k.read(file) == {"predictions": [[0, 1, 0]]}
-
-
-def test_only_the_start_of_a_file_tells_utf_16():
-    assert decoded("\ufeffä".encode("utf-16"), "runs.csv").endswith("ä")
+def test_only_the_start_of_a_file_tells_utf_16(tmp_path):
+    file = tmp_path / "runs.csv"
+    file.write_bytes(b"id,correct\n" + b"a,1\n" * 5 + b"\xff\xfea,0\n")
     with pytest.raises(ValueError, match=r"runs\.csv, line 7: the text is not UTF-8"):
-        decoded(b"\xff\xfea\0", "runs.csv", first_line=7)
+        at_k.read(file)
+
+
+def test_a_zip_file_with_one_file_is_read_as_that_file(tmp_path):
+    file = tmp_path / "a.jsonl.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("folder/", b"")
+        archive.writestr("folder/a.jsonl", LINES)
+        archive.writestr("__MACOSX/folder/._a.jsonl", b"x")
+    assert at_k.read(file) == READ
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("b.jsonl", LINES)
+    with pytest.raises(ValueError, match=r"holds 2 files: extract the one to read\. folder/a\.jso"):
+        at_k.read(file)

@@ -19,7 +19,11 @@ def test_consecutive_rewards_belong_to_a_question(kind):
 
 
 def test_rewards_that_are_missing_are_not_scored():
-    assert at_k.read([1, None, True, 0], group_size=2) == {"predictions": [[1, None], [True, 0]]}
+    rewards = [1, None, True, 0]
+    with pytest.raises(ValueError, match="1 of 4 outcomes are missing"):
+        at_k.read(rewards, group_size=2)
+    read = at_k.read(rewards, group_size=2, missing="drop")
+    assert read == {"predictions": [[1, None], [True, 0]]}
 
 
 def test_rows_of_a_file_can_be_grouped(capsys, tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from at_k.readers.columns import SelectionError
+from at_k.readers.table import SelectionError
 
 LONG = {
     "id": ["a", "a", "b", "b"],
@@ -53,7 +53,9 @@ def plain(arguments: dict) -> dict:
 
 @pytest.mark.parametrize("make", CONTAINERS.values(), ids=CONTAINERS)
 def test_every_container_gives_what_compute_takes(make):
-    assert plain(at_k.read(make(LONG))) == READ
+    assert plain(at_k.read(make(LONG), missing="drop")) == READ
+    with pytest.raises(ValueError, match="1 of 4 outcomes are missing, the first of question b"):
+        at_k.read(make(LONG))
     assert plain(at_k.read(make(NESTED))) == READ_NESTED
     read = at_k.read(make(NESTED))
     assert at_k.load("gpassk").compute(**read, k=1, include="pass@k") == {"pass@1": 0.75}
@@ -79,7 +81,7 @@ def test_the_index_of_a_frame_identifies_questions():
     counts = frame.groupby("id")["correct"].agg(n="size", correct="sum")
     assert at_k.read(counts) == {"predictions": {"n": [2, 1], "correct": [2, 1]}}
     frame = pd.DataFrame(LONG).set_index(["group", "id"])
-    assert at_k.read(frame, questions=["group", "id"]) == READ
+    assert at_k.read(frame, questions=["group", "id"], missing="drop") == READ
 
 
 def test_arrays_in_cells_are_lists():
@@ -88,11 +90,9 @@ def test_arrays_in_cells_are_lists():
     assert at_k.read({"outcomes": np.array([[1, 0], [1, 1]])}) == {"predictions": [[1, 0], [1, 1]]}
 
 
-def test_missing_texts_are_none_and_nan_stays_nan():
+def test_missing_texts_and_nan_are_none():
     frame = pd.DataFrame({"id": [1, 1], "reward": [0.5, np.nan], "group": ["x", "x"]})
-    rewards = at_k.read(frame)["predictions"][0]
-    assert rewards[0] == 0.5
-    assert np.isnan(rewards[1])
+    assert at_k.read(frame, missing="drop")["predictions"] == [[0.5, None]]
     frame = pd.DataFrame({"samples": [["a"], ["b"]], "answer": ["a", np.nan]})
     assert at_k.read(frame)["references"] == ["a", None]
 

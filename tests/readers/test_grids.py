@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from at_k.cli.command import main
 from at_k.readers.grids import Unnamed, names_columns, rows_of_text
-from at_k.readers.questions import read_questions
+from at_k.readers.run import read_run
 from run_command import error_of
 
 CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
@@ -54,14 +54,14 @@ TABLES = {
     ),
     "groups": ("group,1,2\nx,1,0\ny,1,1", GRADED | {"groups": ["x", "y"]}),
     "no references after all": ("id,reference,1,2\na,,1,0\nb,,1,1", GRADED),
+}
+WITH_MISSING = {
     "verdicts": (
         "id,1,2,3\na,fully,none,None\nb,minor,,mostly",
-        {"predictions": [["fully", "none", None], ["minor", "mostly"]]},
+        [["fully", "none", None], ["minor", None, "mostly"]],
     ),
-    "samples that are not scored": (
-        "id,1,2,3\na,1,NA,0\nb,1,1,",
-        {"predictions": [[1, None, 0], [1, 1]]},
-    ),
+    "samples that are not scored": ("id,1,2,3\na,1,NA,0\nb,1,1,", [[1, None, 0], [1, 1]]),
+    "a matrix": ("1 None 0\n1 1 1", [[1, None, 0], [1, 1, 1]]),
 }
 WITHOUT_NAMES = {
     "outcomes": ("1\t0\n1\t1", GRADED),
@@ -70,8 +70,7 @@ WITHOUT_NAMES = {
     "between spaces": ("1 0\n1 1", GRADED),
     "bools": ("True False\nTrue True", GRADED),
     "rewards": ("1,0.5,0.25\n0.4,0.3,0.9", {"predictions": [[1, 0.5, 0.25], [0.4, 0.3, 0.9]]}),
-    "decimal commas": ("0,5 1\n1 0,75", {"predictions": [[0.5, 1], [1, 0.75]]}),
-    "not scored": ("1 None 0\n1 1 1", {"predictions": [[1, None, 0], [1, 1, 1]]}),
+    "decimal commas": ("0,5;1\n1;0,75", {"predictions": [[0.5, 1], [1, 0.75]]}),
     "verdicts": (
         "fully,none\nmostly,minor",
         {"predictions": [["fully", "none"], ["mostly", "minor"]]},
@@ -83,6 +82,23 @@ WITHOUT_NAMES = {
 def test_a_table_is_read_as_people_write_it(name):
     text, expected = TABLES[name]
     assert at_k.read(io.StringIO(text)) == expected
+
+
+@pytest.mark.parametrize("name", WITH_MISSING)
+@pytest.mark.filterwarnings("ignore:The file")
+def test_missing_cells_of_a_table_are_asked_about(name):
+    text, expected = WITH_MISSING[name]
+    with pytest.raises(ValueError, match=r"outcomes are missing.*Pass missing='incorrect' or"):
+        at_k.read(io.StringIO(text))
+    assert at_k.read(io.StringIO(text), missing="drop")["predictions"] == expected
+
+
+def test_a_comma_between_spaces_or_commas_is_no_decimal_point(tmp_path):
+    file = tmp_path / "run.csv"
+    file.write_text('id,outcome\na,"1,0"\na,"0,5"\nb,1\n')
+    assert at_k.read(file)["predictions"] == [["1,0", "0,5"], [1]]  # which no metric takes
+    with pytest.warns(UserWarning, match="no names"):
+        assert at_k.read(io.StringIO("0,5 1\n1 0,75"))["predictions"][0] == ["0,5", 1]
 
 
 @pytest.mark.parametrize("name", WITHOUT_NAMES)
@@ -117,10 +133,10 @@ def test_data_frames_have_a_column_for_each_sample_too():
     }
     columns |= {"sample_1": ["6", None]}
     expected = {"predictions": [["7", "6"], ["8", None]], "references": ["7", "8"]}
-    assert at_k.read(columns) == expected
+    assert at_k.read(columns, missing="drop") == expected
     del columns["answer"]
-    with_references = at_k.read(columns, references={"a": "7", "b": "8"}, questions="question")
-    assert with_references == expected
+    options = {"references": {"a": "7", "b": "8"}, "questions": "question", "missing": "drop"}
+    assert at_k.read(columns, **options) == expected
 
 
 @pytest.mark.parametrize(
@@ -130,8 +146,8 @@ def test_data_frames_have_a_column_for_each_sample_too():
         ("id,1,2\na,1,0\nb,,", "Row 1 (from 0) has no sample."),
         ("id,1,2\na,1,0,1", "line 2: 4 cells, but line 1 names 3 columns"),
         ("1,0\n1,0,1,1\n1", ""),
-        ("\n \n", "The source has no questions."),
-        ("\ufeff\n", "The source has no questions."),
+        ("\n \n", "The file has no questions."),
+        ("\ufeff\n", "The file has no questions."),
         ("[[1, 0],\n[1", "The file, line 2: invalid JSON"),
         ('id,1,2\na,"1,0\nb,1,1', "a quote is not closed"),
         ("x_1,x_2\n1,0\n0,1", "There is no column with a usual name for samples"),
@@ -168,7 +184,7 @@ def test_the_command_reads_a_matrix(tmp_path, capsys):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_large_tables_are_read_whole(monkeypatch, tmp_path, encoding):
-    monkeypatch.setattr("at_k.readers.shards.LEAST_BYTES", 0)
+    monkeypatch.setattr("at_k.readers.counting.LEAST_BYTES", 0)
     (tmp_path / "runs.csv").write_text("1,0,1\n0,0,1\n", encoding=encoding)
     with pytest.warns(UserWarning, match="no names"):
         assert at_k.read(tmp_path / "runs.csv")["predictions"] == [[1, 0, 1], [0, 0, 1]]
@@ -232,7 +248,7 @@ def test_a_page_says_what_cells_are(tmp_path, reading, predictions, references):
     unnamed = Unnamed(reading, ["reference"], are_rewards=False)
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
-        read = read_questions(str(file), unnamed=unnamed).arguments
+        read = read_run(str(file), unnamed=unnamed)
     assert read == {"predictions": predictions} | ({"references": references} if references else {})
 
 

@@ -39,7 +39,6 @@ def test_samples_can_be_checked_again():
 
 
 def test_an_eval_file_is_the_same_as_its_json():
-    pytest.importorskip("inspect_ai")
     assert at_k.read(FOLDER / "sums.eval") == at_k.read(FOLDER / "sums.json")
 
 
@@ -108,10 +107,12 @@ def test_the_first_line_names_harness_model_and_task(capsys):
     assert printed.startswith("inspect_ai, model mockllm/model, task sums: 4 questions, 4 samples")
 
 
-def test_an_eval_file_without_inspect_ai_is_an_error(capsys, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "inspect_ai.log", None)
-    error = error_of(capsys, "gpassk", FOLDER / "sums.eval")
-    assert "pip install inspect_ai" in error
+def test_an_eval_file_that_is_damaged_is_an_error(capsys, tmp_path):
+    file = tmp_path / "log.eval"
+    file.write_bytes((FOLDER / "sums.eval").read_bytes()[:-200])
+    assert "log.eval is no log of inspect_ai" in error_of(capsys, "gpassk", file)
+    file.write_bytes(b"PK")
+    assert "log.eval is no log of inspect_ai" in error_of(capsys, "gpassk", file)
 
 
 @pytest.mark.parametrize("backend", ["pyarrow", "numpy_nullable", None])
@@ -140,19 +141,26 @@ def fail(sample):
     sample["scores"], sample["error"] = {}, {"message": "no reply", "traceback": ""}
 
 
-def test_a_question_with_an_error_in_every_epoch_is_left_out_with_its_id(tmp_path, capsys):
+def test_a_question_with_an_error_in_every_epoch_is_asked_about_by_its_id(tmp_path, capsys):
     file = edited(
         tmp_path, "log.json", lambda sample: fail(sample) if sample["id"] == "sum-2" else None
     )
+    with pytest.raises(ValueError, match="1 question has no outcome that is scored, such as sums"):
+        at_k.read(file)
     with pytest.warns(UserWarning, match=r"1 of 4 questions have no sample.*: sums sum-2\.$"):
-        arguments = at_k.read(file)
+        arguments = at_k.read(file, missing="drop")
     assert arguments == {"predictions": [[1, 0, 1, 0], [1] * 4, [0, 1, 1, 0]]}
     with pytest.warns(UserWarning, match="sum-2"):
-        checked = at_k.read(file, predictions="completion")
+        checked = at_k.read(file, predictions="completion", missing="drop")
     assert checked["references"] == ["3", "4", "10"]
+    counted = at_k.read(file, missing="incorrect")["predictions"]
+    assert counted == [[1, 0, 1, 0], [1] * 4, [False] * 4, [0, 1, 1, 0]]
+    flags = ("--k", 1, "--include", "pass@k", "--missing")
+    printed = output_of(capsys, "gpassk", file, *flags, "incorrect")
+    assert "(4 of them missing, after an error, counted as incorrect)" in printed
     with warnings.catch_warnings():
         warnings.simplefilter("default")  # the command prints them
-        printed = output_of(capsys, "gpassk", file, "--k", 1, "--include", "pass@k")
+        printed = output_of(capsys, "gpassk", file, *flags, "drop")
     assert "3 questions, 4 samples each" in printed
 
 
@@ -198,7 +206,7 @@ def test_a_folder_is_read_with_the_scorer_of_each_task_and_the_newest_complete_l
     with pytest.warns(UserWarning, match=r"without .*again\.json"):
         assert at_k.read(tmp_path / "logs") == arguments
     edited(tmp_path / "logs", "again.json", lambda sample: None, model="m", task_id="third")
-    with pytest.raises(ValueError, match="logs of 2 models"):
+    with pytest.raises(ValueError, match="are not parts of one run: their model is"):
         at_k.read(tmp_path / "logs")
 
 

@@ -63,46 +63,35 @@ def test_a_filter_that_keeps_all_responses_can_be_chosen_beside_one_that_takes_t
         scores = pass_at_k_of(file, where={"filter": name})
         assert scores == pass_at_k_of(samples_of("sums_pass"), where={"filter": name})
     error = error_of(capsys, "gpassk", file)
-    first = "--where filter=first --predictions"
-    ways = ["--where filter=strict", "--where filter=flexible"]
-    ways += [f"{first} resps", f"{first} filtered_resps"]
+    ways = [f"--where filter={name}" for name in ("strict", "flexible", "first")]
     assert error.endswith(f" Add {' or '.join(ways)}.\n")
-    for flags in ways:  # each works as it is
-        checked = ("--check-correct-fn", "numeric", "--k", 1)
-        assert "4 questions, " in output_of(capsys, "gpassk", file, *flags.split(), *checked)
-    error = error_of(capsys, "gpassk", file, "--where", "filter=first")
-    assert "resps and filtered_resps" in error
-    assert "--predictions" in error
+    checked = ("--check-correct-fn", "numeric", "--k", 1)
+    for way in ways[:2]:  # both work as they are
+        assert "4 questions, " in output_of(capsys, "gpassk", file, *way.split(), *checked)
+    error = error_of(capsys, "gpassk", file, *ways[2].split())
+    assert error.endswith("Add --predictions resps or --predictions filtered_resps.\n")
+    for column in ("resps", "filtered_resps"):
+        flags = (*ways[2].split(), "--predictions", column, *checked)
+        assert "4 questions, " in output_of(capsys, "gpassk", file, *flags)
 
 
-def test_the_message_about_filters_has_all_flags_that_the_tasks_need(capsys):
+def test_one_filter_of_each_task_can_be_chosen(capsys):
     names = [samples_of(f"sums_{task}") for task in ("first", "pass")]
-    error = error_of(capsys, "gpassk", *names)
     flags = "--where filter=flexible --where filter=first --predictions resps"
-    assert f" or {flags} or " in error
     options = ("--check-correct-fn", "numeric", "--k", 2, "--include", "pass@k")
     printed = output_of(capsys, "gpassk", *names, *flags.split(), *options)
     assert "sums_first  sums_pass" in printed
 
 
-def test_the_message_names_one_task_where_logs_cannot_be_read_together(capsys):
+def test_the_message_names_the_task_where_a_folder_has_several(capsys):
     folder = samples_of("sums_pass").parent
     error = error_of(capsys, "gpassk", folder)
-    flags = "--where task=sums_pass --where filter=strict"
+    flags = "--where filter=strict --where task=sums_pass"
     assert f"Add {flags} or " in error
     printed = output_of(capsys, "gpassk", folder, *flags.split(), "--k", 2)
     assert "task sums_pass: 4 questions, 4 samples each" in printed
-    error = error_of(
-        capsys,
-        "gpassk",
-        folder,
-        "--where",
-        "filter=none",
-        "--where",
-        "filter=first",
-        "--where",
-        "filter=strict",
-    )
+    filters = [x for name in ("none", "first", "strict") for x in ("--where", f"filter={name}")]
+    error = error_of(capsys, "gpassk", folder, *filters)
     assert "Add --where task=sums_choice or --where task=sums_first or " in error
 
 
@@ -212,7 +201,7 @@ def test_programs_that_the_harness_has_run_are_counted_by_its_pass_at_1(tmp_path
 def test_files_of_results_lead_to_the_files_of_samples(tmp_path, capsys):
     log, results = samples_of("sums_pass"), the_file("lm_eval/*/results_*.json")
     error = error_of(capsys, "gpassk", results)
-    assert "Give one of its files of samples: " in error
+    assert "without samples. Give one of " in error
     assert str(log) in error
     alone = tmp_path / "org__model" / results.name
     alone.parent.mkdir()
@@ -232,8 +221,8 @@ def test_grades_of_the_harness_that_a_checker_does_not_share_are_named(capsys):
             assert main(arguments) == 0
             messages[checker] = capsys.readouterr().err
     assert (
-        "The log grades 2 of 4 samples otherwise than the checker does: question 0, sample 0 "
-        "(1 there, 0 here); question 1, sample 0 (1 there, 0 here)."
+        "The log grades 2 of 4 samples otherwise than the checker does: question sums_once 0, "
+        "sample 0 (1 there, 0 here); question sums_once 1, sample 0 (1 there, 0 here)."
     ) in messages["exact_match"]
     assert messages["numeric"] == ""
 

@@ -19,7 +19,10 @@ def test_choices_are_the_samples_of_a_request(name):
 
 
 def test_a_failed_request_has_no_scored_sample():
-    arguments = at_k.read(FOLDER / "with_failure.jsonl")
-    assert arguments["predictions"] == [["3", "4", "3", ""], [None]]
-    with pytest.raises(ValueError, match=r"predictions\[1\] has no scored sample"):
-        at_k.load("gpassk").compute(**arguments, references=["3", "7"], k=1)
+    with pytest.raises(ValueError, match="1 of 5 answers are missing, the first of question sum-3"):
+        at_k.read(FOLDER / "with_failure.jsonl")
+    counted = at_k.read(FOLDER / "with_failure.jsonl", missing="incorrect")
+    assert counted["predictions"] == [["3", "4", "3", ""], [""]]
+    with pytest.warns(UserWarning, match="1 of 2 questions have no sample"):
+        arguments = at_k.read(FOLDER / "with_failure.jsonl", missing="drop")
+    assert arguments["predictions"] == [["3", "4", "3", ""]]

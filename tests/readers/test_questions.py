@@ -5,8 +5,8 @@ import json
 import pickle
 
 import pytest
-from at_k.readers.columns import SelectionError
-from at_k.readers.questions import read_questions
+from at_k.readers.run import read_run
+from at_k.readers.table import SelectionError
 from run_command import (
     FLAGS,
     REFERENCES,
@@ -77,7 +77,11 @@ def test_the_cells_of_csv_can_hold_lists_of_acceptable_answers(capsys, tmp_path)
 def test_the_cells_of_csv_can_hold_outcomes_as_numbers_or_words(capsys, tmp_path):
     file = tmp_path / "s.csv"
     file.write_text("task_id,passed\n1,1\n1,0\n2,True\n2,\n3,1.0\n3,false\n")
-    assert pass_at_k(capsys, file) == {"pass@1": pytest.approx(2 / 3)}
+    assert "1 of 6 outcomes are missing, the first of question 2" in error_of(
+        capsys, "gpassk", file, "--k", 1
+    )
+    assert pass_at_k(capsys, file, "--missing", "drop") == {"pass@1": pytest.approx(2 / 3)}
+    assert pass_at_k(capsys, file, "--missing", "incorrect") == {"pass@1": 0.5}
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
@@ -144,7 +148,7 @@ def test_samples_of_a_question_with_different_references_are_refused(capsys, tmp
             "a.jsonl",
             '{"outcomes": [1], "samples": ["a"]}',
             ("--outcomes", "outcomes", "--predictions", "samples"),
-            "name a column for one of them only",
+            "beside --predictions are for the votes of cons_at_k",
         ),
     ],
 )
@@ -156,7 +160,7 @@ def test_rows_that_are_not_questions_are_refused(capsys, tmp_path, name, text, f
 def test_the_error_of_a_missing_column_names_no_flag_but_has_its_roles_and_the_columns(tmp_path):
     file = write_json_lines(tmp_path / "a.jsonl", [{"x": 1, "y": 2}])
     with pytest.raises(SelectionError) as raised:
-        read_questions(str(file))
+        read_run(str(file))
     assert "--" not in str(raised.value).replace(str(file), "")
     for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
         assert error.roles == ("predictions", "outcomes", "counts")

@@ -2,21 +2,16 @@
 
 import functools
 import gzip
-import io
 import json
 import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import ClassVar
 
 import at_k
 import fsspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from at_k.readers import files, parts, remote, shards
+from at_k.readers import remote
 from logs import the_file
 from run_command import error_of, pass_at_k, write_json_lines
 
@@ -44,23 +39,6 @@ class _Bad(BaseHTTPRequestHandler):
         pass
 
 
-class _Ranges(_Quiet):
-    """Sends parts of files, which the handler of the standard library does not."""
-
-    def do_GET(self):
-        first, _, last = self.headers.get("Range", "").removeprefix("bytes=").partition("-")
-        if not last:
-            super().do_GET()
-            return
-        data = Path(self.translate_path(self.path)).read_bytes()
-        part = data[int(first) : int(last) + 1]
-        self.send_response(206)
-        self.send_header("Content-Range", f"bytes {first}-{int(first) + len(part) - 1}/{len(data)}")
-        self.send_header("Content-Length", str(len(part)))
-        self.end_headers()
-        self.wfile.write(part)
-
-
 def _served(handler):
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -71,14 +49,6 @@ def _served(handler):
 def folder_and_address(tmp_path):
     server, address = _served(functools.partial(_Quiet, directory=str(tmp_path)))
     yield tmp_path, address
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def ranges_address(tmp_path):
-    server, address = _served(functools.partial(_Ranges, directory=str(tmp_path)))
-    yield address
     server.shutdown()
     server.server_close()
 
@@ -126,7 +96,7 @@ def test_what_cannot_be_read_is_said_in_a_sentence(
     capsys, folder_and_address, bad_address, monkeypatch
 ):
     _, address = folder_and_address
-    monkeypatch.setattr(remote, "SECONDS_OF_SILENCE", 0.3)
+    monkeypatch.setattr(remote, "_SECONDS_OF_SILENCE", 0.3)
     assert "There is no file" in error_of(capsys, "gpassk", f"{address}/absent.jsonl")
     assert "503" in error_of(capsys, "gpassk", f"{bad_address}/rows.jsonl")
     assert "Timeout" in error_of(capsys, "gpassk", f"{bad_address}/silent.jsonl")
@@ -158,94 +128,8 @@ def test_a_folder_elsewhere_is_refused_with_a_sentence(capsys, folder_and_addres
     )
 
 
-# --- Large files, in blocks ---------------------------------------------------------------
-
-
-class _Watched(remote.RemoteFile):
-    """Notes how many files are open at once, and how many bytes are read at once."""
-
-    opened: ClassVar[list[remote.RemoteFile]]
-    most_open: ClassVar[list[int]]
-    sizes: ClassVar[list[int]]
-
-    def __init__(self, *arguments, **options):
-        super().__init__(*arguments, **options)
-        self.opened.append(self)
-        self.most_open.append(sum(not file.closed for file in self.opened))
-
-    def readinto(self, buffer):
-        self.sizes.append(len(buffer))
-        return super().readinto(buffer)
-
-
-@pytest.fixture
-def watched(monkeypatch):
-    """Files elsewhere that count as large, are read in blocks of 1000 bytes, and never whole."""
-    monkeypatch.setattr(shards, "LEAST_ROWS", 0)
-    monkeypatch.setattr(shards, "LEAST_BYTES", 0)
-    for name in ("opened", "most_open", "sizes"):
-        monkeypatch.setattr(_Watched, name, [], raising=False)
-    for module in (files, parts):
-        monkeypatch.setattr(module, "RemoteFile", _Watched)
-        monkeypatch.setattr(module, "REMOTE_BLOCK", 1000)
-    monkeypatch.setattr(parts, "_BYTES_OF_A_PART", 1000)
-    monkeypatch.setattr(parts, "_ROWS_OF_A_PART", 100)
-    monkeypatch.delattr("at_k.readers.sources.remote_content")
-    return _Watched
-
-
-def _shard(rows, suffix) -> bytes:
-    if suffix == "parquet":
-        file = io.BytesIO()
-        pq.write_table(pa.Table.from_pylist(rows), file, row_group_size=100)
-        return file.getvalue()
-    if suffix == "csv":
-        return b"id,correct\n" + b"".join(f"{x['id']},{x['correct']}\n".encode() for x in rows)
-    data = _lines(rows)
-    return gzip.compress(data) if suffix == "jsonl.gz" else data
-
-
-@pytest.mark.parametrize("number", [3, 12])
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl", "jsonl.gz"])
-@pytest.mark.parametrize("place", ["memory", "server"])
-def test_large_files_elsewhere_are_read_in_blocks(
-    tmp_path, ranges_address, watched, place, suffix, number
-):
-    system = fsspec.filesystem("memory")
-    data = _shard(ROWS * 100, suffix)
-    names = [f"shards/{i}.{suffix}" for i in range(number)]
-    (tmp_path / "shards").mkdir()
-    try:
-        for name in names:
-            (tmp_path / name).write_bytes(data)
-            system.pipe_file(f"/{name}", data)
-        address = "memory:/" if place == "memory" else ranges_address
-        counts = at_k.read([f"{address}/{name}" for name in names])["predictions"]
-    finally:
-        system.rm("/shards", recursive=True)
-    assert [sum(row) for row in counts["counts"]] == [200 * number] * 2
-    correct = [dict(zip(*pair, strict=True)) for pair in zip(*counts.values(), strict=True)]
-    assert correct == [{True: 100 * number, False: 100 * number}, {True: 200 * number}]
-    assert max(watched.most_open) <= 2  # as many as threads, whatever the number of files
-    assert max(watched.sizes) <= 8192
-    assert all(file.closed for file in watched.opened)
-
-
-def test_a_server_that_sends_whole_files_only_gives_the_same(folder_and_address, monkeypatch):
-    monkeypatch.setattr(shards, "LEAST_ROWS", 0)
-    monkeypatch.setattr(shards, "LEAST_BYTES", 0)
-    folder, address = folder_and_address
-    for suffix in ("csv", "parquet"):
-        (folder / f"rows.{suffix}").write_bytes(_shard(ROWS, suffix))
-        scores = at_k.load("gpassk").compute(
-            **at_k.read(f"{address}/rows.{suffix}"), k=1, include=["pass@k"]
-        )
-        assert scores == {"pass@1": 0.75}
-
-
-def test_a_connection_that_ends_early_is_an_error(monkeypatch):
+def test_a_connection_that_ends_early_is_an_error():
     """Otherwise the scores would be those of the first part of a file."""
-    monkeypatch.setattr(shards, "LEAST_BYTES", 0)
 
     class Cut(BaseHTTPRequestHandler):
         def do_GET(self):

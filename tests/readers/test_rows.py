@@ -1,13 +1,10 @@
 """Which rows become one question: no mixtures of runs, and lists of the same question merge."""
 
-import json
 import math
-import re
 
 import at_k
 import pytest
-from at_k.cli.command import main
-from at_k.readers.columns import SelectionError
+from at_k.readers.table import SelectionError
 from run_command import error_of, output_of, pass_at_k, write_json_lines
 
 
@@ -35,7 +32,7 @@ def test_different_runs_are_not_samples_of_one_question(tmp_path, name, key):
         read_rows(tmp_path, rows, questions=key)
     message = "The samples of doc_id 0 have different values of {}: 'x', 'y', 'z'. "
     assert str(raised.value).startswith(message.format(name))
-    assert str(raised.value).endswith("Pass where or questions or pool.")
+    assert str(raised.value).endswith("Pass where or groups or questions or pool.")
     one = {"predictions": [[1]] * 4}
     assert read_rows(tmp_path, rows, questions=key, where={name: "x"}) == one
     assert read_rows(tmp_path, rows, questions=[name, "doc_id"])["predictions"] == (
@@ -56,25 +53,11 @@ def test_a_field_of_a_column_can_name_the_run(tmp_path):
     assert read_rows(tmp_path, rows, pool="meta.model") == {"predictions": [[1, 1], [1, 1]]}
 
 
-@pytest.mark.parametrize("of_lists", [True, False])
-def test_a_warning_says_that_pooled_runs_have_the_same_predictions(tmp_path, of_lists, recwarn):
-    def rows(texts):
-        return [
-            {"id": i, "run": run, "response": [text, "7"] if of_lists else text, "answer": "7"}
-            for run, text in texts.items()
-            for i in (0, 1)
-        ]
-
-    read_rows(tmp_path, rows({"a": "6", "b": "8"}), pool="run")
-    assert not recwarn
-    with pytest.warns(UserWarning, match="The predictions of run a are those of c, so each is cou"):
-        read_rows(tmp_path, rows({"a": "6", "b": "8", "c": "6"}), pool="run")
-
-
 def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
     file = write_json_lines(tmp_path / "rows.jsonl", rows_of_runs("filter"))
     error = error_of(capsys, "gpassk", file, "--k", 1)
-    assert error.endswith("Add --where filter=x or --questions filter doc_id or --pool filter.\n")
+    ways = "--where filter=x or --groups filter or --questions filter doc_id or --pool filter"
+    assert error.endswith(f"Add {ways}.\n")
     assert pass_at_k(capsys, file, "--where", "filter=x") == {"pass@1": 1.0}
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--questions", "filter", "doc_id")
     assert printed.startswith("12 questions, 1 sample each")
@@ -100,8 +83,9 @@ def test_a_name_that_all_questions_share_does_not_identify_them(tmp_path):
     with pytest.raises(SelectionError, match="different values of question"):
         read_rows(tmp_path, rows)
     rows = [{"task_id": "gsm8k", "id": i, "correct": 1} for i in range(3)]
-    with pytest.raises(SelectionError, match="different values of id"):
+    with pytest.raises(SelectionError, match=r"different ones \(task_id 1, id 3\)"):
         read_rows(tmp_path, rows)
+    assert len(read_rows(tmp_path, rows, questions="id").ids) == 3
 
 
 @pytest.mark.parametrize("name", ["seed", "epoch", "sample", "repeat", "sample_idx", "run"])
@@ -141,9 +125,11 @@ def test_samples_of_pooled_runs_may_have_the_same_numbers(tmp_path):
         read_rows(tmp_path, [*rows, rows[0]], pool="run_name")
 
 
-def test_equal_answers_and_numbers_that_all_samples_share_are_no_repeated_samples(tmp_path):
-    rows = [{**row, "sample_id": 1} for row in TWICE]
+def test_equal_answers_and_a_seed_that_all_samples_share_are_no_repeated_samples(tmp_path):
+    rows = [{"id": row["id"], "seed": 1, "correct": row["correct"]} for row in TWICE]
     assert read_rows(tmp_path, rows)["predictions"] == [[0, 1, 0]] * 2
+    with pytest.raises(SelectionError, match="have the same sample: sample_id 1"):
+        read_rows(tmp_path, [{**row, "sample_id": 1} for row in TWICE])
     rows = [{**row, "completion": "7" if row["correct"] else "8"} for row in TWICE]
     assert read_rows(tmp_path, rows)["predictions"] == [[0, 1, 0]] * 2
 
@@ -227,75 +213,27 @@ def test_one_level_of_lists_is_unwrapped(tmp_path):
 def test_correct_values_grade_labels(capsys, tmp_path):
     rows = [{"id": 1, "score": x} for x in ("C", "I", None)]
     rows += [{"id": 2, "score": x} for x in ("c", "P")]
-    read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"])
+    read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"], missing="drop")
     assert read == {"predictions": [[True, False, None], [True, False]]}
-    flags = ("--outcomes", "score", "--correct-values", "C", "P")
+    flags = ("--outcomes", "score", "--correct-values", "C", "P", "--missing", "drop")
     assert pass_at_k(capsys, tmp_path / "rows.jsonl", *flags) == {"pass@1": 0.75}
     mixed: list[dict] = [{"id": 1, "score": [1, True, 1.0, "yes", 2]}]
     read = read_rows(tmp_path, mixed, outcomes="score", correct_values=[1, "true", "YES"])
     assert read == {"predictions": [[True, True, True, True, False]]}  # 1.0 is 1
-    for counts in (SHARDS, [{"id": 1, "n": 4, "correct": 2}]):
-        with pytest.raises(ValueError, match="correct_values are for outcomes"):
-            read_rows(tmp_path, counts, correct_values=["a"])
+    with pytest.raises(ValueError, match=r"No outcome is 'y', one of correct_values.*True"):
+        read_rows(tmp_path, mixed, outcomes="score", correct_values=["y"])
+    with pytest.raises(ValueError, match="correct_values says which outcomes are correct, and"):
+        read_rows(tmp_path, SHARDS, correct_values=["a"])
 
 
-@pytest.mark.parametrize(
-    "cells", [[3, 0.25, 7, 3], ["3", "0.25", "7", "3"], ["3", "0,25", "7", "3"]]
-)
-@pytest.mark.parametrize("values", [["3.0", ".25"], [3, "0.250"], ["3e0", "25e-2"], ["+3", "0,25"]])
-def test_correct_values_that_are_numbers_are_compared_as_numbers(tmp_path, cells, values):
-    rows = [{"id": i // 2, "score": cell} for i, cell in enumerate(cells)]
-    read = read_rows(tmp_path, rows, outcomes="score", correct_values=values)
-    assert read == {"predictions": [[True, True], [False, True]]}
-
-
-@pytest.mark.parametrize(
-    ("cells", "values", "absent"),
-    [
-        (
-            ["yes", "no"],
-            ["yes", "ture"],
-            "'ture']: there is no such outcome. The outcomes are 'no', 'yes'",
-        ),
-        ([1, 0.5], ["C"], "'C']: there is no such outcome. The outcomes are '0.5', '1'"),
-        ([1, 0], [1, 2.5], "2.5]: there is no such outcome. The outcomes are '0', '1'"),
-        ([True, False], ["1"], "'1']: there is no such outcome. The outcomes are 'false', 'true'"),
-    ],
-)
-def test_a_correct_value_that_is_no_outcome_is_named(capsys, tmp_path, cells, values, absent):
-    """A misspelt value would leave its samples incorrect. inspect_ai's "C" is read as 1."""
-    rows = [{"id": 1, "score": cell} for cell in cells]
-    with pytest.raises(ValueError, match=re.escape(absent)):
-        read_rows(tmp_path, rows, outcomes="score", correct_values=values)
-    flags = ["--outcomes", "score", "--correct-values", *map(str, values)]
-    for command in (["gpassk"], ["gate", "--at-least", "0.9"], ["plan", "--k", "1"]):
-        assert main([*command, str(tmp_path / "rows.jsonl"), *flags]) == 2
-        error = capsys.readouterr().err
-        assert f"--correct-values {values[-1]}: {absent.partition(': ')[2]}" in error
-
-
-def test_a_correct_value_may_be_an_outcome_of_one_of_the_runs_that_are_compared(capsys, tmp_path):
-    files = []
-    for name, words in {"a": ("yes", "no"), "b": ("true", "false"), "c": ("no", "no")}.items():
-        rows = [{"id": i, "score": word} for i in range(3) for word in words]
-        files.append(str(write_json_lines(tmp_path / f"{name}.jsonl", rows)))
-    flags = ["--outcomes", "score", "--k", "1", "--json", "--correct-values"]
-    assert main(["compare", *files, *flags, "yes", "True"]) == 0
-    scores = {run["run"]: run["score"] for run in json.loads(capsys.readouterr().out)["runs"]}
-    assert scores == {"a": 0.5, "b": 0.5, "c": 0.0}
-    assert main(["compare", *files, *flags, "yes", "True", "right"]) == 2
-    assert "--correct-values right: there is no such outcome" in capsys.readouterr().err
-
-
-def test_rows_are_chosen_by_numbers_however_they_are_written(capsys, tmp_path):
-    """A text is compared as text: version 1.10 is not version 1.1."""
-    rows = [
-        {"id": 1, "outcome": i % 2, "t": t, "v": v}
-        for i, (t, v) in enumerate([(0.8, "1.1"), (0.8, "1.10"), (1, "1.10"), (1, "1.1")])
-    ]
-    file = write_json_lines(tmp_path / "rows.jsonl", rows)
-    assert pass_at_k(capsys, file, "--where", "t=0.80", "--where", "v=1.10") == {"pass@1": 1.0}
-    assert pass_at_k(capsys, file, "--where", "t=1.0", "--where", "v=1.10") == {"pass@1": 0.0}
+def test_a_correct_value_that_occurs_nowhere_is_an_error():
+    """inspect_ai's "C", "P" and "I" are read as 1, 0.5 and 0."""
+    rows = {"question": [1, 2], "score": [1, 0.5]}
+    for values in (["C"], ["2"], [1, 0.25]):
+        with pytest.raises(ValueError, match=r"one of correct_values\. The outcomes are 1, 0\.5\."):
+            at_k.read(rows, outcomes="score", correct_values=values)
+    read = at_k.read(rows, outcomes="score", correct_values=["1.0"])
+    assert read == {"predictions": [[True], [False]]}
 
 
 @pytest.mark.parametrize("entry", [3, "3", True, "true", None, 0.5, "x"])

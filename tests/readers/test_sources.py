@@ -82,7 +82,8 @@ def test_the_cells_of_csv_are_not_converted(capsys, tmp_path):
         "2,None,None,1.1\n2,,None,1.1\n2,NA,None,1.1\n2,NaN,None,1.1\n"
         '3,"a, ""b""\nc","a, ""b""\nc",x\n3,2024-01-01,"a, ""b""\nc",x\n'
     )
-    assert pass_at_k(capsys, file) == {
+    assert "3 of 8 answers are missing" in error_of(capsys, "gpassk", file, "--k", 1)
+    assert pass_at_k(capsys, file, "--missing", "incorrect") == {
         "pass@1": pytest.approx((1 / 2 + 1 / 4 + 1 / 2) / 3),
         "1.10/pass@1": 0.5,
         "1.1/pass@1": 0.25,

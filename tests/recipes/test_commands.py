@@ -25,4 +25,4 @@ def test_a_command_of_the_page_scores_its_log(capsys, monkeypatch, command):
         words += glob.glob(word) if "*" in word else [word]
     printed = output_of(capsys, *words)
     assert "questions, " in printed.splitlines()[0]
-    assert re.search(r"@\S+ +[01]\.\d{4}", printed)
+    assert re.search(r"[@^]\S+ +[01]\.\d{4}", printed)

@@ -90,8 +90,8 @@ def test_the_command_corrects_by_the_labels_of_both_files(capsys, tmp_path):
     for file, rows, given in zip(files, called, labels, strict=True):
         pairs = zip(rows.tolist(), given, strict=True)
         lines = [
-            json.dumps({"outcomes": x, "human": [None if y is None else int(y) for y in z]})
-            for x, z in pairs
+            json.dumps({"id": i, "outcomes": x, "human": [y if y is None else int(y) for y in z]})
+            for i, (x, z) in enumerate(pairs)
         ]
         file.write_text("\n".join(lines))
     printed = json.loads(
@@ -116,7 +116,8 @@ def test_a_leaderboard_says_that_an_estimate_may_lie_outside_of_its_limits(capsy
     for run, share in enumerate((0.97, 0.6, 0.5)):
         rows = (rng.random((40, 4)) < share).astype(int).tolist()
         files.append(tmp_path / f"{run}.jsonl")
-        files[-1].write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+        lines = [json.dumps({"id": i, "outcomes": row}) + "\n" for i, row in enumerate(rows)]
+        files[-1].write_text("".join(lines))
     options = ("--k", 1, "--checker-rates", 0.95, 0.05)
     note = "An unbiased estimate may lie outside of the range of its score"
     for command in (("compare", *files), ("compare", *files[:2])):

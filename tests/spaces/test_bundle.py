@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from at_k.readers.questions import read_questions
+from at_k.readers.run import read_run
 from conftest import ROOT
 from hub import Hub
 
@@ -92,12 +92,13 @@ def test_the_bundled_package_reads_as_the_command_does(tmp_path):
     code = f"""
 import json
 from page.files import sample_file
-from at_k.readers.questions import read_questions
-found = read_questions({str(path)!r})
+from at_k.readers.run import read_run
+found = read_run({str(path)!r})
 assert sample_file({path.name!r}).is_relative_to({str(tmp_path)!r})
-print(json.dumps(vars(found)))
+print(json.dumps([found, vars(found)]))
 """
-    expected = json.loads(json.dumps(vars(read_questions(str(path)))))
+    read = read_run(str(path))
+    expected = json.loads(json.dumps([read, vars(read)]))
     assert json.loads(run(code, tmp_path / "space")) == expected
 
 

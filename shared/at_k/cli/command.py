@@ -22,13 +22,13 @@ import at_k
 
 from ..core.checks import did_you_mean
 from ..loading import metric_folders, metric_script, register, unregister
-from ..readers.columns import SelectionError
+from ..readers.table import SelectionError
 from .formats import Output, printable
 
 _COMPARE_DETAILS = """\
-Questions are matched by a column that identifies them in all files, or else
-by their order. Of two files, a difference is the second minus the first. More
-files are ranked, and a difference A - B is the score of A minus that of B.
+Questions are paired by their ids; without ids, --by-order pairs them by their
+order. Of two files, a difference is the second minus the first. More files are
+ranked, and a difference A - B is the score of A minus that of B.
 """
 
 _EPILOG = """\

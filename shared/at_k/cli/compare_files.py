@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..core.checking import Checker, Checking
-from ..core.checks import label_index, short
+from ..core.checks import label_index
 from ..core.computations import GPASSK
-from ..readers.questions import Questions, check_correct_values, read_questions
+from ..readers.run import Run as Questions
+from ..readers.run import read_run
 from ..runs.comparison import compare
 from ..runs.differences import Compared, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of
@@ -27,6 +28,8 @@ from ..runs.outcomes_of_runs import (
     Run,
     check_same_questions,
     grade_runs,
+    in_order,
+    orders_of,
     parse_run,
     read_labels,
     with_errors,
@@ -46,6 +49,8 @@ examples, with the samples of the package:
 """
 
 _LONGEST_NAME = 24
+_OF_SECOND = ("predictions", "outcomes", "references", "questions")
+"""Roles whose columns may have other names in the second file."""
 
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
@@ -63,6 +68,10 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
         "--names", nargs="+", metavar="NAME", help="names of the runs. Default: those of the files"
     )
     add_flags(command, parameters, helps)
+    second = command.add_argument_group("columns of the second file, if they have other names")
+    for role in _OF_SECOND:
+        several: dict[str, Any] = {"nargs": "+"} if role == "questions" else {}
+        second.add_argument(f"--{role}-b", metavar="COLUMN", help=f"as --{role}.", **several)
     command.set_defaults(run=_compare_files)
 
 
@@ -89,24 +98,31 @@ def _compare_files(
     if len(files) < 2:
         raise ValueError("There is one file: compare needs two or more.")
     names = _check_names(names, files)
+    of_second = {role: flags.pop(f"{role}_b") for role in _OF_SECOND}
+    if len(files) != 2 and any(x is not None for x in of_second.values()):
+        raise ValueError("Flags that end in -b are for the second of two files.")
     reading, parameters = split_arguments(flags, default_interval(flags.get("metric", "pass@k")))
     reading["checked"] = check_correct_fn != "exact_match"
+    of_second = {role: x for role, x in of_second.items() if x is not None}
     counts = parameters.pop("labels", None)
     options = ComparisonOptions(**parameters, all_k=len(files) == 2)
     inputs = [
         RunInput(questions, check_correct_fn, name)
-        for name, questions in zip(names, read_runs([[x] for x in files], reading), strict=True)
+        for name, questions in zip(
+            names, read_runs([[x] for x in files], reading, of_second), strict=True
+        )
     ]
     first = inputs[0].questions
-    if "clusters" in first.arguments:
-        options = replace(options, clusters=first.arguments["clusters"])
+    if "clusters" in first:
+        options = replace(options, clusters=first["clusters"])
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
-        runs = graded_runs(inputs, num_proc, options, checker_rates, counts)
+        by_order = bool(reading.get("by_order"))
+        runs = graded_runs(inputs, num_proc, options, checker_rates, counts, by_order)
     with naming_questions(first):
         overall = compare_runs(runs, options)
     compared = {None: overall} | _compare_groups(overall, first)
     descriptions = [
-        f"{run.name}: {_path_of(run.name, file)}{run.described()}{_how_matched(inputs[0], run)}"
+        f"{run.name}: {_path_of(run.name, file)}{run.described()}"
         for file, run in zip(files, inputs, strict=True)
     ]
     sizes, nouns = [run.outcomes.n for run in runs], nouns_of([options.metric])
@@ -140,22 +156,26 @@ def _correction(runs: Sequence[Run]) -> str:
     return "" if errors.rates.are_exact else correction_in_words(errors.described())
 
 
-def read_runs(sources: Sequence[Sequence[str]], reading: Mapping[str, Any]) -> list[Questions]:
+def read_runs(
+    sources: Sequence[Sequence[str]],
+    reading: Mapping[str, Any],
+    of_second: Mapping[str, Any] | None = None,
+) -> list[Questions]:
     """Read the questions of runs; groups and clusters are those of the first.
 
     Args:
         sources: the files of each run.
-        reading: arguments of `read_questions`.
+        reading: arguments of `read_run`.
+        of_second: those that differ for the second run.
     """
     reading = dict(reading)
     if reading.get("groups") is None:
         reading.pop("groups", None)
-    first = read_questions(sources[0], **reading)
+    first = read_run(sources[0], **reading)
     for role in ("groups", "clusters"):
         reading.pop(role, None)
-    runs = [first, *(read_questions(files, **reading) for files in sources[1:])]
-    check_correct_values(reading["correct_values"], runs)
-    return runs
+    reading |= of_second or {}
+    return [first, *(read_run(files, **reading) for files in sources[1:])]
 
 
 def graded_runs(
@@ -164,6 +184,7 @@ def graded_runs(
     options: ComparisonOptions | None = None,
     checker_rates: Sequence[float] | None = None,
     counts: Mapping[str, int] | None = None,
+    by_order: bool = False,
 ) -> list[Run]:
     """Return the runs with their outcomes, all with the questions in the order of the first.
 
@@ -173,6 +194,7 @@ def graded_runs(
         options: of a comparison, which is validated before any sample is checked.
         checker_rates: of the checker of all runs, or None.
         counts: of the labels of a single run, or None. Otherwise labels are those that were read.
+        by_order: whether questions without ids are in the same order.
     """
     if counts is not None and len(inputs) != 1:
         raise ValueError(
@@ -183,15 +205,13 @@ def graded_runs(
     parsed = []
     for run in inputs:
         with naming_questions(run.questions):
-            parsed.append(parse_run(run.name, run.questions.arguments, labels))
-    orders = [
-        match_questions(first.questions, run.questions, first.name, run.name) for run in inputs
-    ]
-    if all(order is None for order in orders):
-        check_same_questions(parsed)
+            parsed.append(parse_run(run.name, run.questions, labels))
+    names, readings = [run.name for run in inputs], [run.questions for run in inputs]
+    orders = orders_of(names, readings, by_order)
+    check_same_questions(parsed, orders)
     if options is not None:
         matched = zip(parsed, orders, strict=True)
-        sizes = {run.name: run.n if order is None else run.n[order] for run, order in matched}
+        sizes = {run.name: run.n[order] for run, order in matched}
         with naming_questions(first.questions):
             options.for_samples(sizes)
     graded = grade_runs(parsed, Checking(first.check_correct_fn, num_proc, labels=labels))
@@ -199,20 +219,17 @@ def graded_runs(
         warn_of_other_grades(run.questions, checked.outcomes, run.name)
     labels_of_runs: Any = [counts]
     if counts is None:
-        labels_of_runs = read_labels(run.questions.arguments for run in inputs)
+        labels_of_runs = read_labels(run.questions for run in inputs)
     graded = with_errors(graded, checker_rates, labels_of_runs)
-    return [
-        run if order is None else run.of_questions(order)
-        for run, order in zip(graded, orders, strict=True)
-    ]
+    return in_order(graded, orders)
 
 
 def _compare_groups(overall: Compared, first: Questions) -> dict[str | None, Compared]:
     """Compare the runs on each group of questions, at the same k."""
-    if "groups" not in first.arguments:
+    if "groups" not in first:
         return {}
     runs, options = overall.runs, overall.options
-    labels, index = label_index(first.arguments["groups"], len(runs[0].outcomes.n), "groups")
+    labels, index = label_index(first["groups"], len(runs[0].outcomes.n), "groups")
     result: dict[str | None, Compared] = {}
     for group, label in enumerate(labels):
         rows = np.flatnonzero(index == group)
@@ -223,50 +240,6 @@ def _compare_groups(overall: Compared, first: Questions) -> dict[str | None, Com
         except ValueError as error:
             raise ValueError(f"Group {label}: {error}") from error
     return result
-
-
-def match_questions(a: Questions, b: Questions, name_a: str, name_b: str) -> list[int] | None:
-    """Return the position in b of each question of a, or None if they are in the same order.
-
-    Questions are matched by a column that identifies them in both files. If there is none, they
-    are taken to be in the same order.
-
-    Raises:
-        ValueError: if the files have different questions, with their names.
-    """
-    shared = [column for column in a.identifiers if column in b.identifiers]
-    for column in shared:
-        ours, theirs = a.identifiers[column], b.identifiers[column]
-        if list(ours) == list(theirs):
-            return None
-        if set(ours) == set(theirs):
-            position = {entry: i for i, entry in enumerate(theirs)}
-            return [position[entry] for entry in ours]
-    if shared:
-        column = shared[0]
-        for file, other, name, name_of_other in (
-            (b, a, name_b, name_a),
-            (a, b, name_a, name_b),
-        ):
-            known = set(file.identifiers[column])
-            missing = [entry for entry in other.identifiers[column] if entry not in known]
-            if missing:
-                raise ValueError(
-                    f"{name} lacks {len(missing)} of the questions of {name_of_other}, such as "
-                    f"{column} {short(missing[0])}: give the same questions in all files."
-                )
-    return None
-
-
-def _how_matched(first: RunInput, run: RunInput) -> str:
-    """Return a sentence if the questions of a run are matched with the first by their order."""
-    identifiers = first.questions.identifiers
-    if run is first or not identifiers.keys().isdisjoint(run.questions.identifiers):
-        return ""
-    return (
-        f" Its questions are those of {first.name} in the same order, as no column in both "
-        f"identifies them."
-    )
 
 
 def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from ..core.checks import short
-from ..readers.columns import PER_QUESTION, PER_SAMPLE, USUAL_NAMES
+from ..readers.missing import CHOICES
+from ..readers.names import COLUMN_NAMES, PER_QUESTION, PER_SAMPLE
 from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 
 FILE_HELP = (
-    "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst); a log of an "
-    "evaluation harness; a saved dataset; the name of a dataset; or - for standard input."
+    "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst .zip); a log "
+    "or a folder of logs of an evaluation harness; a saved dataset; the name of a dataset; or - "
+    "for standard input."
 )
 
 _SAMPLES = Path(__file__).resolve().parents[1] / "samples"
@@ -45,12 +47,15 @@ _LABELS_HELP = (
     "the scores are corrected. Or the counts of labels "
     '{"tp": 90, "fn": 8, "fp": 3, "tn": 99}.'
 )
-_ROWS = ("where", "pool", "correct_values", "group_size", "records", "max_gb")
+_ROWS = (
+    *("where", "pool", "missing", "correct_values", "correct_at_least", "group_size", "records"),
+    *("by_order", "max_gb"),
+)
 _READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
 # Parameters of `compute` without a flag of their own: the first two are read from columns, and an
 # executor is an object.
-_WITHOUT_FLAG = ("predictions", "references", "executor")
+_WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
 
 
 def add_flags(
@@ -88,9 +93,9 @@ def add_flags(
             options = _argparse_options(parameter)
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
     for role, text in column_helps.items():
-        if role in USUAL_NAMES:
+        if role in COLUMN_NAMES:
             only = ' with --interval "questions"' if role == "clusters" else ""
-            text = f"{text} Usual names{only}: {', '.join(USUAL_NAMES[role])}."
+            text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
         several: dict[str, Any] = {"nargs": "+"} if role in ("questions", "counts") else {}
         flag = f"--{role.replace('_', '-')}"
         columns.add_argument(flag, metavar="COLUMN", help=text, **several)
@@ -110,8 +115,9 @@ def add_flags(
         metavar="COLUMN",
         help="columns whose entries may differ between the samples of a question. Without it, a "
         "column such as run or filter with different entries is an error. With --pool run, rows of "
-        "different runs are different samples. The rows of two filters of lm-evaluation-harness "
-        "have the same responses: select one with --where instead.",
+        "different runs are different samples. --pool files pools files with the same questions. "
+        "The rows of two filters of lm-evaluation-harness have the same responses: select one "
+        "with --where instead.",
     )
     rows.add_argument(
         "--group-size",
@@ -129,8 +135,14 @@ def add_flags(
         "--max-gb",
         type=float,
         metavar="GB",
-        help="the most that a file may hold, in GB, when it is decompressed. Default: half of the "
-        "memory; for a compressed file 1, or 100 times its size if that is more.",
+        help="the most that a file may hold, in GB, also when it is decompressed. Default: half of "
+        "the memory; for a compressed file 1, or 100 times its size if that is more.",
+    )
+    rows.add_argument(
+        "--missing",
+        choices=CHOICES,
+        help="what a missing outcome or answer counts: incorrect, or drop to leave it out. "
+        "Default: the rule of the tool that wrote the log; otherwise an error asks.",
     )
     rows.add_argument(
         "--correct-values",
@@ -138,6 +150,17 @@ def add_flags(
         default=(),
         metavar="VALUE",
         help="outcomes that are correct, such as C, yes or 0.5. All others are incorrect.",
+    )
+    rows.add_argument(
+        "--correct-at-least",
+        type=float,
+        metavar="SCORE",
+        help="the least score that is correct, such as 0.75. Lower scores are incorrect.",
+    )
+    rows.add_argument(
+        "--by-order",
+        action="store_true",
+        help="questions without ids are those of the other file in the same order.",
     )
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
     dataset.add_argument("--split", metavar="NAME", help="split of the dataset.")
@@ -162,7 +185,7 @@ def add_flags(
 def split_arguments(
     flags: dict[str, Any], interval: str | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_questions`, and those of the function that is called.
+    """Return the arguments of `read_run`, and those of the function that is called.
 
     A column of clusters is only looked for if it is named or if the interval is "questions".
 

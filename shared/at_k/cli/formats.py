@@ -81,9 +81,11 @@ class View(abc.ABC):
     def printed(self, output_format: str) -> str:
         """Return the output in a format.
 
-        JSON has the scores only. CSV has the records only; the sentences go to standard error.
+        JSON has the scores only, and what was read goes to standard error. CSV has the records
+        only; the sentences go to standard error.
         """
         if output_format == "json":
+            print(printable("\n".join(self.input)), file=sys.stderr)
             return json.dumps(self.data(), indent=2)
         if output_format == "csv":
             text = csv_text(self.records())

@@ -29,7 +29,7 @@ from ..runs.gate import (
 from ..runs.measure import COMPARED, default_interval
 from .compare_files import graded_runs, read_runs
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import INTERVAL_SCOPE, Scale, limits_in_words, number_of
+from .formats import INTERVAL_SCOPE, Scale, limits_in_words, number_of, printable
 from .run_input import RunInput, naming_questions
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
@@ -109,10 +109,11 @@ def _gate_files(
         RunInput(questions, check_correct_fn, name)
         for name, questions in zip(names, read_runs(sources, reading), strict=False)
     ]
-    if "clusters" in inputs[0].questions.arguments:
-        options = replace(options, clusters=inputs[0].questions.arguments["clusters"])
+    if "clusters" in inputs[0].questions:
+        options = replace(options, clusters=inputs[0].questions["clusters"])
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print in the verdict
-        runs = graded_runs(inputs, num_proc, options, checker_rates, counts)
+        by_order = bool(reading.get("by_order"))
+        runs = graded_runs(inputs, num_proc, options, checker_rates, counts, by_order)
     with naming_questions(inputs[0].questions):
         if at_least is not None:
             gate = gate_at_least(runs[0], at_least, options)
@@ -121,8 +122,11 @@ def _gate_files(
     output = {"json": _verdict_as_json, "github": _verdict_for_github, "table": verdict}[
         output_format
     ](gate)
+    said = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
     if output_format == "table":
-        output = "\n".join([*(f"{run.name}: {run.described()}" for run in inputs), output])
+        output = f"{said}\n{output}"
+    else:
+        print(printable(said), file=sys.stderr)
     return output, EXIT_STATUS[gate.status]
 
 

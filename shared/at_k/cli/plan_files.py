@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..readers.questions import check_correct_values, read_questions
+from ..readers.run import read_run
 from ..runs.noise import correction_in_words
 from ..runs.plan import PlanOptions, Wanted, plan, plan_runs
 from .compare_files import graded_runs
@@ -82,12 +82,11 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
     checker = parameters.pop("check_correct_fn", "exact_match")
     num_proc = parameters.pop("num_proc", None)
     options = PlanOptions(**parameters)  # raises before any sample is checked
-    read = [read_questions(file, **reading) for file in files]
-    check_correct_values(reading["correct_values"], read)
-    inputs = [RunInput(run, checker, file) for run, file in zip(read, files, strict=True)]
+    inputs = [RunInput(read_run(file, **reading), checker, file) for file in files]
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the rows
         rates = options.checker_rates
-        runs = graded_runs(inputs, num_proc, None, rates, counts) if inputs else []
+        by_order = bool(reading.get("by_order"))
+        runs = graded_runs(inputs, num_proc, None, rates, counts, by_order) if inputs else []
     view = PlanView(plan_runs(runs, options), options.wanted, [run.described() for run in inputs])
     return view.printed(output_format)
 

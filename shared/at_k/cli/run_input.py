@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.checks import InputError, short
 from ..core.samples import Samples, read_samples
-from ..readers.questions import Questions
+from ..readers.run import Run as Questions
 from .formats import number_of
 
 
@@ -48,7 +48,7 @@ class RunInput:
 
     @cached_property
     def _rows(self) -> Samples:
-        return read_samples(self.questions.arguments["predictions"])
+        return read_samples(self.questions["predictions"])
 
     @property
     def sizes(self) -> np.ndarray:
@@ -75,7 +75,6 @@ class RunInput:
             noun: what a sample is called.
         """
         columns = dict(self.questions.columns)
-        missing = int(self.sizes.sum() - self.present.sum())
         least, most = int(self.sizes.min()), int(self.sizes.max())
         per_question = number_of(most, noun) if least == most else f"{least} to {most} {noun}s"
         text = f"{number_of(len(self.sizes), row)}, {per_question} each"
@@ -86,10 +85,10 @@ class RunInput:
             names = counts if isinstance(counts, str) else ", ".join(counts.values())
             text += f", counted in {names}"
         else:
-            if missing and self.questions.unscored:
-                text += f" ({missing} of them not scored, {self.questions.unscored})"
-            elif missing:
-                text += f" ({missing} of them missing)"
+            if self.questions.missing:
+                text += f" ({self.questions.missing})"
+            if {"outcomes", "predictions"} <= columns.keys():
+                text += f" in {columns.pop('predictions')}"
             if "outcomes" in columns:
                 text += f", already graded in {columns.pop('outcomes')}"
             elif "references" in columns:
@@ -110,7 +109,7 @@ class RunInput:
 
 @contextlib.contextmanager
 def naming_questions(questions: Questions) -> Iterator[None]:
-    """Add to an error the id of its question, and where a wrong outcome of large files occurs."""
+    """Add to an error the id of its question."""
     try:
         yield
     except InputError as error:
@@ -121,8 +120,6 @@ def naming_questions(questions: Questions) -> Iterator[None]:
         if place.question < len(entries):  # otherwise of another run
             entry = short(entries[place.question])
             parts.append(f" Question {place.question} has the {column} {entry}.")
-        if row := questions.places.get(place.value):
-            parts.append(f" The outcome {place.value} is first in {row}.")
         raise InputError(*parts) from error
 
 

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import sys
 import textwrap
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,8 +22,10 @@ from ..core.samples import read_outcomes
 from ..functions import Counts
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
-from ..readers.columns import as_outcome
-from ..readers.questions import Questions, check_correct_values, read_questions
+from ..readers.missing import CHOICES, MissingError
+from ..readers.run import Run as Questions
+from ..readers.run import read_run
+from ..readers.words import KNOWN_WORDS, number_in
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
 from ..runs.outcomes_of_runs import Run
@@ -110,9 +113,17 @@ def _score_files(
         check_scores_to_plot(defaults | flags)
     counts = reading["counts"] or ()
     if len(counts) > 1 and ("categories" in parameters or name == "score_agg"):
-        reading["counts"] = {as_outcome(column): column for column in counts}  # named by labels
-    questions = read_questions(files, **reading)
-    check_correct_values(reading["correct_values"], [questions])
+        reading["counts"] = {number_in(column): column for column in counts}  # named by labels
+    reading["has_labels"] = name == "score_agg" or "categories" in parameters
+    try:
+        questions = read_run(files, **reading)
+    except MissingError as error:
+        checker = parameters.get("check_correct_fn", "exact_match")
+        raise _with_both_scores(error, files, reading, checker) from None
+    if "check_correct_fn" in questions and name != "cons_at_k":
+        raise ValueError(
+            "--outcomes beside --predictions are for the votes of cons_at_k: leave out one of them."
+        )
     run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     if not (computation.accepts_labels or "categories" in parameters):
         with naming_questions(questions):
@@ -143,6 +154,25 @@ def _score_files(
     return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
 
 
+def _with_both_scores(
+    error: MissingError, files: Sequence[str], reading: dict[str, Any], checker: Any
+) -> MissingError:
+    """Return the error about missing answers with pass@1 for both rules, if checks are fast."""
+    if "the mean outcome" in str(error) or checker not in ("exact_match", "numeric", "choice"):
+        return error
+    scores = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for missing in CHOICES:
+            run = read_run(files, **{**reading, "missing": missing})
+            if "references" not in run:
+                return error
+            options = {"check_correct_fn": checker, "k": 1, "include": "pass@k"}
+            scores.append(computation_of("gpassk").compute(**run, **options)["pass@1"])
+    text = f"{error} pass@1 with {checker} is {scores[0]:.4g} or {scores[1]:.4g}."
+    return MissingError(text, error.roles, error.choices, error.examples)
+
+
 @dataclass(frozen=True)
 class _CheckedOnce(SampledQuestions):
     """Samples that keep what a check returns."""
@@ -162,7 +192,7 @@ def _scores_and_noise(
     That is the score with the largest k of the first name. There is none without intervals, and
     none that options other than k define.
     """
-    names, arguments = computation.parameters, questions.arguments
+    names, arguments = computation.parameters, questions
     options = {name: x for name, x in arguments.items() if name in names} | parameters
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)
     samples = _CheckedOnce(read.batch, read.validate, read.cache, in_order=read.in_order)
@@ -204,8 +234,8 @@ def _refuse_ungraded(questions: Questions, checked: bool) -> None:
         questions: that were read.
         checked: whether the caller gives a checker, for which samples may be numbers too.
     """
-    columns, predictions = questions.columns, questions.arguments["predictions"]
-    if "references" in questions.arguments or not isinstance(predictions, list):
+    columns, predictions = questions.columns, questions["predictions"]
+    if "references" in questions or not isinstance(predictions, list):
         return
     for question, samples in enumerate(predictions):
         for sample in samples if isinstance(samples, list) else [samples]:
@@ -215,8 +245,8 @@ def _refuse_ungraded(questions: Questions, checked: bool) -> None:
             if column := columns.get("outcomes"):
                 raise InputError(
                     place,
-                    f" has the outcome {short(sample)} in {column}: name those that are correct, "
-                    f"such as --correct-values yes true.",
+                    f" has the outcome {short(sample)} in {column}: name those that are correct "
+                    f"with --correct-values. Without it, outcomes are {KNOWN_WORDS}.",
                 )
             raise InputError(
                 place,
@@ -269,9 +299,9 @@ To score one of these files, or your own with a line such as
 
 
 def _scores(file: str) -> dict[str, float]:
-    questions = read_questions(file)
+    questions = read_run(file)
     return computation_of("gpassk").compute(
-        **questions.arguments,
+        **questions,
         check_correct_fn="numeric",
         k=_K_VALUES,
         thresholds=[0.5],

@@ -16,8 +16,8 @@ from typing import Any
 
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
-from ..readers.columns import as_outcome, comparable
-from ..readers.inspect_ai import score_outcome
+from ..readers.layouts import score_of_inspect
+from ..readers.words import as_outcome, comparable
 from .request import REQUESTED, ScoreRequest
 
 
@@ -58,8 +58,8 @@ def at_k(
 
     def outcome(value: Any) -> Any:
         if correct_values is not None:
-            return int(value in correct_values or comparable(value) in wanted)
-        return as_outcome(score_outcome(value))
+            return int(comparable(value) in wanted)
+        return as_outcome(score_of_inspect(value))
 
     def scores_of_epochs(scores: list[SampleScore]) -> Value:
         samples: dict[str, list[Any]] = {}

@@ -7,7 +7,6 @@ cells.
 from __future__ import annotations
 
 import ast
-import itertools
 import json
 import re
 import warnings
@@ -17,17 +16,21 @@ from typing import Any, NamedTuple
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
-from .columns import USUAL_NAMES, as_outcome, found_columns, is_decimal_comma, parsed_outcomes
-from .table import Columns, Table
+from .names import COLUMN_NAMES, usual_columns
+from .table import FILE, Columns, Table
+from .words import WORDS, is_decimal_comma, number_in
 
 CellsOfRow = list[Any]
 
 NOT_SCORED = {"none", "null", "na", "nan"}
 """What stands in a cell for the outcome of a sample that is not scored."""
 
-_USUAL = {name for names in USUAL_NAMES.values() for name in names}
+_VALUES = {"true", "false", "yes", "no", "pass", "fail", *(x for x in WORDS if not x.isalpha())}
+"""Words that are no names of columns, as "correct" and "n" can be."""
+
+_USUAL = {name for names in COLUMN_NAMES.values() for name in names}
 _NUMBERED = {
-    *("", *USUAL_NAMES["predictions"], *USUAL_NAMES["outcomes"], "answer"),
+    *("", *COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], "answer"),
     *("run", "attempt", "trial", "try", "seed", "epoch", "rollout"),
 }
 """What comes before the number in the name of a column that holds a sample."""
@@ -259,8 +262,8 @@ def _word(cell: Any) -> str:
 def _is_value(cell: Any) -> bool:
     """Whether a cell holds a number, a bool or a verdict, as samples do."""
     word = _word(cell)
-    is_known = word in VERDICTS or word in NOT_SCORED or bool(is_decimal_comma(word))
-    return is_known or not isinstance(as_outcome(word), str | None)
+    is_known = word in VERDICTS or word in NOT_SCORED or word in _VALUES or is_decimal_comma(word)
+    return is_known or not isinstance(number_in(word), str)
 
 
 def are_outcomes(rows: Sequence[CellsOfRow], unnamed: Unnamed) -> bool:
@@ -269,7 +272,8 @@ def are_outcomes(rows: Sequence[CellsOfRow], unnamed: Unnamed) -> bool:
     if unnamed.are_rewards:
         return all(word == "" or _is_value(word) for word in words)
     return all(
-        word in NOT_SCORED or word in VERDICTS or as_outcome(word) in (0, 1, None) for word in words
+        word in ("", *NOT_SCORED) or word in VERDICTS or word in WORDS or number_in(word) in (0, 1)
+        for word in words
     )
 
 
@@ -281,8 +285,8 @@ def with_sample_lists(
 ) -> tuple[Table, dict[str, str]]:
     """Return a table whose rows have a list of samples, if it has a column for each sample.
 
-    Empty cells are not samples, and rows that are empty are left out. Without references, a word
-    of `NOT_SCORED` is the outcome of a sample that is not scored.
+    Empty cells at the end of a row are no samples, and other empty cells are missing ones. Rows
+    that are empty are left out. Without references, a word of `NOT_SCORED` is missing.
 
     Args:
         table: a source.
@@ -297,24 +301,45 @@ def with_sample_lists(
     Raises:
         ValueError: if a row has no sample, or lacks the reference or the group that others have.
     """
-    if unnamed.are_verdicts and not table.roles:
-        items = {x: "question_id" for x in table.columns if x.lower() in ("item", "answer")}
-        is_graded = not found_columns(table, "predictions")
-        if len(items) == 1 and is_graded and "question_id" not in table.columns:
-            table = table.with_columns({items.get(x, x): y for x, y in table.columns.items()})
+    if unnamed.are_verdicts and not table.layout:
+        table = _with_question_names(table)
     names = list(table.columns)
     samples = [names[place] for place in sample_columns(names)]
-    rest = table.with_columns({x: table.columns[x] for x in names if x not in samples})
+    rest: Columns = {x: table.columns[x] for x in names if x not in samples}
     is_named = not {"predictions", "outcomes", "n", "correct", "counts"}.isdisjoint(named)
-    if not samples or table.roles or is_named:
+    is_other = bool(usual_columns(rest, "predictions") or usual_columns(rest, "outcomes"))
+    if not samples or table.layout or is_named or is_other:
         return table, {}
-    if any(found_columns(rest, role) for role in ("predictions", "outcomes")):
-        return table, {}
-    lists = [
-        [cell for cell in row if cell != ""]
-        for row in zip(*(table.columns[name] for name in samples), strict=True)
-    ]
-    others = rest.columns
+    lists = [_without_end(row) for row in zip(*(table.columns[x] for x in samples), strict=True)]
+    columns, lists = _full_rows(rest, lists)
+    has_references = "references" in named or bool(usual_columns(columns, "references"))
+    role = "predictions" if has_references or checked else "outcomes"
+    if role == "outcomes" and unnamed.are_verdicts is False:
+        lists = [[None if _word(x) == "none" else x for x in row] for row in lists]
+    _warn_of_unused(columns, named)
+    title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
+    return table.with_columns({**columns, title: lists}), {role: title}
+
+
+def _with_question_names(table: Table) -> Table:
+    """Return a table of verdicts in which a column item or answer names the questions."""
+    items = {x: "question_id" for x in table.columns if x.lower() in ("item", "answer")}
+    is_graded = not usual_columns(table.columns, "predictions")
+    if len(items) != 1 or not is_graded or "question_id" in table.columns:
+        return table
+    return table.with_columns({items.get(x, x): y for x, y in table.columns.items()})
+
+
+def _without_end(row: Sequence[Any]) -> CellsOfRow:
+    """Return the cells of a row without empty ones at its end; other empty ones are None."""
+    cells = list(row)
+    while cells and cells[-1] == "":
+        cells.pop()
+    return [None if cell == "" else cell for cell in cells]
+
+
+def _full_rows(others: Columns, lists: list[CellsOfRow]) -> tuple[Columns, list[CellsOfRow]]:
+    """Return the rows that are not empty: their other columns, and their samples."""
     is_full = [any(_word(x) for x in row) for row in zip(*others.values(), strict=True)]
     kept = [row for row, entries in enumerate(lists) if entries or (others and is_full[row])]
     for row in kept:
@@ -322,42 +347,25 @@ def with_sample_lists(
             raise InputError("Row ", Index(row), FROM_0, " has no ", SAMPLE, ".")
     columns: Columns = {name: [column[row] for row in kept] for name, column in others.items()}
     for role, noun in (("references", "reference"), ("groups", "group")):
-        for name in found_columns(rest, role):
+        for name in usual_columns(others, role):
             empty = [place for place, cell in enumerate(columns[name]) if _word(cell) == ""]
             if len(empty) == len(kept):
                 del columns[name]
             elif empty:
-                row = Index(kept[empty[0]])
-                raise InputError("Row ", row, FROM_0, f" has no {noun}, but other rows have one.")
-    lists = [lists[row] for row in kept]
-    wide = table.with_columns(columns)
-    has_references = "references" in named or bool(found_columns(wide, "references"))
-    role = "predictions" if has_references or checked else "outcomes"
-    if role == "outcomes":
-        every = parsed_outcomes([cell for entries in lists for cell in entries])
-        scored = iter([None if _is_not_scored(cell, unnamed) else cell for cell in every])
-        lists = [list(itertools.islice(scored, len(entries))) for entries in lists]
-    _warn_of_unused(wide, named)
-    title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
-    return table.with_columns({**columns, title: lists}), {role: title}
+                index = Index(kept[empty[0]])
+                raise InputError("Row ", index, FROM_0, f" has no {noun}, but other rows have one.")
+    return columns, [lists[row] for row in kept]
 
 
-def _is_not_scored(outcome: Any, unnamed: Unnamed) -> bool:
-    word = _word(outcome)
-    if word == "none":
-        return outcome != word if unnamed.are_verdicts is None else not unnamed.are_verdicts
-    return word in NOT_SCORED
-
-
-def _warn_of_unused(table: Table, named: Mapping[str, Any]) -> None:
+def _warn_of_unused(columns: Columns, named: Mapping[str, Any]) -> None:
     """Warn of columns beside those of samples that hold something, but nothing that is read."""
-    used = {name for role in _BESIDE_SAMPLES for name in found_columns(table, role)}
+    used = {name for role in _BESIDE_SAMPLES for name in usual_columns(columns, role)}
     for names in named.values():
         used |= {names} if isinstance(names, str) else {*names}
     unused = [
         name or "without a name"
-        for name, column in table.columns.items()
-        if name not in used and any(map(_word, column))
+        for name, column in columns.items()
+        if name not in used and name != FILE and any(map(_word, column))
     ]
     if unused:
         noun = "column" if len(unused) == 1 else "columns"

@@ -78,6 +78,21 @@ def read_pipe(name: str, max_gb: float | None = None) -> bytes:
         return start + Limited(pipe, name, most_bytes(max_gb)).read()
 
 
+def read_file(name: str, max_gb: float | None = None) -> bytes:
+    """Return what a file, a pipe or standard input ("-") holds, see `require_openable`.
+
+    Raises:
+        ValueError: if it is another kind of file, or holds more than `max_gb`.
+    """
+    require_openable(name, max_gb)
+    if name == "-" or stat.S_ISFIFO(os.stat(name).st_mode):
+        return read_pipe(name, max_gb)
+    most = most_bytes(max_gb)
+    require_size(name, os.stat(name).st_size, most)
+    with open(name, "rb") as file:
+        return Limited(file, name, most).read()
+
+
 def _first_byte(descriptor: int, name: str) -> bytes:
     """Return nothing if a program writes to the pipe, or what it has written by now.
 

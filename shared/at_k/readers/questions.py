@@ -1,561 +1,390 @@
-"""`at_k.read`: choose the columns of a source, and gather its rows into questions."""
+"""Rows -> questions: which rows are samples of one question, and which are not to be mixed."""
 
 from __future__ import annotations
 
-import functools
-import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
-from ..core.checks import (
-    QUESTION,
-    InputError,
-    InPython,
-    check_count,
-    check_depth,
-    check_positive,
-    check_text,
-    is_list_like,
-    short,
-)
-from ..core.containers import QUESTION_NAMES
-from .columns import (
-    COUNT,
-    PER_QUESTION,
-    PER_SAMPLE,
-    SelectionError,
-    as_lists,
-    comparable,
-    entry_text,
-    find_column,
-    found_columns,
-    list_columns,
-    parsed_outcomes,
-    question_columns,
-    usual_columns,
-    with_fields,
-)
-from .grids import BY_CONTENT, Unnamed, with_sample_lists
-from .rows import (
-    Gathering,
-    gathered,
-    number_questions,
-    refuse_filters,
-    refuse_lists_of_ids,
-    refuse_mixtures,
-    refuse_repeated_samples,
-    rows_by_question,
-    rows_where,
-    warn_of_copies,
-)
-from .samples import (
-    TESTS,
-    are_elsewhere,
-    compute_predictions,
-    graded,
-    join_references,
-    read_cells,
-    with_tests,
-)
-from .selection import choose_columns, count_columns
-from .shards import Named
-from .sources import Reading, is_paths, load_table
-from .table import ArrowColumn, Columns, Table
+from ..core.checks import FROM_0, Index, InputError, is_missing, short
+from .cells import SampleCells
+from .missing import settle_missing
+from .names import IDS, PER_QUESTION, PER_SAMPLE
+from .reading import Reading, pairs_of
+from .roles import columns_of_role, question_columns
+from .settings import refuse_repeats, refuse_settings
+from .table import COUNT, FILE, SelectionError, Table, column_at, list_columns
+from .words import NO_ID, entry_text, has_lists
 
-Names = str | Sequence[str]
-"""The name of a column, or of several."""
-
-
-def read(
-    source: Any,
-    *,
-    predictions: str | None = None,
-    outcomes: str | None = None,
-    references: str | Mapping[Any, Any] | None = None,
-    questions: Names | None = None,
-    n: str | None = None,
-    correct: str | None = None,
-    counts: Names | Mapping[Any, str] | None = None,
-    groups: str | None = None,
-    R0: str | None = None,
-    clusters: str | None = None,
-    labels: str | None = None,
-    picked_by: str | None = None,
-    vote_weights: str | None = None,
-    correct_values: Collection[Any] = (),
-    where: Mapping[str, Any] | None = None,
-    pool: Names = (),
-    group_size: int | None = None,
-    records: str | None = None,
-    max_gb: float | None = None,
-    config: str | None = None,
-    split: str | None = None,
-) -> dict[str, Any]:
-    """Read samples or outcomes from a file, log, data frame or dataset, as arguments of `compute`.
-
-    A row of the source is a question with the list of its samples or a column for each sample (1,
-    2, .. or sample_1, sample_2, ..), or one sample, or the counts of a question. Rows with the same
-    question id belong to one question. Columns are found by their
-    usual names if they are not given, except those from `R0` to `vote_weights`. A name such as
-    `response.choices` leads to the fields of nested objects. A table without names holds outcomes.
-
-    Logs of agents that retry stop at the first correct sample: no question has two, and those with
-    fewer samples than others end with one. Scores of shares of correct samples are biased then:
-    give gpassk the largest possible number of samples as `budget`.
-
-    Args:
-        source: the path of a file or folder, a name that fsspec opens (`https://`, `s3://`,
-            `hf://datasets/..`), the name of a dataset that `datasets` can load, or a list of
-            files with parts of one run; or an object: an open file, a data frame, an Arrow table,
-            a `datasets.Dataset`, or a dict of columns.
-        predictions: the column of samples to be checked.
-        outcomes: the column of already-graded outcomes, instead of `predictions`.
-        references: the column to check the samples against. If the log has none: a dict with the
-            reference of each question, or a file with columns of questions and references.
-        questions: the column with the id of the question, or several that identify it together.
-        n: the column of numbers of samples, if the source has counts.
-        correct: the column of numbers of correct samples, if the source has counts.
-        counts: the columns of numbers of samples, one for each category 0, 1, .., in this order, or
-            named by their outcomes, such as 0, 0.5 and 1; or a dict with the column of each
-            outcome. A single column has lists of such numbers. Beside `predictions` or `outcomes`,
-            it has the number of times that the sample of its row occurs.
-        groups: the column of groups.
-        R0: the column of prior outcomes.
-        clusters: the column of clusters.
-        labels: the column of what a person says of a sample, 1 or 0, empty for most samples.
-        picked_by: the column of the scores that pick one of k samples, for max_at_k.
-        vote_weights: the column of the weights of votes, for cons_at_k.
-        correct_values: the outcomes that are correct, such as ["C"] or ["yes", "true"]; numbers are
-            compared as numbers. All others are incorrect.
-        where: the rows to read, by their entries: {"filter": "strict-match"}; a list of entries are
-            alternatives.
-        pool: columns whose entries may differ between the samples of a question. Without it, a
-            column such as run or filter with different entries is an error. With `pool=["run"]`,
-            rows of different runs are different samples. The rows of two filters of
-            lm-evaluation-harness have the same responses: select one filter with `where` instead.
-        group_size: the number of consecutive rows that belong to a question, such as 8 for the
-            rewards of TRL or verl with 8 samples of each prompt.
-        records: where the rows are, if they are inside of one object of JSON: the path to the list
-            of them, such as "results.results".
-        max_gb: the most that a file may hold, in GB (10^9 bytes), when it is decompressed. Default:
-            half of the memory, unless its rows can be counted while they are read; and for a
-            compressed file 1 GB, or 100 times its size if that is more.
-        config: the configuration of a dataset.
-        split: the split of a dataset.
-
-    Returns:
-        A dict of arguments of `compute`: predictions; references and groups, if the source has
-        them; and those from R0 to vote_weights whose columns are named.
-
-    Raises:
-        SelectionError: (a ValueError) if columns are missing or ambiguous; the message names the
-            argument to give.
-        ValueError: if the source cannot be read. The message names the line or row if it can. Or if
-            one of correct_values is no outcome.
-        FileNotFoundError: if there is no such file or folder.
-
-    Examples:
-        >>> columns = {"question": ["q1", "q1", "q2"], "answer": ["12", "13", "7"]}
-        >>> read(columns, predictions="answer", references={"q1": "12", "q2": "8"})
-        {'predictions': [['12', '13'], ['7']], 'references': ['12', '8']}
-    """
-    for name in [source] if isinstance(source, str) else source if type(source) is list else ():
-        if isinstance(name, str) and not (name and name.isprintable()):
-            raise ValueError(f"source is {short(name)}: this is no name of a file.")
-    # These are only read if they are named.
-    optional = {"R0": R0, "clusters": clusters, "labels": labels}
-    optional |= {"picked_by": picked_by, "vote_weights": vote_weights}
-    named: dict[str, Any] = {role: name for role, name in optional.items() if name is not None}
-    try:
-        loaded = read_questions(
-            source,
-            questions=questions,
-            correct_values=correct_values,
-            where=_pairs_of("where", where),
-            pool=pool,
-            group_size=group_size,
-            records=records,
-            max_gb=max_gb,
-            config=config,
-            split=split,
-            predictions=predictions,
-            outcomes=outcomes,
-            references=references,
-            n=n,
-            correct=correct,
-            counts=counts,
-            groups=groups,
-            **named,
-        )
-    except SelectionError as error:
-        problem = f"{error} Pass {' or '.join(dict.fromkeys(error.roles))}."
-        raise SelectionError(
-            problem, error.roles, error.choices, error.examples, error.further
-        ) from None
-    except ValueError as error:
-        if type(error).__module__.startswith("pyarrow"):
-            raise ValueError(f"The source cannot be read: {error}") from error
-        raise
-    check_correct_values(correct_values, [loaded])
-    return loaded.arguments
-
-
-def _pairs_of(name: str, values: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
-    if values is not None and not isinstance(values, Mapping):
-        raise TypeError(f"{name} is {short(values)}: give a dict, {{column: entry}}.")
-    return [
-        (column, entry)
-        for column, entries in (values or {}).items()
-        for entry in (entries if isinstance(entries, list) else [entries])
-    ]
+RowsOf = Mapping[Any, Sequence[int]]
+"""The rows of each question, by the text or the texts that identify it."""
 
 
 @dataclass(frozen=True)
-class Questions:
-    """The M questions of a source, and the columns that they were read from.
+class Gathered:
+    """The cells of M questions.
 
     Attributes:
-        arguments: what `compute` takes, M entries each: the predictions, and if the source has
-            them references, groups, R0, clusters and labels. Counts are a dict, see
-            `inputs.count_tables`.
-        columns: the name of the column of each role. Graded samples have the role outcomes, n and
-            correct, or counts, which may be a tuple of columns. The role questions names the
-            columns by which rows were gathered.
-        identifiers: columns that identify the questions, by name in lower case: M distinct texts
-            each.
-        origin: what the source says about itself.
-        unscored: why samples are None, if the source is a log that knows.
-        grades: M lists of the outcomes of the samples in a log, if they are to be checked again and
-            it has one outcome of each; otherwise None.
-        places: where each outcome occurs first, if large files were reduced to counts.
-        outcomes: what the outcomes were before correct_values graded them, as `graded` returns it.
+        cells: by role, an entry for each question.
+        ids: what identifies each question, a text or a tuple of texts; None if nothing does.
+        key: the columns of the ids.
+        is_merged: whether a row is one sample.
+        missing: what the first line says of missing samples.
     """
 
-    arguments: dict[str, Any]
-    columns: dict[str, Any]
-    identifiers: dict[str, list[Any]]
-    origin: dict[str, str] = field(default_factory=dict)
-    unscored: str = ""
-    grades: list[list[Any]] | None = None
-    places: Mapping[Any, str] = field(default_factory=dict)
-    outcomes: frozenset[Any] = frozenset()
+    cells: dict[str, list[Any]]
+    ids: list[Any] | None
+    key: Sequence[str]
+    is_merged: bool
+    missing: str = field(default="")
 
 
-def read_questions(
-    source: Any,
-    *,
-    questions: Names | None = None,
-    correct_values: Collection[Any] = (),
-    where: Iterable[tuple[str, Any]] = (),
-    pool: Names = (),
-    group_size: int | None = None,
-    records: str | None = None,
-    max_gb: float | None = None,
-    config: str | None = None,
-    split: str | None = None,
-    checked: bool = False,
-    unnamed: Unnamed = BY_CONTENT,
-    **columns: Any,
-) -> Questions:
-    """Read questions from a source. Most of the arguments are those of `read`.
+def gather(
+    table: Table, chosen: Mapping[str, Any], cells: SampleCells, of_lists: bool, reading: Reading
+) -> Gathered:
+    """Return the cells of the questions.
 
     Args:
-        source: as in `read`, like questions, correct_values, pool, group_size, config and split.
-        where: pairs of a column and an entry, which the rows have in it. Entries of the same column
-            are alternatives.
-        checked: whether the caller gives a checker.
-        unnamed: how a table is read whose columns may have no names.
-        **columns: the columns of the other roles. Those of PER_QUESTION that are not given are not
-            read; the other roles, and those that are None, are found by their usual names.
+        table: the source.
+        chosen: its columns, by role.
+        cells: of the samples, and of the roles with an entry for each question.
+        of_lists: whether a row has several samples.
+        reading: what the caller says.
 
     Raises:
-        SelectionError, ValueError, FileNotFoundError: as `read`.
+        SelectionError: if rows of one question are different runs or settings, or the same sample.
+        ValueError: if an id is missing, or if a question has two references or groups.
     """
-    key, pool, where = _names(questions, "questions"), _names(pool, "pool"), list(where)
-    correct_values = _listed("correct_values", correct_values)
-    if group_size is not None:
-        group_size = check_count("group_size", group_size)
-    for name, _ in where:
-        check_text("where", name)
-    for role, name in columns.items():
-        if name is not None and role not in ("references", "counts"):
-            check_text(role, name)
-    if max_gb is not None:
-        max_gb = check_positive("max_gb", max_gb, "give a number of GB above 0", 1e9)
-    if records is not None:
-        check_text("records", records)
-    reading = Reading(config, split, max_gb, records, where, unnamed)
-    roles = {name: columns.get(name) for name in ("outcomes", "groups", "R0", "clusters")}
-    others = {name for name, column in columns.items() if column is not None} - roles.keys()
-    named_columns = None
-    if not (checked or others or pool or group_size or records or config or split):
-        outcomes = roles.pop("outcomes")
-        per_question = list(filter(None, roles.values()))
-        names_of_where = [name for name, _ in where]
-        has_values = bool(correct_values)
-        named_columns = Named(key, outcomes, per_question, names_of_where, has_values, max_gb)
-    table = load_table(source, reading, named_columns)
-    if is_reduced := COUNT in table.columns:
-        columns["counts"] = COUNT
-    if are_elsewhere(columns.get("references"), table):
-        table, columns["references"] = join_references(table, columns["references"], key)
-    elif checked and columns.get("references") is None:
-        table = with_tests(table)
-        columns["references"] = TESTS if TESTS in table.columns else None
-    named = {role: name for role, name in columns.items() if name is not None}
-    if "counts" in named:
-        named["counts"] = count_columns(named["counts"])
-    lists = {"questions": key, "pool": pool, "where": [name for name, _ in where]}
-    table, lists_of_samples = with_sample_lists(table, unnamed, named | lists, checked)
-    named |= lists_of_samples
-    table = rows_where(with_fields(table, _pairs(named | lists)), where)
-    title = _title(source)
-    if not any(map(len, table.columns.values())):
-        raise InputError(f"{title} has no ", QUESTION, "s.")
-    if group_size is not None:
-        if key:
-            raise ValueError("Questions are identified by columns or by group_size, not by both.")
-        table, name = number_questions(table, group_size, title)
-        key = (name,)
-
-    @functools.cache
-    def rows_of_samples() -> dict[Any, list[int]]:
-        """Return the rows of each question, if a row is one sample."""
-        return rows_by_question(table.columns, key or question_columns(table, of_lists=False))
-
-    of_samples = {
-        role: name for role, name in named.items() if role not in (*PER_QUESTION, *PER_SAMPLE)
-    }
-    try:
-        refuse_filters(table)
-    except SelectionError as error:
-        raise _with_all_flags(error, table, of_samples, checked) from None
-    if table.roles:  # A log knows its questions, so runs are distinguished first.
-        log_key = key or question_columns(table, of_lists=False)
-        known = {name for _, name in _pairs(named)} | {*pool}
-        refuse_mixtures(Gathering(table.columns, title, log_key, rows_of_samples(), pool, known))
-    chosen: dict[str, Any] = dict(
-        choose_columns(table, of_samples, checked, lambda: list(rows_of_samples().values()))
-    )
-    chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
-    cells, of_lists = read_cells(table, chosen, title, lists_as_text=not key)
-    before: frozenset[Any] = frozenset()
-    if correct_values:
-        if "references" in cells or "samples" not in cells:
-            raise ValueError("correct_values are for outcomes: name their column.")
-        cells["samples"], before = graded(cells["samples"], correct_values)
-    for role, name in _columns_per_question(table, columns).items():
-        chosen[role] = name
-        cells[role] = list(as_lists(table.columns[name]) if role == "R0" else table.columns[name])
-    with_grades = found_columns(table, "outcomes") if table.roles and "references" in chosen else []
-    if len(with_grades) == 1:
-        grades = table.columns[with_grades[0]]
-        cells["grades"] = [[grade] for grade in grades] if of_lists else grades
-    if group_size is not None and of_lists:
-        raise ValueError(f"group_size is for one sample in each row, and {title} has lists.")
-
-    key = key or question_columns(table, of_lists)
-    identifiers = _unique_columns(table.columns) if of_lists else {}
-    usual = usual_columns(table.columns, "questions")
-    are_different = of_lists and (table.sources == 1 or 0 < len(usual) == len(identifiers))
-    if not key and not are_different:
-        raise _unknown_questions(table, usual, of_lists, title)
+    table, key = _key_of_rows(table, chosen, of_lists, reading)
     if of_lists and "samples" in cells:
-        names = key or (*usual, *_ids_beside(chosen))
-        refuse_lists_of_ids(table.columns, names, cells["samples"], title)
-    if key:
-        rows_of = rows_by_question(table.columns, key, title)
-        if not of_lists or len(rows_of) < len(table.columns[key[0]]):
-            used = {name for role, name in _pairs(chosen) if role not in PER_QUESTION} | {*pool}
-            gathering = Gathering(table.columns, title, key, rows_of, pool, used)
-            refuse_mixtures(gathering)
-            if not of_lists:
-                refuse_repeated_samples(gathering)
-            if pool and "predictions" in chosen:
-                warn_of_copies(gathering, list(cells["samples"]))
-            cells = {
-                role: gathered(gathering, role, entries, of_lists)
-                for role, entries in cells.items()
-            }
-            identifiers, chosen["questions"] = {}, ", ".join(key)
-        identifiers |= {", ".join(key).lower(): list(rows_of)}
-        is_checked = bool({"outcomes", "references"} & chosen.keys())
-        if table.roles and is_checked and "samples" in cells:
-            scored = _scored_questions(cells["samples"], list(rows_of), title)
-            if len(scored) < len(rows_of):
-                cells, identifiers = (_entries_at(x, scored) for x in (cells, identifiers))
-    of_log: Any = cells.pop("grades", None)
-    arguments = {"predictions": compute_predictions(cells, chosen), **cells}
-    arguments = {
-        role: entries.array if isinstance(entries, ArrowColumn) else entries
-        for role, entries in arguments.items()
-    }
-    if is_reduced:
-        del chosen["counts"]
-    origin, unscored, places = table.origin, table.unscored, table.places
-    return Questions(arguments, chosen, identifiers, origin, unscored, of_log, places, before)
+        names = key or _ids_beside(chosen)
+        _refuse_lists_of_ids(table, [*names, *_ids_beside(chosen)], cells["samples"])
+    if not key:
+        rows_of: RowsOf = {row: [row] for row in range(table.size)}
+    else:
+        rows_of = _rows_of(table, key)
+    used = {name for role, name in pairs_of(chosen) if role != "groups"}
+    _refuse_mixed_files(table, key, rows_of, used, reading.pool)
+    key, rows_of = _with_group_setting(table, key, rows_of, chosen)
+    if any(len(rows) > 1 for rows in rows_of.values()):
+        _refuse_mixtures(table, key, rows_of, {*used, *_group(chosen)}, cells, of_lists, reading)
+    merged = {role: _merged(table, key, rows_of, role, x, of_lists) for role, x in cells.items()}
+    samples, said = dict(zip(rows_of, merged.get("samples", ()), strict=False)), ""
+    written = merged.pop("as_written", None)
+    if samples and not any(row is None for row in samples.values()):
+        kept, said = settle_missing(table, samples, written, reading.missing)
+        merged["samples"] = list(kept.values())
+        places = [i for i, question in enumerate(rows_of) if question in kept]
+        merged = {
+            role: x if role == "samples" else [x[i] for i in places] for role, x in merged.items()
+        }
+        rows_of = {question: rows_of[question] for question in kept}
+    ids = list(rows_of) if key else None
+    return Gathered(merged, ids, key, not of_lists, said or table.missing)
 
 
-def check_correct_values(correct_values: Collection[Any], runs: Sequence[Questions]) -> None:
-    """Raise a ValueError if one of the correct values is an outcome of none of these runs."""
-    outcomes = frozenset[Any]().union(*(run.outcomes for run in runs))
-    for value in _listed("correct_values", correct_values):
-        if comparable(*parsed_outcomes([value])) not in outcomes:
-            shown = [str(outcome) for outcome in sorted(outcomes, key=str)]
-            listed = ", ".join(map(short, shown[:8])) + (", .." if len(shown) > 8 else "")
-            raise ValueError(
-                f"correct_values=[{short(value)}]: there is no such outcome. The outcomes are "
-                f"{listed}: name those that are correct."
+def _group(chosen: Mapping[str, Any]) -> set[str]:
+    return {chosen["groups"]} if "groups" in chosen else set()
+
+
+# --- What identifies a question ---------------------------------------------------------------
+
+
+def _key_of_rows(
+    table: Table, chosen: Mapping[str, Any], of_lists: bool, reading: Reading
+) -> tuple[Table, tuple[str, ...]]:
+    """Return the columns that identify questions, none if rows are questions without ids."""
+    if reading.group_size is not None:
+        return _numbered(table, reading.group_size, of_lists, reading)
+    key = reading.questions or question_columns(table, of_lists)
+    taken = {name for role, name in pairs_of(chosen) if role not in PER_QUESTION}
+    if not reading.questions and table.layout is None:
+        key = tuple(name for name in key if name not in taken)
+    if not key and not of_lists:
+        raise SelectionError(
+            [
+                f"{table.title} has one sample in each row, and no column with a usual name for "
+                f"the question of a row. If the samples of a question follow each other, give "
+                f"their number as group_size (in the shell --group-size). ",
+                list_columns(table.columns),
+            ],
+            ["questions"],
+            table.columns,
+        )
+    return table, key
+
+
+def _numbered(
+    table: Table, group_size: int, of_lists: bool, reading: Reading
+) -> tuple[Table, tuple[str, ...]]:
+    """Return the table with a column that numbers the questions, and its name."""
+    if reading.questions:
+        raise ValueError("Questions are identified by columns or by group_size, not by both.")
+    if of_lists:
+        raise ValueError(f"group_size is for one sample in each row, and {table.title} has lists.")
+    if table.size % group_size:
+        raise ValueError(
+            f"{table.title} has {table.size} rows, which is not a multiple of {group_size}."
+        )
+    name = f"every {group_size} rows"
+    numbers = [row // group_size for row in range(table.size)]
+    return table.with_columns({**table.columns, name: numbers}), (name,)
+
+
+def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
+    """Return the rows of each question; a ValueError if an id is missing."""
+    texts = [list(map(entry_text, table.columns[name])) for name in key]
+    for name, entries in zip(key, texts, strict=True):
+        _check_ids(table, name, entries, is_whole=len(key) == 1)
+    rows_of: dict[Any, list[int]] = {}
+    for row, question in enumerate(texts[0] if len(key) == 1 else zip(*texts, strict=True)):
+        rows_of.setdefault(question, []).append(row)
+    return rows_of
+
+
+def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) -> None:
+    """Raise a ValueError if an id is missing, or if two ids differ by spaces only."""
+    absent = [row for row, text in enumerate(texts) if not text or (is_whole and text in NO_ID)]
+    if absent:
+        rows = [part for row in absent[:5] for part in (", ", Index(row))][1:]
+        more = ", .." if len(absent) > 5 else ""
+        noun, verb = ("row", "has") if len(absent) == 1 else ("rows", "have")
+        text = texts[absent[0]]
+        what = f"{short(text)} as {name}" if text else f"no {name}"
+        what = f" {verb} {what}, so the question is unknown."
+        raise InputError(f"{table.title}, {noun} ", *rows, more, FROM_0, what)
+    row_of: dict[str, int] = {}
+    for row, text in enumerate(texts):
+        first = row_of.setdefault(" ".join(text.split()), row)
+        if texts[first] != text:
+            raise InputError(
+                *(f"{table.title}, rows ", Index(first), " and ", Index(row), FROM_0),
+                f" have a {name} that differs by spaces only: {short(texts[first])} and "
+                f"{short(text)}. If they are one question, give both the same text; if not, "
+                f"another column has to identify it.",
             )
 
 
-def _with_all_flags(
-    error: SelectionError, table: Table, named: Mapping[str, Any], checked: bool
-) -> SelectionError:
-    """Return the error with all that has to be named to read the rows of each of its examples.
-
-    Examples that name a task are left out if logs of all tasks can be read together.
-    """
-    ways = []
-    for example, conditions in zip(error.examples, error.further, strict=True):
-        filters = [example, *(other for _, other in conditions)]
-        choices = _choices(rows_where(table, filters), named, checked)
-        ways += [(example, (*conditions, *choice)) for choice in choices]
-    together = [way for way in ways if way[0].column != "task"]
-    examples, further = zip(*(together or ways), strict=True)
-    return SelectionError(error.args, ["where"] * len(examples), error.choices, examples, further)
-
-
-def _choices(
-    table: Table, named: Mapping[str, Any], checked: bool
-) -> list[tuple[tuple[str, str], ...]]:
-    """Return the (role, column) pairs of each way in which a log can be read, if there is one."""
-    try:
-        choose_columns(table, named, checked, list)
-    except SelectionError as error:
-        role = error.roles[0]
-        found = [] if role in named else found_columns(table, role)
-        ways = [
-            ((role, name), *further)
-            for name in found
-            for further in _choices(table, {**named, role: name}, checked)
-        ]
-        return ways
-    return [()]
-
-
-def _entries_at(columns: Mapping[str, Sequence[Any]], rows: Sequence[int]) -> dict[str, Any]:
-    return {name: [cells[row] for row in rows] for name, cells in columns.items()}
-
-
-def _scored_questions(samples: Sequence[Any], ids: Sequence[Any], title: str) -> list[int]:
-    """Return the questions of a log that have a sample with a score. A warning names the others.
-
-    Harnesses leave them out too: all of their samples ended in an error.
-    """
-    lost = [
-        question
-        for question, entries in enumerate(samples)
-        if isinstance(entries, list) and entries and all(entry is None for entry in entries)
-    ]
-    if len(lost) == len(samples):
-        raise ValueError(f"{title} has no sample that is scored.")
-    if lost:
-        texts = [ids[question] for question in lost[:10]]
-        shown = ", ".join(x if isinstance(x, str) else " ".join(x) for x in texts)
-        warnings.warn(
-            f"{title}: {len(lost)} of {len(samples)} questions have no sample that is scored, and "
-            f"are left out: {shown}{', ..' if len(lost) > 10 else ''}.",
-            stacklevel=2,
-        )
-    unscored = {*lost}
-    return [question for question in range(len(samples)) if question not in unscored]
-
-
-def _title(source: Any) -> str:
-    """Return what to call the source in messages."""
-    if isinstance(source, (str, Path)):
-        return str(source)
-    return ", ".join(map(str, source)) if is_paths(source) else "The source"
-
-
-def _ids_beside(chosen: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths that ids of questions would have beside samples inside of a list."""
+def _ids_beside(chosen: Mapping[str, Any]) -> list[str]:
+    """Return the paths that ids of questions would have beside samples inside of a list."""
+    paths = []
     for path in (chosen.get("predictions"), chosen.get("outcomes")):
         while isinstance(path, str) and (path := path.rpartition(".")[0]):
             # The `id` of a sample is often its own.
-            yield from (f"{path}.{name}" for name in QUESTION_NAMES if name != "id")
+            paths += [f"{path}.{name}" for name in IDS if name not in ("id", "_id")]
+    return paths
 
 
-def _names(names: Names | None, role: str = "counts") -> tuple[str, ...]:
-    return () if names is None else tuple(check_text(role, x) for x in _listed(role, names))
+def _refuse_lists_of_ids(table: Table, names: Iterable[str], samples: Sequence[Any]) -> None:
+    """Raise a ValueError if a row has an id for each of its samples: it holds several questions.
+
+    A prompt that is a list of messages, which are objects, is one id.
+    """
+    for name in names:
+        ids = column_at(table.columns, name)
+        if ids is None or not has_lists(ids):
+            continue
+        for row, (entry, cell) in enumerate(zip(ids, samples, strict=True)):
+            is_list = isinstance(entry, list) and isinstance(cell, list)
+            if not is_list or len(entry) != len(cell) or any(isinstance(x, dict) for x in entry):
+                continue
+            if len({entry_text(x) for x in entry}) > 1:
+                path = name.rpartition(".")[0] or name
+                raise InputError(
+                    *table.row_place(row),
+                    f" has {len(cell)} samples, and a {name} for each of them. If the rows are "
+                    f"inside of one object, say where: records={path!r} (in the shell --records "
+                    f"{path}).",
+                )
 
 
-def _listed(role: str, values: Any) -> list[Any]:
-    if not isinstance(values, (str, Set)) and not is_list_like(values):
-        raise TypeError(f"{role} is {short(values)}: give a text, or a list.")
-    listed = [values] if isinstance(values, str) else list(values)
-    check_depth(role, listed)
-    return listed
+# --- Rows that are merged ---------------------------------------------------------------------
 
 
-def _pairs(names: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (role, column) pairs; a role may have several columns, or a dict of them."""
-    return [
-        (role, column)
-        for role, columns in names.items()
-        for column in _names([*columns.values()] if isinstance(columns, Mapping) else columns)
-    ]
+def _merged(
+    table: Table,
+    key: Sequence[str],
+    rows_of: RowsOf,
+    role: str,
+    cells: Sequence[Any],
+    of_lists: bool,
+) -> list[Any]:
+    """Return the cells of a role with one entry for each question.
+
+    Samples of a question are put together, and its counts are added. Its other entries have to be
+    equal in all rows.
+    """
+    cells = list(cells)
+    questions = [[cells[row] for row in rows] for rows in rows_of.values()]
+    if role == "counts":
+        return [[sum(column) for column in zip(*lists, strict=True)] for lists in questions]
+    if role in ("samples", "as_written", "verdicts", "multiplicities", "grades", *PER_SAMPLE):
+        if not of_lists:
+            return questions
+        return [None if None in x else list(itertools.chain(*x)) for x in questions]
+    for question, (first, *copies) in rows_of.items():
+        for row in copies:
+            if cells[row] != cells[first] and not (
+                is_missing(cells[row]) and is_missing(cells[first])
+            ):
+                raise ValueError(
+                    f"Rows {first} and {row} of {table.title} have the same {', '.join(key)}, "
+                    f"{short(question)}, but different {role}: {short(cells[first])} and "
+                    f"{short(cells[row])}."
+                )
+    return [entries[0] for entries in questions]
 
 
-def _columns_per_question(table: Table, columns: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the columns of the roles of PER_QUESTION that the table has."""
-    columns_by_role = {}
-    for role in PER_QUESTION:
-        name = find_column(table, role, columns[role]) if role in columns else None
-        is_log_of_one_task = (
-            role == "groups"
-            and name is not None
-            and table.roles
-            and columns[role] is None
-            and len(set(table.columns[name])) == 1
+def _with_group_setting(
+    table: Table, key: tuple[str, ...], rows_of: RowsOf, chosen: Mapping[str, Any]
+) -> tuple[tuple[str, ...], RowsOf]:
+    """Return the key and the rows with the groups in the key, if these are a setting.
+
+    Then a question with one setting is another question than with another setting.
+    """
+    from .names import SETTINGS
+    from .settings import is_setting
+
+    name = chosen.get("groups")
+    if not key or name is None or name in key:
+        return key, rows_of
+    texts = list(map(entry_text, table.columns[name]))
+    varies = any(len({texts[row] for row in rows}) > 1 for rows in rows_of.values())
+    is_named = name.rpartition(".")[2].lower() in SETTINGS
+    if not varies or not (is_named or is_setting(texts, list(rows_of.values()))):
+        return key, rows_of
+    return (*key, name), _rows_of(table, (*key, name))
+
+
+def _refuse_mixtures(
+    table: Table,
+    key: Sequence[str],
+    rows_of: RowsOf,
+    used: Collection[str],
+    cells: SampleCells,
+    of_lists: bool,
+    reading: Reading,
+) -> None:
+    """Raise a SelectionError if rows of one question are different runs, or the same sample."""
+    scored = {row for row, cell in enumerate(cells.get("samples", ())) if cell is not None}
+    with_outcome = {
+        question: [row for row in rows if row in scored or "samples" not in cells]
+        for question, rows in rows_of.items()
+    }
+    with_outcome = {question: rows for question, rows in with_outcome.items() if rows}
+    refuse_settings(table, key, with_outcome, used, reading.pool)
+    if not of_lists and "multiplicities" not in cells:
+        numbered_by = columns_of_role(table, "samples") if table.layout else ()
+        refuse_repeats(table, key, rows_of, used, reading.pool, numbered_by)
+
+
+# --- Several files ----------------------------------------------------------------------------
+
+_NUMBERED_RUN = re.compile(
+    r"(?<![a-z])(run|rs|seed|sample|samples|trial|attempt|epoch|repeat|rep|rollout|iter|try|part|"
+    r"shard|chunk|rank|worker|batch)[-_. ]?\d+(-of-\d+)?"
+)
+_DATE = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d([T_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?)?(?!\d)")
+_LEAST_PLAIN_ROWS = 20
+_LAST_NUMBER = re.compile(r"_(\d+)(?=\.|$)")
+
+
+def are_repeated_runs(names: Sequence[str]) -> bool:
+    """Whether names of files differ in nothing but the number of a run, a date, or _1 to _n."""
+    masked = [_NUMBERED_RUN.sub(r"\1#", _DATE.sub("DATE", name.lower())) for name in names]
+    if len({*masked}) == 1:
+        return True
+    numbers = [[int(x) for x in _LAST_NUMBER.findall(PurePosixPath(name).name)] for name in masked]
+    if len({_LAST_NUMBER.sub("_#", name) for name in masked}) > 1 or not all(numbers):
+        return False
+    last = sorted(x[-1] for x in numbers)
+    return last in (list(range(len(last))), list(range(1, len(last) + 1)))
+
+
+def _refuse_mixed_files(
+    table: Table,
+    key: Sequence[str],
+    rows_of: RowsOf,
+    used: Collection[str],
+    pool: Sequence[str],
+) -> None:
+    """Raise a SelectionError if files have the same questions, and may be of different models."""
+    if FILE not in table.columns or "files" in pool or FILE in pool:
+        return
+    files = list(table.columns[FILE])
+    if not key:
+        raise SelectionError(
+            f"{table.title} have no column with a usual name for the question of a row, so their "
+            f"questions may be the same.",
+            ["questions"],
+            table.columns,
         )
-        if name is not None and not is_log_of_one_task:
-            columns_by_role[role] = name
-    return columns_by_role
-
-
-def _unknown_questions(
-    table: Table, usual: Sequence[str], of_lists: bool, title: str
-) -> SelectionError:
-    """Return the error that no column with a usual name identifies the question of a row."""
-    what, hint = "several files", ""
-    if not of_lists:
-        what = "one sample in each row"
-        hint = (
-            "If the samples of a question follow each other, give their number as group_size "
-            "(in the shell --group-size). "
-        )
-    problem = "no column with a usual name for the question of a row"
-    if usual:
-        problem = f"which rows are of the same question is not clear from {' and '.join(usual)}"
-    return SelectionError(
-        [f"{title} has {what}, and {problem}. ", InPython(hint), list_columns(table.columns)],
-        ["questions"],
-        table.columns,
+    shared = next((x for x, rows in rows_of.items() if len({files[r] for r in rows}) > 1), None)
+    if shared is None:
+        return
+    _refuse_copies(table, files, {*key, *used, FILE, COUNT})
+    if (table.layout and table.layout.files_are_runs) or are_repeated_runs(table.files):
+        return
+    raise SelectionError(
+        f"{table.title} have the same questions, such as {_id_text(shared)}: they are runs of one "
+        f"model if pool='files' says so, and otherwise at-k compare compares them.",
+        ["pool"],
+        ["files"],
+        ["files"],
     )
 
 
-def _unique_columns(columns: Columns) -> dict[str, list[Any]]:
-    """Return the columns with usual names of questions that have no entry twice, as texts."""
-    texts = {
-        name.lower(): [entry_text(entry) for entry in columns[name]]
-        for name in usual_columns(columns, "questions")
-    }
-    return {
-        name: entries
-        for name, entries in texts.items()
-        if "" not in entries and len(set(entries)) == len(entries)
-    }
+def _id_text(question: Any) -> str:
+    return short(question) if isinstance(question, str) else short(" ".join(question))
+
+
+def _refuse_copies(table: Table, files: Sequence[int], plain: Collection[str]) -> None:
+    """Raise a ValueError if a file has all rows of another one.
+
+    Few rows of nothing but ids and outcomes may be equal by chance.
+    """
+    least = 1 if table.columns.keys() - plain else _LEAST_PLAIN_ROWS
+    names = [name for name in table.columns if name != FILE]
+    texts = [list(map(entry_text, table.columns[name])) for name in names]
+    rows: dict[int, Counter[Any]] = {}
+    for file, cells in zip(files, zip(*texts, strict=True), strict=True):
+        rows.setdefault(file, Counter())[cells] += 1
+    for one, other in itertools.permutations(rows, 2):
+        if rows[one] <= rows[other] and rows[one].total() >= least:
+            raise ValueError(
+                f"{table.files[other]} contains all rows of {table.files[one]}, which would count "
+                f"twice: leave it out. If they are different samples, pool='files' says so."
+            )
+
+
+# --- Filters of lm-evaluation-harness ---------------------------------------------------------
+
+
+def refuse_filters(table: Table) -> None:
+    """Raise a SelectionError if a log has the rows of several filters, one of which has to be
+    chosen: they repeat the same responses.
+    """
+    for name in columns_of_role(table, "filters") if table.layout else ():
+        key = question_columns(table, of_lists=False)
+        cells = list(map(entry_text, table.columns[name]))
+        rows_of = _rows_of(table, key)
+        rows = next((x for x in rows_of.values() if len({cells[r] for r in x}) > 1), None)
+        if rows is None:
+            continue
+        entries = list(dict.fromkeys(cells[row] for row in rows))
+        ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key)
+        tasks = {*map(entry_text, table.columns.get("task", ()))}
+        task = [("where", f"task={table.columns['task'][rows[0]]}")] if len(tasks) > 1 else []
+        raise SelectionError(
+            f"The samples of {ids} have different values of {name}: "
+            f"{', '.join(map(short, entries))}. The rows of each {name} hold the same responses, "
+            f"which would be counted {len(entries)} times: choose one {name}.",
+            ["where"] * len(entries),
+            table.columns,
+            [f"{name}={entry}" for entry in entries],
+            [task] * len(entries),
+        )

@@ -6,7 +6,6 @@ fsspec and its drivers are imported where they are needed.
 from __future__ import annotations
 
 import glob
-import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 _PAGES = (b"<!doctype html", b"<html")
-SECONDS_OF_SILENCE = 60
+_SECONDS_OF_SILENCE = 60
 """How long a server of HTTP may send nothing."""
 
 
@@ -38,7 +37,7 @@ def remote_names(pattern: str) -> list[str]:
     is_http = pattern.startswith("http")  # where a question mark starts the query
     if not ("*" in pattern if is_http else glob.has_magic(pattern)):
         return [pattern]
-    files = _opened(
+    files = _with_system(
         pattern, lambda system, path: sorted(map(system.unstrip_protocol, system.glob(path)))
     )
     if not files:
@@ -54,7 +53,7 @@ def remote_content(name: str) -> bytes:
         ImportError: if the driver of the protocol is not installed.
         ValueError: if the file cannot be read, or is a folder, with the reason.
     """
-    content = _opened(name, _file_or_none)
+    content = _with_system(name, _file_or_none)
     is_page = content is not None and content[:100].lstrip().lower().startswith(_PAGES)
     if content is None or (name.startswith("http") and is_page):
         what = "a page" if is_page else "a folder"
@@ -63,49 +62,6 @@ def remote_content(name: str) -> bytes:
             f"{'' if is_page else f', or give a pattern such as {name}/*.jsonl'}."
         )
     return content
-
-
-def remote_size(name: str) -> int:
-    """Return the number of bytes of a file, or 0 if the server does not say it."""
-    return _opened(name, lambda system, path: system.size(path)) or 0
-
-
-class RemoteFile(io.RawIOBase):
-    """A file that is read in blocks.
-
-    Args:
-        name: of the file.
-        seekable: whether parts of it are read in any order, which some servers of HTTP refuse.
-
-    Raises:
-        FileNotFoundError, ImportError, ValueError: as `remote_content`, also while it is read.
-    """
-
-    def __init__(self, name: str, seekable: bool = False):
-        super().__init__()
-        in_order = {} if seekable or not name.startswith("http") else {"block_size": 0}
-        self._name = name
-        self._file = _opened(name, lambda system, path: system.open(path, "rb", **in_order))
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return self._file.seekable()
-
-    def readinto(self, buffer: Any) -> int:
-        with _reasons(self._name):
-            data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._file.seek(offset, whence)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
 
 
 def _file_or_none(system: Any, path: str) -> bytes | None:
@@ -118,7 +74,7 @@ def _file_or_none(system: Any, path: str) -> bytes | None:
         raise
 
 
-def _opened(name: str, use: Any) -> Any:
+def _with_system(name: str, use: Any) -> Any:
     """Return what a function of the file system and the path returns."""
     import fsspec
 
@@ -127,7 +83,7 @@ def _opened(name: str, use: Any) -> Any:
         if name.startswith("http"):
             import aiohttp
 
-            silence = SECONDS_OF_SILENCE
+            silence = _SECONDS_OF_SILENCE
             timeout = aiohttp.ClientTimeout(sock_connect=silence, sock_read=silence)
             options["client_kwargs"] = {"timeout": timeout}
         system, path = fsspec.core.url_to_fs(name, **options)

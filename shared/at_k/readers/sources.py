@@ -1,111 +1,52 @@
-"""Load a source into a table: files, a saved dataset, a dataset of the Hub, or an object.
-
-`datasets` and `pyarrow` are imported where they are needed, because they take a second.
-"""
+"""Names of files, folders and datasets, or objects -> one table."""
 
 from __future__ import annotations
 
 import glob
+import json
+import re
 import tempfile
+import warnings
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from ..core.containers import as_arrow
-from .columns import SelectionError, column_at, with_fields
-from .files import FORMATS, file_format, read_file
-from .grids import BY_CONTENT, Unnamed
-from .harnesses import LOG_FOLDERS, OBJECT_READERS, PATH_READERS, TABLE_READERS
-from .opening import require_openable, require_size
-from .remote import is_remote, path_of, remote_content, remote_names, remote_size
-from .rows import entries_by_column, rows_inside, rows_where
-from .shards import Named, reduced_table
-from .table import ArrowColumn, Columns, Table, columns_of_rows, join_tables, require_equal_columns
-
-
-class Reading(NamedTuple):
-    """How sources are read: the arguments of `at_k.read` of the same names.
-
-    Args:
-        where: pairs of a column and an entry, as in `rows_where`. Each of several files has to have
-            such a row, unless it is the log of another task.
-        unnamed: how a table is read whose columns may have no names.
-    """
-
-    config: str | None = None
-    split: str | None = None
-    max_gb: float | None = None
-    records: str | None = None
-    where: Sequence[tuple[str, Any]] = ()
-    unnamed: Unnamed = BY_CONTENT
+from ..core.checks import short
+from .formats import FORMATS, decompressed, file_format, parse_file, zip_member
+from .frames import one_split, table_of_dataset, table_of_object
+from .layouts import ARC, LM_EVAL_NAME, is_arc, recognised
+from .names import COLUMN_NAMES
+from .opening import read_file, require_openable
+from .reading import Reading, pairs_of
+from .remote import is_remote, path_of, remote_content, remote_names
+from .table import (
+    Table,
+    column_at,
+    entries_by_column,
+    join_tables,
+    rows_where,
+    table_of_columns,
+    table_of_rows,
+    with_fields,
+)
 
 
-def load_table(source: Any, reading: Reading | None = None, named: Named | None = None) -> Table:
-    """Return the table of a source. The errors are those of `read_questions`.
-
-    Args:
-        source: as in `read_questions`.
-        reading: how it is read.
-        named: if distinct rows of large files are enough: the columns that the caller names. Then
-            the table may have the column `COUNT`.
-    """
-    reading = reading or Reading()
+def load_table(source: Any, reading: Reading) -> Table:
+    """Return the table of a source. The errors are those of `read`."""
     source = [source] if isinstance(source, (str, Path)) else source
     if is_paths(source):
-        names = _expanded(list(map(str, source)), reading.max_gb)
-        if named is not None:
-            reduced = reduced_table(names, named, lambda rows: bool(_with_roles(rows, None).roles))
-            if reduced is not None:
-                return reduced
-        tables = [_load_one(name, reading) for name in names]
-        if len(tables) == 1:
-            return tables[0]
-        kept = [
-            (table, name)
-            for table, name in zip(tables, names, strict=True)
-            if _contributes(table, name, reading.where)
-        ]
-        tables, names = map(list, zip(*kept, strict=True)) if kept else (tables, names)
-        return join_tables(tables, names)
+        return load_files(list(map(str, source)), reading)
     if hasattr(source, "read"):
-        return _with_records(Table(_columns_of_open_file(source, reading)), reading, None)
-    for read_object in OBJECT_READERS:
-        log = read_object(source)
-        if log is not None:
-            return log
-    return _with_records(Table(columns_of_object(source, reading.split)), reading, None)
-
-
-def _columns_of_open_file(file: Any, reading: Reading) -> Columns:
-    content = file.read()
-    name = getattr(file, "name", None)
-    name = name if isinstance(name, str) else "The file"
-    content = content.encode() if isinstance(content, str) else bytes(content)
-    return read_file(name, reading.max_gb, content, reading.unnamed)
-
-
-def _contributes(table: Table, name: str, where: Sequence[tuple[str, Any]]) -> bool:
-    """Whether one of several files is read. It is not if it is the log of a task not chosen.
-
-    Raises:
-        ValueError: if another file has no row that is read.
-    """
-    if not any(map(len, table.columns.values())):
-        raise ValueError(f"{name} has no rows: leave it out.")
-    for column, entries in entries_by_column(where).items():
-        if column == "task" and "task" in table.origin and table.origin["task"] not in entries:
-            return False
-        if column_at(table.columns, column) is None:
-            raise ValueError(f"{name} contributes no row: it has no column {column!r}.")
-        try:
-            pairs = [(column, entry) for entry in entries]
-            table = rows_where(with_fields(table, [("where", column)]), pairs)
-        except ValueError as error:
-            raise ValueError(f"{name} contributes no row. {error}") from error
-    return True
+        content = source.read()
+        name = getattr(source, "name", None)
+        name = name if isinstance(name, str) else "The file"
+        data = content.encode() if isinstance(content, str) else bytes(content)
+        return _table_of_bytes(name, data, "", reading, None)
+    return _finished(table_of_object(source, reading.split), reading, None)
 
 
 def is_paths(source: Any) -> bool:
@@ -117,12 +58,45 @@ def is_paths(source: Any) -> bool:
     )
 
 
-def _expanded(sources: Sequence[str], max_gb: float | None) -> list[str]:
-    """Return the files that the sources name, also by wildcards that the shell has not expanded.
+def load_files(sources: Sequence[str], reading: Reading | None = None) -> Table:
+    """Return the rows of files, folders of logs, or datasets."""
+    from .counting import counted_table
 
-    Raises:
-        ValueError: if a file is named twice, or if one cannot be opened, see `require_openable`.
-    """
+    reading = reading or Reading()
+    for name in sources:
+        if not is_remote(name):
+            require_openable(name, reading.max_gb)
+    names = _expanded(sources)
+    counted = counted_table(names, reading)
+    if counted is not None:
+        return counted
+    tables = [_load_one(name, reading) for name in names]
+    if len(tables) == 1:
+        return tables[0]
+    return join_tables([x for x in tables if _contributes(x, reading.where)] or tables)
+
+
+def _contributes(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
+    """Whether one of several files is read. It is not if it is the log of a task not chosen."""
+    if not table.size:
+        raise ValueError(f"{table.title} has no rows: leave it out.")
+    conditions = entries_by_column(where)
+    task = table.origin.get("task")
+    if task is not None and task not in conditions.get("task", [task]):
+        return False
+    for column, entries in conditions.items():
+        if column_at(table.columns, column) is None:
+            raise ValueError(f"{table.title} contributes no row: it has no column {column!r}.")
+        try:
+            pairs = [(column, entry) for entry in entries]
+            table = rows_where(with_fields(table, [("where", column)]), pairs)
+        except ValueError as error:
+            raise ValueError(f"{table.title} contributes no row. {error}") from error
+    return True
+
+
+def _expanded(sources: Sequence[str]) -> list[str]:
+    """Return the files that the sources name, also by wildcards that the shell has not expanded."""
     names = []
     for source in sources:
         if is_remote(source):
@@ -130,90 +104,258 @@ def _expanded(sources: Sequence[str], max_gb: float | None) -> list[str]:
             continue
         is_pattern = glob.has_magic(source) and not Path(source).exists()
         matching = sorted(glob.glob(source, recursive=True)) if is_pattern else [source]
-        names += [log for name in matching for log in _logs_in(name) or [name]]
+        names += [log for name in matching for log in logs_in(Path(name)) or [name]]
     if not names:
         raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
-    by_path: dict[Any, str] = {}
+    paths: set[Any] = set()
     for name in names:
-        if is_remote(name):
-            path: Any = name
-            if max_gb is not None:
-                require_size(name, remote_size(name), 1e9 * max_gb)
-        else:
-            require_openable(name, max_gb)
-            path = Path(name).resolve()
-        if path in by_path:
+        path = name if is_remote(name) else Path(name).resolve()
+        if path in paths:
             raise ValueError(f"{name} is given twice, so its samples would count twice.")
-        by_path[path] = name
+        paths.add(path)
     return names
 
 
-def _logs_in(source: str) -> list[str]:
-    """Return the logs of a harness, if the source is a folder of such logs."""
-    path = Path(source)
-    finders = LOG_FOLDERS if path.is_dir() else ()
-    return next((list(map(str, logs)) for find in finders if (logs := find(path))), [])
+# --- Folders that tools write -----------------------------------------------------------------
+
+_START_OF_LOG = re.compile(r'\s*{\s*"version":\s*\d+,\s*"status":')
+_PATTERNS = ("*/result.json", "**/report.json", "**/.aider.results.json")
+"""The files of Harbor, SWE-bench and aider in their folders, one for each trial or instance."""
+
+
+def logs_in(folder: Path) -> list[str]:
+    """Return the logs in a folder that a tool writes, the newest of each task."""
+    if not folder.is_dir():
+        return []
+    logs = [
+        (x, y)
+        for x in sorted(folder.rglob("samples_*.jsonl"))
+        if (y := LM_EVAL_NAME.fullmatch(x.name))
+    ]
+    logs.sort(key=lambda log: log[1]["date"])
+    if logs:
+        return _newest(folder, {file: (file.parent, name["task"]) for file, name in logs})
+    details = sorted(folder.rglob("details_*.parquet"), key=lambda file: file.parent.name)
+    if details:
+        return _newest(folder, {x: (x.parents[1], x.name.partition("_20")[0]) for x in details})
+    inspect = [x for x in sorted(folder.rglob("*")) if _is_inspect_log(x)]
+    if inspect:
+        about = {file: _about_inspect(file) for file in inspect}
+        inspect.sort(key=lambda file: about[file][1])
+        return _newest(folder, {file: about[file][0] for file in inspect})
+    for pattern in _PATTERNS:
+        if found := sorted(folder.glob(pattern)):
+            return list(map(str, found))
+    names = ("results.json", "state.json", "dataset_info.json", "dataset_dict.json")
+    results, *of_dataset = (folder / name for name in names)
+    if results.is_file() and not any(x.is_file() for x in of_dataset):
+        return [str(results)]  # of Terminal-Bench, or tau2
+    if any(folder.glob("results_*.json")) or any(folder.glob("*/results_*.json")):
+        raise ValueError(
+            f"{folder} has results of lm-evaluation-harness without samples. Run the harness with "
+            f"--log_samples, which writes samples_*.jsonl: here are none."
+        )
+    return []
+
+
+def _newest(folder: Path, tasks: Mapping[Path, Any]) -> list[str]:
+    """Return the last log of each task. A warning names the others."""
+    newest = {task: log for log, task in tasks.items()}
+    others = [str(log) for log, task in tasks.items() if newest[task] != log]
+    if others:
+        warnings.warn(
+            f"{folder} has several logs of a task. The newest that is complete is read, without "
+            f"{', '.join(others[:5])}{', ..' if len(others) > 5 else ''}.",
+            stacklevel=2,
+        )
+    return sorted(map(str, newest.values()))
+
+
+def _is_inspect_log(file: Path) -> bool:
+    if file.suffix != ".json" or not file.is_file():
+        return file.suffix == ".eval"
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        return bool(_START_OF_LOG.match(lines.read(200)))
+
+
+def _about_inspect(file: Path) -> tuple[Any, tuple[bool, str]]:
+    """Return the id of the task of a log, and what orders logs of a task: the newest last."""
+    data = file.read_bytes()
+    log = eval_log(data, str(file), ()) if file.suffix == ".eval" else json.loads(data)
+    about = log["eval"]
+    return about.get("task_id", about["task"]), (log["status"] == "success", about["created"])
+
+
+def eval_log(data: bytes, name: str, start: tuple[str, ...] = ("samples/",)) -> dict[str, Any]:
+    """Return a `.eval` file of inspect_ai as its JSON: a zip file with a member for each sample.
+
+    Args:
+        data: its content.
+        name: of the file, for messages.
+        start: the start of the names of the members of samples, or () for none.
+
+    Raises:
+        ValueError: if it cannot be read.
+    """
+    try:
+        members = {x.filename: x for x in zipfile.ZipFile(BytesIO(data)).infolist()}
+        header = next(x for x in ("header.json", "_journal/start.json") if x in members)
+        names = [x for x in members if start and x.startswith(start)]
+        log, *samples = (json.loads(zip_member(data, members[x], name)) for x in (header, *names))
+        known = {"version": 2, "status": "started", **log, "samples": samples}
+        return {**known, "samples": sorted(samples, key=lambda x: (x["epoch"],))}
+    except (zipfile.BadZipFile, StopIteration, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{name} is no log of inspect_ai: {error}") from error
+
+
+# --- One file or dataset ----------------------------------------------------------------------
 
 
 def _load_one(source: str, reading: Reading) -> Table:
     path = Path(source)
     if is_remote(source):
-        content, name = remote_content(source), path_of(source).name
-        if name.endswith(".eval"):  # inspect_ai reads files
-            with tempfile.TemporaryDirectory() as folder:
-                copy = Path(folder, name)
-                copy.write_bytes(content)
-                return _load_one(str(copy), reading)
-        return _with_records(
-            Table(read_file(source, reading.max_gb, content, reading.unnamed)), reading, path
-        )
-    for read_path in PATH_READERS if path.exists() else ():
-        table = read_path(path)
-        if table is not None:
-            return table
-    table = Table(_load_columns(source, reading))
-    return _with_records(table, reading, path if path.exists() else None)
+        suffix = file_format(path_of(source))
+        suffix = suffix if suffix in (*FORMATS, ".eval") else ""
+        return _table_of_bytes(source, remote_content(source), suffix, reading, path_of(source))
+    if source != "-" and (not path.exists() or path.is_dir()):
+        return _finished(_table_of_dataset(source, reading), reading, None)
+    if reading.config or reading.split:
+        raise ValueError(f"config and split apply to datasets, and {source} is a file.")
+    if source == "-":
+        return _table_of_bytes("standard input", read_file("-", reading.max_gb), "", reading, None)
+    data = read_file(source, reading.max_gb)
+    suffix = file_format(path) if path.is_file() else ""  # a pipe such as /dev/fd/63 has none
+    return _table_of_bytes(source, data, suffix, reading, path)
 
 
-def _with_records(table: Table, reading: Reading, path: Path | None) -> Table:
-    """Return the table of the rows that are named, or as the reader of a log returns it."""
+def _table_of_bytes(
+    name: str, data: bytes, suffix: str, reading: Reading, path: Path | None
+) -> Table:
+    if suffix == ".eval":
+        table = table_of_rows([eval_log(data, name)], name)
+    else:
+        table = parse_file(name, decompressed(data, name, reading.max_gb), suffix, reading.unnamed)
+    return _finished(table, reading, path)
+
+
+def _finished(table: Table, reading: Reading, path: Path | None) -> Table:
+    """Return the table as a layout reads it, or that of the rows inside of an object."""
     if reading.records is not None:
-        return rows_inside(table, reading.records)
-    return _with_roles(table, path)
-
-
-def _with_roles(table: Table, path: Path | None) -> Table:
-    """Return the table as the first reader returns it that recognizes it.
-
-    Raises:
-        ValueError: if it has the columns of a log, but not its entries.
-    """
-    for read_table in TABLE_READERS:
-        try:
-            log = read_table(table, path)
-            if log is not None:
-                names = log.roles.get("questions", ())
-                for name in (names,) if isinstance(names, str) else names:
-                    log.columns[name]  # which some readers take from the source as they are
-        except (AttributeError, LookupError, TypeError) as error:
-            harness = read_table.__name__.removeprefix("read_")
-            raise ValueError(
-                f"{path or 'The source'} has the columns of a log ({harness}), but not its "
-                f"entries: {type(error).__name__}: {error}."
-            ) from error
-        if log is not None:
-            return log
-    require_equal_columns(table.columns, str(path or "The source"))
+        return _rows_inside(table, reading.records)
+    if table.layout is not None:
+        return table
+    log = recognised(table, path)
+    if log is not None:
+        return log
+    if table.is_object and table.size:
+        record = {name: cells[0] for name, cells in table.columns.items()}
+        return table_of_value(record, table, reading)
     return table
 
 
-def _load_columns(source: str, reading: Reading) -> Columns:
-    """Return the columns of a file or a dataset by name."""
-    path = Path(source)
-    if source == "-" or (path.exists() and not path.is_dir()):
-        if reading.config or reading.split:
-            raise ValueError(f"config and split apply to datasets, and {source} is a file.")
-        return read_file(source, reading.max_gb, unnamed=reading.unnamed)
+def _rows_inside(table: Table, path: str) -> Table:
+    """Return the table whose rows are the objects in the lists that a dotted path leads to."""
+    records = list(_flat_entries(with_fields(table, [("records", path)]).columns[path]))
+    for index, record in enumerate(records):
+        if not isinstance(record, dict):
+            raise ValueError(
+                f"records is {path!r}, where entry {index} is {short(record)}: name the list whose "
+                f"entries are objects, one for each row."
+            )
+    return table_of_rows(records, table.title)
+
+
+def _flat_entries(cells: Any) -> Iterator[Any]:
+    for cell in cells:
+        if isinstance(cell, list):
+            yield from _flat_entries(cell)
+        elif cell is not None:
+            yield cell
+
+
+# --- One object of JSON -----------------------------------------------------------------------
+
+_COLUMN_NAMES = {x for names in COLUMN_NAMES.values() for x in names if len(x) > 1}
+
+
+def table_of_value(record: dict[str, Any], table: Table, reading: Reading) -> Table:
+    """Return the table of an object: its columns, or a row for each key. Nothing is transposed.
+
+    The keys are names of columns if one of them is an exact name or is named by the caller;
+    otherwise they are ids. MLflow, W&B and pandas write the names in `columns` and the rows in
+    `data`; the server of the Hub writes `rows`, each with its `row`.
+
+    Raises:
+        ValueError: if an entry is a fraction, as in a summary of scores.
+    """
+    title = table.title
+    if {"features", "rows"} <= record.keys() and _all(record["rows"], dict):
+        return table_of_rows([x.get("row", x) for x in record["rows"]], title)
+    names: Any = record.get("columns")
+    rows: Any = record.get("data")
+    if isinstance(names, list) and _all(rows, list) and all(len(x) == len(names) for x in rows):
+        if len({*map(str, names)}) < len(names):
+            raise ValueError(f"{title}: two columns have the same name.")
+        return table_of_columns({str(x): [y[i] for y in rows] for i, x in enumerate(names)}, title)
+    if is_arc(record):
+        rows = list(ARC.rows(record) if ARC.rows else ())
+        arc = table_of_rows(rows, title)
+        return replace(arc, layout=ARC, roles=ARC.roles_of(arc.columns), origin={"harness": "ARC"})
+    values = list(record.values())
+    named = {role: x for role, x in reading.named().items() if role != "references"}
+    known = {name for _, name in pairs_of(named)} | {*reading.questions}
+    is_named = any(key.lower() in _COLUMN_NAMES or key in known for key in map(str, record))
+    if is_named and _all(values, list) and not table.is_line:
+        return table_of_columns(record, title)
+    if is_named and _all(values, dict) and len({frozenset(x) for x in values}) == 1:
+        return table_of_columns({x: list(y.values()) for x, y in record.items()}, title)
+    keyed = None if is_named else _keyed_rows(record, title)
+    return table if keyed is None else table_of_rows(keyed, title)
+
+
+def _all(values: Any, kind: type) -> bool:
+    return isinstance(values, list) and bool(values) and all(isinstance(x, kind) for x in values)
+
+
+def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
+    """Return a row for each key of an object whose keys are ids, or None."""
+    values = list(record.values())
+    if _all(values, dict) and set.intersection(*({*x} for x in values)):
+        return [{"id": key, **value} for key, value in record.items()]
+    if not _all(values, list):
+        are_outcomes = len(values) > 1 and all(
+            isinstance(x, bool) or x in (0, 1) for x in values if not isinstance(x, (list, dict))
+        )
+        is_plain = not any(isinstance(x, (list, dict, str)) for x in values)
+        _refuse_summary(record, values if is_plain and len(values) > 1 else [], title)
+        if not (are_outcomes and is_plain):
+            return None
+        return [{"id": key, "outcome": value} for key, value in record.items()]
+    if all(_all(value, dict) for value in values):
+        return [{"id": key, **row} for key, value in record.items() for row in value]
+    lists = [x[0] if len(x) == 1 and isinstance(x[0], list) else x for x in values]
+    flat = [x for entries in lists for x in entries]
+    _refuse_summary(record, flat, title)
+    role = "samples" if any(isinstance(x, str) for x in flat) else "outcomes"
+    return [{"id": key, role: entries} for key, entries in zip(record, lists, strict=True)]
+
+
+def _refuse_summary(record: Mapping[str, Any], values: Sequence[Any], title: str) -> None:
+    for value in values:
+        if isinstance(value, float) and not value.is_integer():
+            raise ValueError(
+                f"{title} has the number {value} for one of its keys, such as "
+                f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
+                f"outcomes of samples. For rewards, write a row for each question, with the keys "
+                f"id and rewards."
+            )
+
+
+# --- Datasets ---------------------------------------------------------------------------------
+
+
+def _table_of_dataset(source: str, reading: Reading) -> Table:
+    """Return the table of a dataset, which may be saved, a folder of files, or on the Hub."""
     with _progress_bars_disabled():
         try:
             dataset = _load_dataset(source, reading.config)
@@ -222,7 +364,8 @@ def _load_columns(source: str, reading: Reading) -> Columns:
         except Exception as error:  # datasets runs parsers that may raise anything
             reason = " ".join(str(error).split())
             raise ValueError(f"{source} cannot be read as a dataset: {reason}") from error
-        return columns_of_dataset(one_split(dataset, source, reading.split))
+        table = table_of_dataset(one_split(dataset, source, reading.split))
+    return replace(table, title=source)
 
 
 @contextmanager
@@ -251,106 +394,6 @@ def _load_dataset(source: str, config: str | None) -> Any:
         with tempfile.TemporaryDirectory() as cache:
             folder = str(path.resolve())
             return datasets.load_dataset(folder, config, cache_dir=cache, keep_in_memory=True)
-    if file_format(path) in FORMATS or source.startswith((".", "/", "~")):
+    if file_format(path) in (*FORMATS, ".eval") or source.startswith((".", "/", "~")):
         raise FileNotFoundError(f"There is no such file or folder: {source!r}")
     return datasets.load_dataset(source, config)
-
-
-# --- Python objects ---------------------------------------------------------------------
-
-
-def columns_of_object(source: Any, split: str | None = None) -> Columns:
-    """Return the columns of an object by name.
-
-    Args:
-        source: a data frame of pandas, polars, Spark, Dask or any library that exports Arrow; an
-            Arrow table; a `datasets.Dataset`, also streamed; a dict of columns; or a list of dicts.
-        split: the split, if the source is a dict of datasets.
-
-    Raises:
-        TypeError: if the object is none of these.
-    """
-    if hasattr(source, "toPandas"):  # Spark
-        source = source.toPandas()
-    if hasattr(source, "dask"):
-        source = source.compute()
-    source = as_arrow(source)
-    if hasattr(source, "iloc") and hasattr(source, "columns"):
-        return _columns_of_pandas(source)
-    if isinstance(source, Mapping):
-        if source and all(hasattr(dataset, "with_format") for dataset in source.values()):
-            return columns_of_dataset(one_split(source, "The source", split))
-        require_equal_columns(source)
-        return {str(name): _plain_list(column) for name, column in source.items()}
-    if hasattr(source, "with_format"):
-        return columns_of_dataset(source)
-    if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping) for row in source):
-        return columns_of_rows(source)
-    if hasattr(source, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        return columns_of_arrow(pa.table(source))
-    raise TypeError(
-        f"A {type(source).__name__} cannot be read: give a path, a data frame, an Arrow table, a "
-        f"dataset, a dict of columns or a list of dicts."
-    )
-
-
-def columns_of_arrow(table: Any) -> Columns:
-    """Return the columns of an Arrow table."""
-    columns = {name: table[name] for name in table.column_names}
-    return {
-        # Not all functions of Arrow accept views, which polars gives.
-        name: cells.to_pylist() if "view" in str(cells.type) else ArrowColumn(cells)
-        for name, cells in columns.items()
-    }
-
-
-def columns_of_dataset(dataset: Any) -> Columns:
-    """Return the columns of a dataset of `datasets`."""
-    if hasattr(dataset, "column_names") and hasattr(dataset, "__len__"):
-        return columns_of_arrow(dataset.with_format("arrow")[:])
-    return columns_of_rows(list(dataset))  # streamed
-
-
-def one_split(loaded: Any, name: str, split: str | None) -> Any:
-    """Return the named split of a dataset, or its only one."""
-    if not isinstance(loaded, dict):
-        loaded = {str(loaded.split or "train"): loaded}
-    if split is None and len(loaded) == 1:
-        return next(iter(loaded.values()))
-    if split not in loaded:
-        raise SelectionError(f"{name} has the splits {', '.join(loaded)}.", ["split"], loaded)
-    return loaded[split]
-
-
-def _columns_of_pandas(frame: Any) -> Columns:
-    """Return the columns of a data frame of pandas, and the levels of its index that have names.
-
-    What is missing is None. A NaN in a column of floats is kept, because it can be the result of a
-    division by zero.
-    """
-    if any(name is not None for name in frame.index.names):
-        frame = frame.reset_index()
-    names = list(map(str, frame.columns))
-    if len(set(names)) < len(names):
-        raise ValueError("Two columns of the data frame have the same name.")
-    columns: Columns = {}
-    for name, (_, column) in zip(names, frame.items(), strict=True):
-        entries = _plain_list(column)
-        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biu":  # none is missing
-            columns[name] = entries
-            continue
-        missing = column.isna().tolist()
-        if getattr(column.dtype, "kind", "O") == "f":
-            # NA of a nullable type is no float, and is missing.
-            missing = [not isinstance(entry, float) for entry in entries]
-        entries = [None if gone else x for gone, x in zip(missing, entries, strict=True)]
-        columns[name] = entries
-    return columns
-
-
-def _plain_list(column: Any) -> list[Any]:
-    """Return the entries of a column as Python objects, arrays of them as lists."""
-    entries = column.tolist() if hasattr(column, "tolist") else list(column)
-    return [entry.tolist() if hasattr(entry, "tolist") else entry for entry in entries]

@@ -1,15 +1,18 @@
-"""The rows of a source by column, as every reader returns them."""
+"""The rows of a source by column, with what a layout knows about them."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..core.checks import short
+from ..core.checks import FROM_0, Index, InputError, short
+from .words import entry_text, word
+
+if TYPE_CHECKING:
+    from .layouts import Layout
 
 Columns = dict[str, Sequence[Any]]
 """Entries by column name, one per row."""
@@ -17,75 +20,77 @@ Columns = dict[str, Sequence[Any]]
 Roles = dict[str, str | tuple[str, ...]]
 """The column of each role, or several that can have it."""
 
+COUNT = "number of samples"
+"""The column of how often each row occurs, of files that were reduced to their distinct rows."""
 
-class ArrowColumn(Sequence[Any]):
-    """A column of Arrow, whose entries become Python objects when they are looked at.
+FILE = "file (index)"
+"""The column of the index of the file of a row, if there are several."""
+
+_LISTED_COLUMNS = 40  # in a message
+
+
+class SelectionError(InputError):
+    """A source can only be read if the caller names one of its columns, or another choice.
+
+    The message states the problem without saying how to name a column, which depends on the
+    caller: the command adds its flags.
 
     Attributes:
-        array: the `pyarrow.ChunkedArray`.
-        type: of its entries, a `pyarrow.DataType`.
+        roles: the parameters of `read` that would name it: ("predictions", "outcomes").
+        choices: the names to choose from: the columns, or the splits, of the source.
+        examples: a value for each of the roles, if the message has none. That of "where" is
+            "column=entry".
+        further: what has to be named beside each of the examples: [("predictions", "resps")].
     """
 
-    def __init__(self, array: Any):
-        self.array, self.type = array, array.type
+    def __init__(
+        self,
+        problem: str | Sequence[str | Index],
+        roles: Sequence[str] = (),
+        choices: Iterable[str] = (),
+        examples: Sequence[Any] = (),
+        further: Sequence[Sequence[tuple[str, Any]]] = (),
+    ):
+        super().__init__(*([problem] if isinstance(problem, str) else problem))
+        self.roles = tuple(roles)
+        self.choices = tuple(choices)
+        self.examples = tuple(examples)
+        self.further = tuple(further) or ((),) * len(self.examples or self.roles)
 
-    @property
-    def depth(self) -> int:
-        """How deep lists are nested: 0 for single entries, 1 for lists of them."""
-        entry_type, depth = self.type, 0
-        while "list" in str(entry_type).partition("<")[0]:
-            entry_type, depth = entry_type.value_type, depth + 1
-        return depth
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return self.array[index].to_pylist()
-        return self.array[index].as_py()
-
-    def __iter__(self) -> Iterator[Any]:
-        for start in range(0, len(self.array), 1024):  # the caller may stop early
-            yield from self.array.slice(start, 1024).to_pylist()
+    def __reduce__(self) -> Any:
+        return type(self), (self.args, self.roles, self.choices, self.examples, self.further)
 
 
-class UnreadColumn(ArrowColumn):
-    """A column that is read when its entries are looked at. Most columns of a log never are.
+class UnreadColumn(Sequence[Any]):
+    """A column of Parquet that is read when its entries are looked at. Most never are.
 
     Args:
-        read: returns the `pyarrow.ChunkedArray`.
-        entry_type: of its entries.
-        rows: number of entries.
+        file: a `pyarrow.parquet.ParquetFile`.
+        name: of the column.
+        title: of the file, for messages.
     """
 
-    def __init__(self, read: Callable[[], Any], entry_type: Any, rows: int):
-        self._read, self.type, self._rows = read, entry_type, rows
+    def __init__(self, file: Any, name: str, title: str):
+        self._file, self._name, self._title = file, name, title
 
     @cached_property
-    def array(self) -> Any:
-        return self._read()
+    def _cells(self) -> list[Any]:
+        import pyarrow as pa
+
+        try:  # without threads: a process that ends soon after they start is aborted by Arrow
+            return self._file.read([self._name], use_threads=False)[self._name].to_pylist()
+        except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(f"{self._title} cannot be read: {reason}.") from error
 
     def __len__(self) -> int:
-        return self._rows
+        return self._file.metadata.num_rows
 
+    def __getitem__(self, index: Any) -> Any:
+        return self._cells[index]
 
-def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
-    """Return the columns of rows, with None where a row has no such key."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {str(name): [row.get(name) for row in rows] for name in names}
-
-
-def require_equal_columns(columns: Mapping[Any, Any], title: str = "The source") -> None:
-    """Raise a ValueError if two columns, such as those of an object of JSON, differ in length."""
-    sizes = {name: len(cells) for name, cells in columns.items()}
-    for name, size in sizes.items():
-        first, expected = next(iter(sizes.items()))
-        if size != expected:
-            raise ValueError(
-                f"{title} has columns with different numbers of rows: {short(first)} has "
-                f"{expected}, and {short(name)} has {size}."
-            )
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._cells)
 
 
 @dataclass(frozen=True)
@@ -95,114 +100,241 @@ class Table:
     Attributes:
         columns: entries by column name, one per row. A row is a question with a list of samples,
             or one sample.
-        roles: the column that holds the predictions, outcomes, references, questions, groups, R0
-            or clusters, by role. "questions" may be a tuple of columns, which identify a question
-            together. The caller may name others. Columns with usual names are only looked for if
-            there are no roles. The rows of each entry of "filters" repeat the same samples.
+        title: what messages call the source.
+        complete: the columns that every row has.
+        is_object: whether the row is one object of JSON, which may be a table by itself.
+        is_line: whether it is the only line of JSON Lines: a question with lists of samples.
+        layout: whose columns these are, or None.
+        roles: the column of each role, as the layout names them.
         origin: what the source says about itself, in the order in which it is reported:
             {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
-        sources: number of files that the rows come from.
-        unscored: why samples of the log are None: what became of them.
-        find_roles: returns the roles if they depend on the rows that are read.
-        places: where each of a few outcomes occurs first, if the rows are distinct ones of files.
+        files: the names of the files, if there are several; `FILE` has the index of each row.
+        is_csv: whether an empty cell may stand for a missing entry.
+        has_decimal_commas: whether 0,5 is a number: semicolons or tabs separate the cells.
+        missing: what was missing and how it was counted, if that is settled.
+        is_matrix: whether all that the source has is a row of outcomes for each question.
     """
 
     columns: Columns
+    title: str = "The source"
+    complete: frozenset[str] = frozenset()
+    is_object: bool = False
+    is_line: bool = False
+    layout: Layout | None = None
     roles: Roles = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
-    sources: int = 1
-    unscored: str = ""
-    find_roles: Callable[[Columns], Roles] | None = None
-    places: Mapping[Any, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    is_csv: bool = False
+    has_decimal_commas: bool = False
+    is_matrix: bool = False
+    missing: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return max(map(len, self.columns.values()), default=0)
 
     def with_columns(self, columns: Columns) -> Table:
         """Return the table with other columns."""
         return replace(self, columns=columns)
 
-    def with_rows(self, columns: Columns) -> Table:
+    def with_rows(self, rows: Sequence[int]) -> Table:
         """Return the table with some of its rows, in which a column may have no entry."""
-        roles = self.find_roles(columns) if self.find_roles else self.roles
-        roles = {
-            role: tuple(name for name in names if any(cell is not None for cell in columns[name]))
-            if role != "questions" and isinstance(names, tuple)
-            else names
-            for role, names in roles.items()
-        }
-        return replace(self, columns=columns, roles=roles)
+        columns: Columns = {x: [cells[row] for row in rows] for x, cells in self.columns.items()}
+        if self.layout is None:
+            return self.with_columns(columns)
+        return replace(self, columns=columns, roles=self.layout.roles_of(columns))
+
+    def row_place(self, row: int) -> tuple[str | Index, ...]:
+        """Return the parts of a message that name a row of the source."""
+        title = self.files[self.columns[FILE][row]] if FILE in self.columns else self.title
+        if FILE in self.columns:
+            row -= list(self.columns[FILE]).index(self.columns[FILE][row])
+        return title, ", row ", Index(row), FROM_0
 
 
-def join_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
-    """Return the rows of several files of one run, with the columns that all of them have.
+def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") -> Table:
+    """Return a table of rows, with None where a row has no such key."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        for name in row:
+            counts[name] = counts.get(name, 0) + 1
+    columns: Columns = {str(name): [row.get(name) for row in rows] for name in counts}
+    complete = frozenset(str(name) for name, n in counts.items() if n == len(rows))
+    return Table(columns, title, complete)
+
+
+def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **known: Any) -> Table:
+    """Return a table of columns; a ValueError if two of them differ in length."""
+    sizes = {name: len(cells) for name, cells in columns.items()}
+    for name, size in sizes.items():
+        first, expected = next(iter(sizes.items()))
+        if size != expected:
+            raise ValueError(
+                f"{title} has columns with different numbers of rows: {short(first)} has "
+                f"{expected}, and {short(name)} has {size}."
+            )
+    by_name = {str(name): cells for name, cells in columns.items()}
+    return Table(by_name, title, frozenset(by_name), **known)
+
+
+def rows_of(table: Table) -> list[dict[str, Any]]:
+    """Return the rows of a table as dicts."""
+    names = list(table.columns)
+    return [dict(zip(names, row, strict=True)) for row in zip(*table.columns.values(), strict=True)]
+
+
+def column_at(columns: Mapping[str, Sequence[Any]], path: str) -> Sequence[Any] | None:
+    """Return the column of this name, or else the fields that a dotted path leads to.
+
+    A path through a list gives the list of the fields of its entries: `response.choices.text` is a
+    list of texts if `choices` is a list.
+
+    Returns:
+        a column, or None if there is no such column or no row has such a field.
+    """
+    if path in columns:
+        return columns[path]
+    keys = path.split(".")
+    for i in range(len(keys) - 1, 0, -1):
+        name = ".".join(keys[:i])
+        if name in columns:
+            fields = [field_at(cell, keys[i:]) for cell in columns[name]]
+            return fields if any(map(_has_value, fields)) else None
+    return None
+
+
+def field_at(cell: Any, keys: Sequence[str]) -> Any:
+    """Return the field of nested objects that the keys lead to, a list of them through a list."""
+    for i, key in enumerate(keys):
+        if isinstance(cell, list):
+            return [field_at(entry, keys[i:]) for entry in cell]
+        cell = cell.get(key) if isinstance(cell, dict) else None
+    return cell
+
+
+def _has_value(field: Any) -> bool:
+    return any(map(_has_value, field)) if isinstance(field, list) else field is not None
+
+
+def list_columns(columns: Iterable[str]) -> str:
+    """Return the sentence of an error message that lists the columns."""
+    names = [name if len(name) <= 60 else f"{name[:60]}.." for name in columns]
+    names = [name for name in names if name not in (COUNT, FILE)]
+    if len(names) > _LISTED_COLUMNS:
+        names[_LISTED_COLUMNS:] = [f".., {len(names):,} in all"]
+    return f"The columns are {', '.join(names)}."
+
+
+# --- Rows that are chosen ---------------------------------------------------------------------
+
+
+def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
+    """Return the table with the columns that the caller names, which can be dotted paths.
+
+    Args:
+        table: the source.
+        names: pairs of a role and a name.
+
+    Raises:
+        SelectionError: if there is no such column or field.
+    """
+    columns = dict(table.columns)
+    for role, name in names:
+        column = column_at(columns, name)
+        if column is None:
+            problem = f"There is no column {name!r}. {list_columns(table.columns)}"
+            raise SelectionError(problem, [role], table.columns)
+        columns[name] = column
+    return table.with_columns(columns)
+
+
+def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
+    """Return the table with the rows that have these entries in these columns.
+
+    Args:
+        table: the source.
+        where: pairs of a column and an entry. Entries of the same column are alternatives.
+    """
+    for name, entries in entries_by_column(where).items():
+        cells, words = table.columns[name], set(map(word, entries))
+        rows = [row for row, cell in enumerate(cells) if cell in entries or word(cell) in words]
+        if not rows:
+            texts = list(dict.fromkeys(map(entry_text, cells)))
+            shown = ", ".join(map(short, texts[:8])) + (", .." if len(texts) > 8 else "")
+            wanted = " or ".join(map(short, entries))
+            raise ValueError(f"No row has {wanted} in {name}. Its entries are {shown}.")
+        table = table.with_rows(rows)
+    return table
+
+
+def entries_by_column(where: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Return the entries that each column may have."""
+    entries: dict[str, list[Any]] = {}
+    for name, entry in where:
+        entries.setdefault(name, []).append(entry)
+    return entries
+
+
+# --- Several files ----------------------------------------------------------------------------
+
+
+def join_tables(tables: Sequence[Table]) -> Table:
+    """Return the rows of several files, with the columns that all of them have.
 
     A warning names the columns that some file lacks. Logs are not warned about: their columns
     differ from task to task.
 
-    Args:
-        tables: one for each file.
-        names: the files.
-
     Raises:
-        ValueError: if they say that they are of different harnesses or models.
+        ValueError: if they say that they are of different tools or models.
     """
-    first = tables[0]
-    for table, name in zip(tables[1:], names[1:], strict=True):
+    first, names = tables[0], tuple(table.title for table in tables)
+    for table in tables[1:]:
         for what in ("harness", "model"):
             values = [first.origin.get(what), table.origin.get(what)]
             if values[0] != values[1]:
                 raise ValueError(
-                    f"{names[0]} and {name} are not parts of one run: their {what} is "
-                    f"{values[0]} and {values[1]}."
+                    f"{first.title} and {table.title} are not parts of one run: their {what} is "
+                    f"{values[0]} and {values[1]}. Compare them, or score each by itself."
                 )
+    shared = [x for x in first.columns if all(x in table.columns for table in tables)]
+    if first.layout and first.layout.files_are_runs:  # a trial that broke off has fewer columns
+        shared = list(dict.fromkeys(x for table in tables for x in table.columns))
     columns: Columns = {
-        name: [entry for table in tables for entry in table.columns[name]]
-        for name in first.columns
-        if all(name in table.columns for table in tables)
+        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in shared
     }
-    if not first.roles:
-        _warn_of_columns(tables, names, columns)
-    roles = {
-        role: name
-        for role, name in first.roles.items()
-        if all(t.roles.get(role) == name for t in tables)
-    }
+    columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
+    if first.layout is None:
+        _warn_of_columns(tables, shared)
+    roles = first.layout.roles_of(columns) if first.layout else {}
+    if first.layout and first.layout.find_roles is None:
+        same = {x: y for x, y in first.roles.items() if all(t.roles.get(x) == y for t in tables)}
+        roles = {role: roles[role] for role in same if role in roles}
     origin = {
         what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
         for what in first.origin
         if all(what in table.origin for table in tables)
     }
-    sources = sum(table.sources for table in tables)
-    joined = Table(columns, roles, origin, sources, first.unscored)
-    if first.find_roles and all(table.find_roles is first.find_roles for table in tables):
-        joined = replace(joined, find_roles=first.find_roles).with_rows(columns)
-    return joined
+    title = f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)
+    complete = frozenset(shared)
+    return replace(
+        first,
+        columns=columns,
+        title=title,
+        complete=complete,
+        roles=roles,
+        origin=origin,
+        files=names,
+        is_csv=any(t.is_csv for t in tables),
+    )
 
 
-def newest_logs(folder: Path, tasks: Mapping[Path, Any]) -> list[Path]:
-    """Return the last log of each task. A warning names the others.
-
-    Args:
-        folder: that has the logs, for the warning.
-        tasks: the task of each log, the newest last.
-    """
-    newest = {task: log for log, task in tasks.items()}
-    others = [str(log) for log, task in tasks.items() if newest[task] != log]
-    if others:
-        warnings.warn(
-            f"{folder} has several logs of a task. The newest that is complete is read, without "
-            f"{', '.join(others)}.",
-            stacklevel=2,
-        )
-    return sorted(newest.values())
-
-
-def _warn_of_columns(tables: Sequence[Table], names: Sequence[str], common: Columns) -> None:
+def _warn_of_columns(tables: Sequence[Table], shared: Sequence[str]) -> None:
     """Warn if some tables lack columns that others have."""
     lacking = {
-        column: next(
-            name for table, name in zip(tables, names, strict=True) if column not in table.columns
-        )
+        column: next(table.title for table in tables if column not in table.columns)
         for column in dict.fromkeys(column for table in tables for column in table.columns)
-        if column not in common
+        if column not in shared
     }
     if lacking:
         shown = ", ".join(f"{column} (not in {name})" for column, name in lacking.items())

@@ -73,6 +73,7 @@ def compare(
     p_values: bool = False,
     checker_rates: tuple[float, float] | None = None,
     labels: tuple[Any, Any] | None = None,
+    by_order: bool = False,
 ) -> Result:
     """Return the score of run b minus that of run a on the same questions, for each k.
 
@@ -81,9 +82,8 @@ def compare(
     Args:
         R_a: run a: the outcomes of the samples of M questions; or a dict of predictions and
             references, as `at_k.read` returns it.
-        R_b: run b on the same questions, in the same order. The numbers of samples may differ.
-            Questions are matched by position: if both runs have references, these have to be the
-            same; outcomes in another order give a wrong difference without an error.
+        R_b: run b on the same questions. The numbers of samples may differ. Runs that were read
+            are paired by the ids of their questions; matrices are paired by their rows.
         metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k, AUC@k, Geom@k, Geom_ds@k,
             GeoSpectrum@k, Spectrum@k, vote@k, max@k, avg@N, bayes@N or score_agg.
         k: size of the subsets of samples, one or several. Default: each k up to the smallest number
@@ -112,6 +112,7 @@ def compare(
         labels: what a person says of some samples of run a, and of run b, as the metric gpassk
             takes it: two lists or two dicts of counts. The rates of the checker are estimated for
             each run, as it may favor one of them. Default: the labels that both were read with.
+        by_order: whether questions are paired by their order, if runs were read without ids.
 
     Returns:
         For each k in ascending order, with <key> such as "pass@4": <key>, the difference; <key>_a
@@ -140,8 +141,9 @@ def compare(
     from .measure import ComparisonOptions
 
     options = ComparisonOptions(metric, k, interval, confidence, tau, clusters, w, temperature)
+    sources = {"R_a": R_a, "R_b": R_b}
     compared = compare_sources(
-        {"R_a": R_a, "R_b": R_b}, options, check_correct_fn, num_proc, checker_rates, labels
+        sources, options, check_correct_fn, num_proc, checker_rates, labels, by_order
     )
     return differences_as_dict(differences_of(compared, p_values))
 

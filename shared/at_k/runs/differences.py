@@ -265,13 +265,14 @@ def compare_sources(
     num_proc: int | None = None,
     checker_rates: tuple[float, float] | None = None,
     labels: Any = None,
+    by_order: bool = False,
 ) -> Compared:
     """Read, check and compare runs.
 
     Clusters that the first run was read with are used if they apply and no others are given.
 
     Args:
-        checker_rates, labels: see `grade_sources`.
+        checker_rates, labels, by_order: see `grade_sources`.
     """
     for name, source in sources.items():
         if is_read_result(source) and source.get("R0") is not None:
@@ -280,7 +281,8 @@ def compare_sources(
     if is_read_result(first) and options.interval == "questions" and options.clusters is None:
         options = replace(options, clusters=first.get("clusters"))
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
-    runs = grade_sources(sources, checking, checker_rates, labels, options.for_samples)
+    check_sizes = options.for_samples
+    runs = grade_sources(sources, checking, checker_rates, labels, check_sizes, by_order)
     return compare_runs(runs, options)
 
 

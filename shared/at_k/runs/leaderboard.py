@@ -32,6 +32,7 @@ def leaderboard(
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
     p_values: bool = False,
+    by_order: bool = False,
 ) -> Result:
     """Rank runs on the same questions, with simultaneous confidence limits of their differences.
 
@@ -44,8 +45,8 @@ def leaderboard(
     Args:
         runs: the runs by their names, two or more: for each the outcomes of the samples of M
             questions, or a dict of predictions and references, as `at_k.read` returns it. All have
-            the same questions in the same order. The numbers of samples may differ. If runs were
-            read with labels, all have to be, and their scores are corrected; see `compare`.
+            the same questions, paired as in `compare`. The numbers of samples may differ. If runs
+            were read with labels, all have to be, and their scores are corrected; see `compare`.
         metric: the score, see `compare`.
         k: size of the subsets of samples, one or several. Default: the largest of 4, 8 and 16 that
             every question has samples for; for vote@k the smallest number of samples of a question.
@@ -59,6 +60,7 @@ def leaderboard(
         check_correct_fn: see `compare`.
         num_proc: see `compare`.
         p_values: whether to add p and p_adjusted to the differences.
+        by_order: see `compare`.
 
     Returns:
         A dict with
@@ -114,7 +116,8 @@ def leaderboard(
     options = ComparisonOptions(
         metric, k, interval, confidence, tau, clusters, w, temperature, all_k=False
     )
-    return leaderboard_of(compare_sources(sources, options, check_correct_fn, num_proc), p_values)
+    compared = compare_sources(sources, options, check_correct_fn, num_proc, by_order=by_order)
+    return leaderboard_of(compared, p_values)
 
 
 def check_runs(runs: Any) -> dict[str, Any]:

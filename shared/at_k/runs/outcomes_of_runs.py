@@ -75,8 +75,9 @@ def grade_sources(
     checker_rates: Any = None,
     labels: Any = None,
     check_sizes: Callable[[dict[str, np.ndarray]], Any] | None = None,
+    by_order: bool = False,
 ) -> list[Run]:
-    """Read and check runs on the same questions.
+    """Read and check runs on the same questions, all in the order of the first.
 
     Args:
         sources: the runs by their names, see `parse_run`.
@@ -84,14 +85,81 @@ def grade_sources(
         checker_rates, labels: see `with_errors`. Default: the labels that the runs were read with.
         check_sizes: raises an error for the (M,) numbers of samples of the runs, by their names,
             before any sample is checked.
+        by_order: whether questions without ids are in the same order.
     """
     if labels is None and checker_rates is None:
         labels = read_labels(sources.values())
     parsed = [parse_run(name, source, checking.labels) for name, source in sources.items()]
-    check_same_questions(parsed)
+    orders = orders_of(list(sources), list(sources.values()), by_order)
+    check_same_questions(parsed, orders)
     if check_sizes is not None:
-        check_sizes({run.name: run.n for run in parsed})
-    return with_errors(grade_runs(parsed, checking), checker_rates, labels)
+        check_sizes({run.name: run.n[order] for run, order in zip(parsed, orders, strict=True)})
+    graded = with_errors(grade_runs(parsed, checking), checker_rates, labels)
+    return in_order(graded, orders)
+
+
+Order = list[int] | slice
+"""The positions of the questions of a run, in the order of those of the first run."""
+
+_AS_THEY_ARE = slice(None)
+
+
+def orders_of(names: Sequence[str], sources: Sequence[Any], by_order: bool = False) -> list[Order]:
+    """Return where each run has the questions of the first run.
+
+    Questions are paired by the ids that runs were read with. Matrices have none: their rows are
+    paired by their order.
+
+    Args:
+        names, sources: the runs.
+        by_order: whether questions without ids are in the same order.
+
+    Raises:
+        ValueError: if runs have different questions, or if some have no ids and by_order is False.
+    """
+    ids: list[Any] = [getattr(source, "ids", None) for source in sources]
+    is_plain = [getattr(source, "is_matrix", True) for source in sources]
+    if len(sources) < 2 or all(is_plain) or (by_order and None in ids):
+        return [_AS_THEY_ARE] * len(sources)
+    for name, of_run in zip(names, ids, strict=True):
+        if of_run is None:
+            raise ValueError(
+                f"{name} has no ids, so its questions cannot be paired with those of the others: "
+                f"name the column of their ids (questions; in the shell --questions), or say by "
+                f"by_order=True (in the shell --by-order) that all runs have the same questions in "
+                f"the same order."
+            )
+    key = sources[0].columns.get("questions", "")
+    return [
+        _order_of(ids[0], of_run, names[0], name, key)
+        for name, of_run in zip(names, ids, strict=True)
+    ]
+
+
+def _order_of(a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str) -> Order:
+    """Return the position in b of each question of a, whose ids are in the columns of the key."""
+    if list(a) == list(b):
+        return _AS_THEY_ARE
+    position = {question: index for index, question in enumerate(b)}
+    known = {*a}
+    for missing, name, other in (
+        ([x for x in a if x not in position], name_b, name_a),
+        ([x for x in b if x not in known], name_a, name_b),
+    ):
+        if missing:
+            raise ValueError(
+                f"{name} lacks {len(missing)} of the questions of {other}, such as {key} "
+                f"{short(missing[0])}: give the same questions in all runs, with the same ids."
+            )
+    return [position[question] for question in a]
+
+
+def in_order(runs: Sequence[Run], orders: Sequence[Order]) -> list[Run]:
+    """Return the runs with their questions in the order of those of the first."""
+    return [
+        run if isinstance(order, slice) else run.of_questions(order)
+        for run, order in zip(runs, orders, strict=True)
+    ]
 
 
 def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
@@ -146,7 +214,7 @@ def _grade(run: Ungraded, checking: Checking) -> Run:
         raise InputError.of_run(run.name, error) from error
 
 
-def check_same_questions(runs: Sequence[Ungraded]) -> None:
+def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order] = ()) -> None:
     """Raise a ValueError, with the names of the runs, unless all have the same questions.
 
     Their numbers have to be equal, and so have the references of runs that have some.
@@ -159,7 +227,9 @@ def check_same_questions(runs: Sequence[Ungraded]) -> None:
                 f"the same questions in all runs."
             )
     references = [
-        (run.name, run.references.to_pylist()) for run in runs if run.references is not None
+        (run.name, np.array([*run.references.to_pylist(), None], object)[:-1][order].tolist())
+        for run, order in zip(runs, orders or [_AS_THEY_ARE] * len(runs), strict=True)
+        if run.references is not None
     ]
     for name, entries in references[1:]:
         other, others = references[0]

@@ -1,0 +1,318 @@
+"""The cells of samples, counts, references and tests, and the predictions that they become."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core.checks import FROM_0, Index, InputError, short
+from .missing import missing_answers, missing_outcomes
+from .names import PER_SAMPLE
+from .reading import Reading
+from .remote import is_remote
+from .roles import columns_of_role, only_column, question_columns
+from .table import SelectionError, Table, column_at, list_columns
+from .words import (
+    MISSING_WORDS,
+    as_lists,
+    as_outcomes,
+    as_whole_number,
+    at_least,
+    entry_text,
+    graded,
+    has_lists,
+    number_in,
+    parse_list,
+    unwrapped,
+)
+
+SampleCells = dict[str, Sequence[Any]]
+"""Entries by role, one per row: of `samples`, with or without `references`, `verdicts` (outcomes
+beside answers), `as_written` (answers before missing ones were made None), `multiplicities` (how
+often a sample occurs) and numbers of samples, such as `labels`; or of `counts`, the numbers of
+samples in a row."""
+
+
+def read_cells(
+    table: Table, chosen: Mapping[str, Any], reading: Reading
+) -> tuple[SampleCells, bool]:
+    """Return the cells of samples or counts, and whether a row has several samples."""
+    if reading.graded_by and ("references" in chosen or "n" in chosen):
+        raise ValueError(f"{reading.graded_by} is for outcomes: name their column.")
+    aligned = [role for role in PER_SAMPLE if role in chosen]
+    name = chosen.get("predictions") or chosen.get("outcomes")
+    if name is None:
+        if aligned:
+            raise ValueError(f"{aligned[0]} go with samples, and {table.title} has counts.")
+        return {"counts": _counts(table, chosen)}, True
+    cells: SampleCells = {"samples": unwrapped(table.columns[name])}
+    if "predictions" in chosen and "outcomes" in chosen:
+        cells["verdicts"] = unwrapped(table.columns[chosen["outcomes"]])
+    if "references" in chosen:
+        cells["references"] = table.columns[chosen["references"]]
+    if "counts" in chosen:
+        cells["multiplicities"] = table.columns[chosen["counts"]]
+    cells |= {role: unwrapped(table.columns[chosen[role]]) for role in aligned}
+    if not reading.questions and _are_lists_as_text(cells["samples"], table):
+        cells = {role: as_lists(entries) for role, entries in cells.items()}
+    of_lists = _holds_lists(cells["samples"], table.title)
+    if "multiplicities" in cells and not of_lists:
+        cells["multiplicities"] = _count_column(table, chosen["counts"])
+    for role in aligned:
+        cells[role] = _numbers(table, role, chosen[role], cells[role], of_lists)
+    is_graded = "predictions" not in chosen
+    if not is_graded:
+        references = cells.get("references", ())
+        cells["as_written"] = cells["samples"]
+        words = frozenset() if reading.words_are_answers else MISSING_WORDS
+        cells["samples"] = missing_answers(table, cells["samples"], references, words)
+    for role in ("samples",) if is_graded else ("verdicts",) if "verdicts" in cells else ():
+        cells[role] = _outcomes(table, cells[role], str(chosen["outcomes"]), reading)
+    if not of_lists:
+        cells["samples"] = missing_outcomes(table, cells["samples"])
+    return cells, of_lists
+
+
+def _outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -> list[Any]:
+    """Return outcomes as bools, numbers or labels, and None where they are missing."""
+    for cell in cells:
+        entry = next(iter(cell), None) if isinstance(cell, list) else cell
+        if isinstance(entry, dict):
+            raise SelectionError(
+                f"The outcomes in {name} are objects with the fields {', '.join(list(entry)[:8])}: "
+                f"name one of them, such as {name}.{next(iter(entry), 'FIELD')}.",
+                ["outcomes"],
+                table.columns,
+                [f"{name}.{field}" for field in list(entry)[:1]],
+            )
+    if reading.correct_values:
+        return graded(cells, reading.correct_values)
+    outcomes = as_outcomes(cells, table.has_decimal_commas, reading.has_labels)
+    if reading.correct_at_least is not None:
+        return at_least(outcomes, reading.correct_at_least, name)
+    return outcomes
+
+
+def _numbers(
+    table: Table, role: str, name: str, cells: Sequence[Any], of_lists: bool
+) -> Sequence[Any]:
+    """Return numbers of samples, such as labels, of which some may be missing."""
+    if not of_lists:
+        cells = [None if cell == "" else number_in(cell) for cell in as_outcomes(cells)]
+    for row, numbers in enumerate(cells):
+        for number in numbers if isinstance(numbers, list) else [numbers]:
+            if not isinstance(number, (int, float, type(None))):
+                raise InputError(
+                    *table.row_place(row),
+                    f": {name} is {short(number)}: {role} are numbers"
+                    f"{', 1 if correct and 0 if not' if role == 'labels' else ''}, and empty "
+                    f"for samples without one.",
+                )
+    return cells
+
+
+def _are_lists_as_text(cells: Sequence[Any], table: Table) -> bool:
+    """Whether the cells are lists of samples that are written as text."""
+    if has_lists(cells) or not all(isinstance(cell, str) for cell in cells):
+        return False
+    lists = [parse_list(cell) for cell in cells]
+    if not any(lists) and not all(cell.startswith("[") for cell in cells):
+        return False
+    if None in lists:
+        row = lists.index(None)
+        problem = (
+            f": {short(cells[row])} is not a JSON list of samples. If each row is one sample, a "
+            f"column has to identify its question."
+        )
+        raise SelectionError([*table.row_place(row), problem], ["questions"], table.columns)
+    return bool(cells)
+
+
+def _holds_lists(cells: Sequence[Any], title: str) -> bool:
+    """Return whether the cells are lists of samples; a ValueError if only some are."""
+    are_lists = {isinstance(cell, list) for cell in cells if cell is not None}
+    if len(are_lists) > 1:
+        raise ValueError(f"{title} has lists of samples in some rows and single ones in others.")
+    return True in are_lists
+
+
+def mean_verdict(prediction: Any, reference: str) -> float:
+    """Return the mean verdict of an answer to a question: a checker of `compute`.
+
+    Args:
+        prediction: the answer.
+        reference: the mean verdict of each answer to the question, as JSON.
+    """
+    return json.loads(reference)[str(prediction)]
+
+
+def mean_verdicts(answers: Sequence[Any], verdicts: Sequence[Any]) -> str:
+    """Return the mean verdict of each answer to a question as JSON."""
+    known: dict[str, list[float]] = {}
+    for answer, verdict in zip(answers, verdicts, strict=True):
+        if verdict is not None:
+            known.setdefault(str(answer), []).append(float(verdict))
+    return json.dumps({answer: sum(x) / len(x) for answer, x in known.items()})
+
+
+# --- Counts -----------------------------------------------------------------------------------
+
+
+def _counts(table: Table, chosen: Mapping[str, Any]) -> list[Any]:
+    """Return the counts in each row: n and correct, or the number of samples in each category."""
+    counts = chosen.get("counts")
+    if isinstance(counts, str):
+        return _lists_of_counts(table, counts)
+    names = [chosen["n"], chosen["correct"]] if counts is None else list(counts.values())
+    rows = list(zip(*(_count_column(table, name) for name in names), strict=True))
+    for row, (n, correct, *_) in enumerate(rows if counts is None else ()):
+        if correct > n:
+            raise InputError(
+                *table.row_place(row),
+                f": {names[0]} is {n} and {names[1]} is {correct}. Counts are whole numbers with "
+                f"0 <= correct <= n.",
+            )
+    return rows
+
+
+def _lists_of_counts(table: Table, name: str) -> list[Any]:
+    """Return lists of counts; a ValueError unless all have one count for each category."""
+    cells = as_lists(table.columns[name])
+    rows = [list(map(_count, cell)) if isinstance(cell, list) else [None] for cell in cells]
+    for row, counts in enumerate(rows):
+        if None in counts or len(counts) != len(rows[0]):
+            raise InputError(
+                *table.row_place(row),
+                f": {name} is {short(cells[row])}. Give a list of whole numbers of at least 0, one "
+                f"for each category, with the same length in all rows.",
+            )
+    return rows
+
+
+def _count_column(table: Table, name: str) -> list[Any]:
+    """Return a column of counts; a ValueError if one is not a whole number of at least 0."""
+    counts = list(map(_count, table.columns[name]))
+    if None in counts:
+        row = counts.index(None)
+        what = f": {name} is {short(table.columns[name][row])}, and a count is a whole number of at"
+        raise InputError(*table.row_place(row), what, " least 0.")
+    return counts
+
+
+def _count(cell: Any) -> int | None:
+    """Return the whole number of at least 0 that a cell holds, or None if it holds none."""
+    number = as_whole_number(cell)
+    return None if number is None or number < 0 else number
+
+
+# --- References in several columns, or elsewhere ----------------------------------------------
+
+TESTS = "rows with tests"
+"""The name of a column that `with_tests` adds."""
+
+_COLUMNS_OF_TESTS = (
+    *({"test", "entry_point"}, {"test_list"}, {"input_output"}),
+    {"inputs", "outputs", "entry_point"},
+)
+_PARTS_OF_TESTS = {"prompt", "test_imports", "test_setup_code"}.union(*_COLUMNS_OF_TESTS)
+
+
+def with_tests(table: Table) -> Table:
+    """Return the table with a column of references for `python_tests`, if it has such tests.
+
+    HumanEval, MBPP and APPS have the tests of a question in several columns of a row.
+    """
+    has_tests = any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS)
+    if table.layout or not (has_tests or _has_cases(table)):
+        return table
+    names = [name for name in table.columns if name in _PARTS_OF_TESTS]
+    rows = zip(*(table.columns[name] for name in names), strict=True)
+    tests = [dict(zip(names, row, strict=True)) for row in rows]
+    return table.with_columns({**table.columns, TESTS: tests})
+
+
+def _has_cases(table: Table) -> bool:
+    """Whether each row has lists of inputs and outputs, and no column is named for references."""
+    inputs, outputs = (table.columns.get(name, ()) for name in ("inputs", "outputs"))
+    return (
+        0 < len(inputs) == len(outputs)
+        and all(
+            isinstance(x, list) and isinstance(y, list) and len(x) == len(y)
+            for x, y in zip(inputs, outputs, strict=True)
+        )
+        and not columns_of_role(table, "references")
+    )
+
+
+def are_elsewhere(references: Any, table: Table) -> bool:
+    """Whether references are a dict, or the name of a file instead of a column."""
+    if isinstance(references, str):
+        is_file = is_remote(references) or Path(references).is_file()
+        return column_at(table.columns, references) is None and is_file
+    return isinstance(references, Mapping)
+
+
+def join_references(
+    table: Table, references: Mapping[Any, Any] | str, reading: Reading
+) -> tuple[Table, str]:
+    """Return the table with a column of references, and the name of the column.
+
+    Args:
+        table: a log.
+        references: the reference of each question by its id, or a file with a column of questions
+            and one of references.
+        reading: which columns identify questions, and whether they go by their order.
+
+    Raises:
+        SelectionError: if several columns, or none, identify the questions.
+        ValueError: if a question has no reference, or two.
+    """
+    columns = reading.questions or question_columns(table, of_lists=False)
+    if isinstance(references, str) and not columns and reading.by_order:
+        answers = _answers_in(references)[1]
+        if len(answers) != table.size:
+            raise ValueError(f"{references} has {len(answers)} references for {table.size} rows.")
+        return table.with_columns({**table.columns, "references": answers}), "references"
+    if len(columns) != 1:
+        raise SelectionError(
+            f"References are joined by one column that identifies questions, not by "
+            f"{len(columns)}. {list_columns(table.columns)} If they are in the same order, say so "
+            f"by by_order.",
+            ["questions"],
+            table.columns,
+        )
+    name = "references"
+    if isinstance(references, str):
+        name = Path(references).name
+        ids, answers = _answers_in(references, columns[0])
+        references = dict(zip(ids, answers, strict=True))
+        for entry, answer in zip(ids, answers, strict=True):
+            if references[entry] != answer:
+                raise ValueError(f"{name} has two references for {short(entry)}.")
+    by_text = {entry_text(entry): reference for entry, reference in references.items()}
+    texts = [entry_text(entry) for entry in table.columns[columns[0]]]
+    for row, text in enumerate(texts):
+        if text not in by_text:
+            what = f": there is no reference for {short(text)}."
+            raise InputError("Row ", Index(row), FROM_0, what)
+    joined = [by_text[text] for text in texts]
+    return table.with_columns({**table.columns, name: joined}), name
+
+
+def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
+    """Return the ids and the references in a file."""
+    from .sources import load_files
+
+    answers = with_tests(load_files([file]))
+    key = [question] if question in answers.columns else question_columns(answers, of_lists=False)
+    found = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
+    if not found or not (key or not question):
+        raise ValueError(
+            f"{file} needs a column {question or 'of references'} and one with a usual name for "
+            f"references. {list_columns(answers.columns)}"
+        )
+    column = only_column(answers, "references", found)
+    ids = list(map(entry_text, answers.columns[key[0]])) if key else []
+    return ids, list(answers.columns[column])

@@ -1,0 +1,353 @@
+"""Bytes -> a table: JSON Lines, JSON, CSV, other tables of text, or Parquet, also compressed.
+
+Nothing is converted: the text "2024-01-01" is not a time, 012 in CSV is not 12, and the answer
+"None" is not a missing value. Each format has one parser: pyarrow for Parquet, the standard library
+for JSON and CSV.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import itertools
+import json
+import lzma
+import re
+import warnings
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .grids import (
+    BY_CONTENT,
+    Unnamed,
+    columns_of_grid,
+    delimiter_of,
+    first_line,
+    names_columns,
+    rows_of_text,
+    sample_columns,
+)
+from .opening import Limited, most_bytes, require_size
+from .table import Columns, Table, UnreadColumn, table_of_columns, table_of_rows
+from .words import WORDS, word
+
+FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+_SIGNATURES = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\x00": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    b"PK\x03\x04": ".zip",
+}
+BOM = b"\xef\xbb\xbf"
+"""The byte order mark, which some programs write before a text."""
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""The byte order marks of UTF-16, in which spreadsheets save "Unicode text"."""
+_OBJECT_OF_COLUMNS = re.compile(rb'\{\s*("\w+":\s*\[\s*\[|"n":\s*\[)')
+"""How an object begins whose first entry has the lists of all questions, or their numbers n."""
+
+
+def file_format(path: Path) -> str:
+    """Return the last suffix in lower case, except that of a compression."""
+    kept = [x for suffix in path.suffixes if (x := suffix.lower()) not in COMPRESSED]
+    return kept[-1] if kept else ""
+
+
+def parse_file(name: str, data: bytes, suffix: str = "", unnamed: Unnamed = BY_CONTENT) -> Table:
+    """Return the table in a file.
+
+    Args:
+        name: of the file, for messages.
+        data: its content.
+        suffix: the one that tells its format, or "" if the content does.
+        unnamed: how a table is read whose columns may have no names.
+
+    Raises:
+        ValueError: if the file cannot be parsed, with the line if there is one.
+    """
+    if not data:
+        raise ValueError(f"{name} is empty.")
+    if suffix and suffix not in FORMATS:
+        raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}.")
+    suffix = suffix or _format_of(data)
+    if suffix == ".parquet":
+        return _parse_parquet(data, name)
+    text = _decoded(data.removeprefix(BOM), name)
+    if suffix in (".jsonl", ".ndjson"):
+        return _parse_json_lines(text, name, unnamed)
+    if suffix == ".json":
+        return _parse_json_file(text, name, unnamed)
+    return _parse_text(text, name, suffix == ".tsv", unnamed)
+
+
+# --- Bytes ------------------------------------------------------------------------------------
+
+
+def decompressed(data: bytes, name: str, max_gb: float | None = None) -> bytes:
+    """Return the bytes that a file holds. Its content tells how it is compressed.
+
+    Raises:
+        ValueError: if it cannot be decompressed, or holds too much.
+    """
+    kind = next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
+    if not kind:
+        return data
+    most = most_bytes(max_gb, len(data))
+    try:
+        with Limited(_opened(data, kind, name), name, most, is_compressed=True) as stream:
+            return stream.read()
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{name} cannot be decompressed: {error}.") from error
+
+
+def _opened(data: bytes, kind: str, name: str) -> Any:
+    """Return a stream of the decompressed bytes."""
+    if kind == ".zip":
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        files = [x for x in archive.infolist() if not x.is_dir() and "__MACOSX" not in x.filename]
+        if len(files) != 1:
+            shown = ", ".join(x.filename for x in files[:5])
+            raise ValueError(f"{name} holds {len(files)} files: extract the one to read. {shown}")
+        return io.BytesIO(zip_member(data, files[0], name))
+    if kind == ".zst":
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(pa.BufferReader(data), "zstd")
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    return openers[kind](io.BytesIO(data))
+
+
+def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
+    """Return a member of a zip file. Python 3.13 and older have no decoder of Zstandard."""
+    import pyarrow as pa
+
+    require_size(f"{member.filename} in {name}", member.file_size, most_bytes(None, len(data)))
+    try:
+        if member.compress_type != 93:
+            return zipfile.ZipFile(io.BytesIO(data)).read(member)
+        header = data[member.header_offset : member.header_offset + 30]
+        sizes = [int.from_bytes(header[i : i + 2], "little") for i in (26, 28)]
+        start = member.header_offset + 30 + sum(sizes)
+        packed = pa.BufferReader(data[start : start + member.compress_size])
+        return pa.CompressedInputStream(packed, "zstd").read(member.file_size)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        raise ValueError(f"{name} cannot be decompressed: {member.filename}: {error}") from error
+
+
+def _decoded(data: bytes, name: str) -> str:
+    """Return bytes as text, which are UTF-8, or UTF-16 with a byte order mark."""
+    try:
+        return data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{name}, line {line}: the text is not UTF-8 ({error.reason}), but may be Latin-1 or "
+            f"another encoding. Save the file as UTF-8, which spreadsheets call CSV UTF-8."
+        ) from error
+
+
+def _format_of(data: bytes) -> str:
+    """Return the suffix of the format that the content has."""
+    if data.startswith(b"PAR1"):
+        return ".parquet"
+    start = data[:4096]
+    if start.startswith(_UTF_16):
+        start = start.decode("utf-16", "ignore").encode()
+    start = start.removeprefix(BOM).lstrip()
+    first = start.partition(b"\n")[0]
+    if start.startswith(b"{"):
+        is_line = len(first) > 4000 or first.rstrip().endswith(b"}")
+        return ".jsonl" if is_line and not _OBJECT_OF_COLUMNS.match(start) else ".json"
+    if start.startswith(b"[") and start[1:].lstrip()[:1] in (b"{", b"]", b""):
+        return ".json"
+    return ".tsv" if b"\t" in first and b"," not in first else ".csv"
+
+
+# --- Parquet and JSON -------------------------------------------------------------------------
+
+
+def _parse_parquet(data: bytes, name: str) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        names = file.schema_arrow.names
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{name} cannot be read: {reason}.") from error
+    twice = [column for column in names if names.count(column) > 1]
+    if twice:
+        raise ValueError(f"{name} cannot be read: two columns have the name {twice[0]}.")
+    columns: Columns = {column: UnreadColumn(file, column, name) for column in names}
+    return Table(columns, name, frozenset(names))
+
+
+def _parse_json_lines(text: str, name: str, unnamed: Unnamed) -> Table:
+    records = [
+        _parse_json(line.rstrip(), name, number)
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip()
+    ]
+    return _table_of_records(records, name, unnamed, is_line=True)
+
+
+def _parse_json_file(text: str, name: str, unnamed: Unnamed) -> Table:
+    """Return the table of a list of objects or of lists, of one object, or of JSON Lines."""
+    try:
+        parsed = _parse_json(text, name)
+    except ValueError as error:
+        cause = error.__cause__
+        if isinstance(cause, json.JSONDecodeError) and cause.msg == "Extra data":
+            return _parse_json_lines(text, name, unnamed)
+        raise
+    is_list = isinstance(parsed, list)
+    return _table_of_records(parsed if is_list else [parsed], name, unnamed, is_line=is_list)
+
+
+def _table_of_records(records: list[Any], name: str, unnamed: Unnamed, is_line: bool) -> Table:
+    if any(records) and all(isinstance(record, list) for record in records):
+        texts = [x for record in records for x in record if isinstance(x, str)]
+        if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
+            # Generations, a list for each problem, as bigcode writes them.
+            return Table({"samples": records}, name, frozenset(["samples"]))
+        grid = columns_of_grid(records, name, unnamed, are_samples=True)
+        return table_of_columns(grid, name, is_matrix=True)
+    if not all(isinstance(record, dict) for record in records):
+        raise ValueError(
+            f"{name} must hold JSON objects only, with one key per column, or lists of samples."
+        )
+    table = table_of_rows(records, name)
+    return replace(table, is_object=len(records) == 1, is_line=is_line)
+
+
+def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; a ValueError if one entry would replace another."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has the key {repeated!r} twice")
+    return entries
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_object_of_pairs).decode
+
+
+def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
+    """Return the value of a JSON text that starts at a line of the file."""
+    try:
+        return _decode(text)
+    except json.JSONDecodeError as error:
+        line = first_line + error.lineno - 1
+        raise ValueError(
+            f"{name}, line {line}: invalid JSON: {error.msg} (column {error.colno})."
+        ) from error
+    except ValueError as error:  # an integer with too many digits, or a repeated key
+        problem = str(error)
+        if "set_int_max_str_digits" in problem:
+            problem = "an integer has too many digits"
+        raise ValueError(f"{name}, from line {first_line}: invalid JSON: {problem}.") from error
+    except RecursionError as error:
+        raise ValueError(
+            f"{name}, from line {first_line}: lists or objects are nested too deeply."
+        ) from error
+
+
+# --- CSV and other tables of text -------------------------------------------------------------
+
+
+def _parse_text(text: str, name: str, has_tabs: bool, unnamed: Unnamed) -> Table:
+    """Return the table of CSV, or of a table in another form that people write or paste."""
+    rows, are_samples = rows_of_text(text)
+    if rows:
+        grid = columns_of_grid(rows, name, unnamed, are_samples)
+        return table_of_columns(grid, name, is_csv=True, is_matrix=are_samples)
+    head = first_line(text)
+    if not head:  # nothing but blank lines
+        return Table({}, name)
+    if head.lstrip().startswith("["):  # lists that do not end
+        return _parse_json_file(text, name, unnamed)
+    delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
+    records = _csv_records(text, name, delimiter)
+    known = {"is_csv": True, "has_decimal_commas": delimiter != ","}
+    first = [] if not records else records[0]
+    if names_columns(first, lambda: records[1:], unnamed):
+        return table_of_columns(_named_columns(records, name, delimiter), name, **known)
+    known["is_matrix"] = not unnamed.first
+    return table_of_columns(columns_of_grid(records, name, unnamed), name, **known)
+
+
+class _Record(list):
+    """The cells of a row of CSV, and the line where it begins."""
+
+    line = 0
+    has_several_lines = False
+
+
+def _csv_records(text: str, name: str, delimiter: str) -> list[_Record]:
+    """Return the rows of CSV that are not empty; a ValueError if quotes are wrong."""
+    csv.field_size_limit(2**31 - 1)  # a cell may hold all samples of a question
+    # Without `strict`, a quote that is not closed swallows the rows that follow.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    records, last = [], 0
+    try:
+        for cells in reader:
+            record = _Record(cells)
+            record.line, record.has_several_lines = last + 1, reader.line_num > last + 1
+            last = reader.line_num
+            if record:
+                records.append(record)
+    except csv.Error as error:
+        problem = "a quote is not closed" if "end of data" in str(error) else str(error)
+        raise ValueError(
+            f"{name}, line {last + 1}: {problem}. A cell in quotes ends with a quote, and a quote "
+            f"inside of it is written twice."
+        ) from error
+    return records
+
+
+def _named_columns(records: Sequence[_Record], name: str, delimiter: str) -> dict[str, list[str]]:
+    """Return the columns of CSV whose first row names them."""
+    names = [column.strip() for column in records[0]]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{name}, line 1: two columns have the same name.")
+    may_be_short = bool(sample_columns(names))  # a question with fewer samples
+    for record in records[1:]:
+        if may_be_short:
+            record += [""] * (len(names) - len(record))
+        if len(record) != len(names):
+            raise ValueError(
+                f"{name}, line {record.line}: {len(record)} cells, but line 1 names "
+                f"{len(names)} columns."
+            )
+        if record.has_several_lines:
+            _warn_of_rows_in_cell(record, f"{name}, line {record.line}", delimiter)
+    cells = list(map(list, zip(*records[1:], strict=True))) or [[] for _ in names]
+    return dict(zip(names, cells, strict=True))
+
+
+def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
+    """Warn if a cell contains lines that look like rows: its quotes may be a typing error."""
+    numbers = [i for i, cell in enumerate(record) if _is_decimal(cell)]
+    for line in itertools.chain.from_iterable(cell.splitlines()[1:] for cell in record):
+        cells = line.split(delimiter)
+        has_columns = len(cells) == len(record) > 1
+        if numbers and has_columns and all(_is_decimal(cells[i]) for i in numbers):
+            warnings.warn(
+                f"{where}: a cell in quotes contains the line {line[:60]!r}, which looks like a "
+                f"row of its own. If it is one, close the quote before it.",
+                stacklevel=2,
+            )
+            return
+
+
+def _is_decimal(text: str) -> bool:
+    return text.strip().replace(".", "", 1).isdigit()

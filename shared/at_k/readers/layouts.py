@@ -1,0 +1,612 @@
+"""The files of tools, one entry for each layout: how it is recognised, and what its fields mean.
+
+A new tool is a new entry in `LAYOUTS` and a fixture in its tests. An entry is recognised by fields
+that every row has. Where a tool has a rule for outcomes that are missing, the entry follows it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from .table import FILE, Columns, Roles, Table, field_at, rows_of, table_of_rows
+
+LogRow = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """The files of a tool. Names are separated by spaces.
+
+    Attributes:
+        tool: its name, for the first line of output.
+        fields: that every record has.
+        types: of fields, in all records; other tools may have fields of the same names.
+        is_object: whether a file is one object of JSON, with all rows inside.
+        rows: returns the rows in a record. Default: the record itself.
+        columns: columns that are added, each by a function of a row.
+        questions: the columns that identify a question together.
+        outcomes, predictions, references, groups: the columns of these roles. Several are
+            alternatives, of which the caller chooses one.
+        samples: the columns that number the samples of a question.
+        filters: the column whose entries repeat the same samples.
+        find_roles: returns the roles, if they depend on the rows.
+        origin: what the first line says of the run, and the path of its field in a record.
+        of_path: returns what the path of a file says.
+        missing: "drop" if the tool leaves out missing outcomes, "incorrect" if it counts them so;
+            "" if it has no rule, so that the caller is asked.
+        why: what became of missing samples, for the first line.
+        files_are_runs: whether files with the same questions are repeated runs of one model.
+        refusal: why such a file cannot be read, instead of everything else.
+        instead: the pattern of files beside it that can be read.
+        remedy: what to do if there are no such files.
+    """
+
+    tool: str
+    fields: str
+    types: Mapping[str, Any] = field(default_factory=dict)
+    is_object: bool = False
+    rows: Callable[[LogRow], Iterable[LogRow]] | None = None
+    columns: Mapping[str, Callable[[LogRow], Any]] = field(default_factory=dict)
+    questions: str = ""
+    outcomes: str = ""
+    predictions: str = ""
+    references: str = ""
+    groups: str = ""
+    samples: str = ""
+    filters: str = ""
+    find_roles: Callable[[Columns], Roles] | None = None
+    origin: Mapping[str, str] = field(default_factory=dict)
+    of_path: Callable[[Path], dict[str, str]] | None = None
+    missing: str = ""
+    why: str = ""
+    files_are_runs: bool = False
+    refusal: str = ""
+    instead: str = ""
+    remedy: str = ""
+
+    def roles_of(self, columns: Columns) -> Roles:
+        """Return the roles of the columns for these rows. Empty columns have none."""
+        if self.find_roles is not None:
+            return self.find_roles(columns)
+        names = {role: getattr(self, role).split() for role in _ROLES}
+        known: Roles = {
+            role: tuple(
+                x
+                for x in of_role
+                if x in columns
+                and (role == "questions" or any(cell is not None for cell in columns[x]))
+            )
+            for role, of_role in names.items()
+        }
+        return {role: of_role for role, of_role in known.items() if of_role}
+
+
+_ROLES = ("questions", "outcomes", "predictions", "references", "groups", "samples", "filters")
+
+
+def recognised(table: Table, path: Path | None = None) -> Table | None:
+    """Return the table as the first layout reads it that recognises it, or None.
+
+    Raises:
+        ValueError: if it has the fields of a layout, but not its entries.
+    """
+    for layout in LAYOUTS:
+        if not table.complete >= {*layout.fields.split()}:
+            continue
+        if layout.is_object and table.size != 1:
+            continue
+        types = layout.types.items()
+        if not all(isinstance(x, kind) for name, kind in types for x in table.columns[name]):
+            continue
+        if layout.refusal:
+            beside = sorted(path.parent.glob(layout.instead)) if layout.instead and path else []
+            remedy = f"Give one of {', '.join(map(str, beside[:8]))}." if beside else layout.remedy
+            raise ValueError(f"{table.title} {layout.refusal} {remedy}".rstrip())
+        try:
+            return _read_layout(layout, table, path)
+        except (AttributeError, LookupError, TypeError) as error:
+            raise ValueError(
+                f"{table.title} has the fields of {layout.tool} ({layout.fields}), but not its "
+                f"entries: {type(error).__name__}: {error}."
+            ) from error
+    return None
+
+
+def _read_layout(layout: Layout, table: Table, path: Path | None) -> Table | None:
+    records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
+    origin = {"harness": layout.tool}
+    for what, name in layout.origin.items():
+        found = [field_at(record, name.split(".")) for record in records]
+        texts = [str(x) for x in found if x is not None and not isinstance(x, (list, dict))]
+        if texts:
+            origin[what] = ", ".join(dict.fromkeys(texts))
+    if layout.rows or layout.columns:
+        read = layout.rows or _itself
+        rows: list[LogRow] = [row for record in records for row in read(record)]
+        rows = [row | {x: make(row) for x, make in layout.columns.items()} for row in rows]
+        table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
+    for what in ("agent", "model", "source", "task") if layout.rows else ():
+        if what in table.columns and what not in origin:
+            names = dict.fromkeys(str(x) for x in table.columns[what] if x)
+            origin |= {what: ", ".join(names)} if names else {}
+    if layout.of_path and path:
+        origin |= (known := layout.of_path(path))
+        if "task" in known:
+            columns = table.columns | {"task": [known["task"]] * table.size}
+            table = table.with_columns(columns)
+    order = ("harness", "domain", "agent", "model", "source", "task", "env")
+    origin = {what: origin[what] for what in order if what in origin}
+    for name in layout.questions.split():
+        if name not in table.columns and not layout.find_roles and table.size:
+            raise KeyError(name)
+    return replace(table, layout=layout, roles=layout.roles_of(table.columns), origin=origin)
+
+
+def _itself(record: LogRow) -> list[LogRow]:
+    return [record]
+
+
+def _list_in(path: str) -> Callable[[LogRow], list[LogRow]]:
+    """Return a function that returns the rows in a list inside of a record."""
+    return lambda record: list(field_at(record, path.split(".")) or [])
+
+
+def _first_value(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+# --- lm-evaluation-harness --------------------------------------------------------------------
+
+_RESPONSES, _CORRECT = "number of responses", "number of correct ones by pass@1"
+LM_EVAL_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+?)\.jsonl")
+
+
+def _lm_eval_rows(record: LogRow) -> list[LogRow]:
+    """Unwrap the responses of one request; count the correct ones where the harness ran programs.
+
+    The harness has run the programs of tasks such as humaneval, whose responses are not equal to
+    their target: its pass@1 says how many are correct.
+    """
+    row = dict(record)
+    responses = record["resps"]
+    if len(responses) != 1 or not all(isinstance(text, str) for text in responses[0]):
+        return [row]  # log-likelihoods
+    kept = record["filtered_resps"][0]
+    row["resps"], row["filtered_resps"] = responses[0], kept if isinstance(kept, list) else [kept]
+    row["target_list"] = _list_of_texts(record["target"])
+    n, mean = len(row["filtered_resps"]), record.get("pass@1", record.get("pass_at_1"))
+    if isinstance(mean, (int, float)) and n == len(row["resps"]) and abs(mean * n % 1) < 1e-6:
+        row |= {_RESPONSES: n, _CORRECT: round(mean * n)}
+    return [row]
+
+
+def _list_of_texts(target: Any) -> list[str] | None:
+    """Return the list of acceptable answers that the harness writes as text, if it is one."""
+    try:
+        parsed = ast.literal_eval(target)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+    is_list = isinstance(parsed, list) and all(isinstance(text, str) for text in parsed)
+    return parsed if is_list and repr(parsed) == target else None
+
+
+def _lm_eval_roles(columns: Columns) -> Roles:
+    """Return the roles: the responses, or the metrics of documents with one response."""
+    roles: Roles = {"questions": ("task", "doc_id") if "task" in columns else "doc_id"}
+    roles |= {"groups": "task"} if "task" in columns else {}
+    roles |= {"filters": "filter"} if "filter" in columns else {}
+    lists = columns.get("target_list", (None,))
+    rows = list(zip(columns["resps"], columns["filtered_resps"], columns["target"], strict=True))
+    if None not in columns.get(_CORRECT, (None,)) and any(x is None for x in lists):
+        counted = zip(rows, columns[_CORRECT], strict=True)
+        if any(len(x) > 1 and kept.count(y) != c for (x, kept, y), c in counted):
+            roles |= {"n": _RESPONSES, "correct": _CORRECT}
+    most = 1
+    if all(isinstance(text, str) for responses, _, _ in rows for text in responses):
+        most = max(len(responses) for responses, _, _ in rows)
+        same = all(len(responses) == len(kept) for responses, kept, _ in rows)
+        unfiltered = set(columns.get("filter", ("none",))) == {"none"}
+        both = ("resps",) if unfiltered else ("resps", "filtered_resps")
+        roles["predictions"] = ("filtered_resps",) if same else both
+        roles["references"] = ("target",) if None in lists else ("target", "target_list")
+    if most == 1 and (metrics := _number_columns(columns, ("doc_id", _RESPONSES, _CORRECT))):
+        roles["outcomes"] = metrics
+    if not {"predictions", "outcomes"} & roles.keys() and FILE not in columns:
+        raise ValueError(
+            "This log of lm-evaluation-harness has log-likelihoods, and no metric that is one "
+            "number for each document, as for a perplexity: there are no outcomes to score."
+        )
+    return roles
+
+
+def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of numbers, without some others."""
+    return tuple(
+        name
+        for name, cells in columns.items()
+        if name not in (*others, FILE)
+        and all(isinstance(cell, (int, float)) for cell in cells if cell is not None)
+        and any(cell is not None for cell in cells)
+    )
+
+
+def _lm_eval_path(path: Path) -> dict[str, str]:
+    """Return what the name of a file, and the file of results beside it, say."""
+    name = LM_EVAL_NAME.fullmatch(path.name)
+    if name is None:
+        return {}
+    results, origin = path.with_name(f"results_{name['date']}.json"), {}
+    if results.is_file():
+        model = json.loads(results.read_text(encoding="utf-8")).get("model_name")
+        origin = {"model": model} if isinstance(model, str) else {}
+    return origin | {"task": name["task"]}
+
+
+# --- inspect_ai -------------------------------------------------------------------------------
+
+_INSPECT_SCORES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
+
+
+def score_of_inspect(value: Any) -> Any:
+    """Return a score as a number, None if it is NaN, or the text that is not a usual score."""
+    if isinstance(value, str):
+        return _INSPECT_SCORES.get(
+            value, _INSPECT_SCORES.get(value.lower() if len(value) > 1 else value, value)
+        )
+    return None if isinstance(value, float) and value != value else value
+
+
+def _inspect_rows(log: LogRow) -> list[LogRow]:
+    """Return a row for each sample in each epoch. One that raised an error has no score."""
+    samples, task = log["samples"] or [], log["eval"]["task"]
+    if log["status"] != "success" and not any(sample.get("scores") for sample in samples):
+        raise ValueError(
+            f"The log of {task} has the status {log['status']!r}, and no sample is scored: its "
+            f"samples are not incorrect. Run the evaluation again (inspect eval-retry)."
+        )
+    if samples and all(sample.get("error") for sample in samples):
+        raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
+    rows = []
+    for sample in samples:
+        row = {name: sample[name] for name in ("id", "epoch", "target")} | {"task": task}
+        output = None if sample.get("error") else sample.get("output")
+        row["completion"] = (output or {}).get("completion")
+        row |= {f"metadata_{key}": x for key, x in (sample.get("metadata") or {}).items()}
+        scores = {} if sample.get("error") else sample.get("scores") or {}
+        rows.append(row | _score_columns({f"score_{x}": y["value"] for x, y in scores.items()}))
+    names = {x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None}
+    if len(names) == 1:  # tasks that are read together may have different scorers, one each
+        (name,) = names
+        rows = [row | {"score": row.get(name)} for row in rows]
+    return rows
+
+
+def _score_columns(scores: Mapping[str, Any]) -> LogRow:
+    """Return the scores of a sample, with a column for each entry of a dict or a list."""
+    columns: LogRow = {}
+    for name, value in scores.items():
+        if isinstance(value, str) and value.startswith(("{", "[")):  # as samples_df writes them
+            value = json.loads(value)
+        if isinstance(value, list):
+            value = dict(enumerate(value))
+        if isinstance(value, Mapping):
+            columns |= {f"{name}.{key}": score_of_inspect(x) for key, x in value.items()}
+        else:
+            columns[name] = score_of_inspect(value)
+    return columns
+
+
+def _samples_df_rows(record: LogRow) -> list[LogRow]:
+    """Return a row of `samples_df`. Several logs of it have to be told apart by eval_id."""
+    row = {name: score_of_inspect(x) for name, x in record.items() if not name.startswith("score_")}
+    row |= {"task": row["task_name"]} if "task_name" in row else {}
+    return [row | _score_columns({x: y for x, y in record.items() if x.startswith("score_")})]
+
+
+def _inspect_roles(columns: Columns) -> Roles:
+    names = [
+        name
+        for name, cells in columns.items()
+        if name.startswith("score_") and any(cell is not None for cell in cells)
+    ]
+    is_merged = "score" in columns and any(cell is not None for cell in columns["score"])
+    scores = ("score",) if is_merged and len(names) != 1 else tuple(names)
+    roles: Roles = {"samples": ("epoch",)}
+    roles |= {"outcomes": scores} if scores else {}
+    roles["questions"] = ("task", "id") if "task" in columns else ("id",)
+    roles |= {"groups": "task"} if "task" in columns else {}
+    has_texts = any(isinstance(x, str) for x in columns.get("completion", ()))
+    return roles | ({"predictions": "completion", "references": "target"} if has_texts else {})
+
+
+# --- Other tools ------------------------------------------------------------------------------
+
+
+def _lighteval_rows(record: LogRow) -> list[LogRow]:
+    """Return a document with its responses, without reasoning if lighteval removes it.
+
+    Metrics of several responses are scores already, and are not read.
+    """
+    doc, response = record["doc"], record["model_response"]
+    indices = doc["gold_index"]
+    golds = [doc["choices"][i] for i in (indices if isinstance(indices, list) else [indices])]
+    row = {"task": doc["task_name"], "id": doc["id"]}
+    row["responses"] = list(_first_value(response.get("text_post_processed"), response["text"], []))
+    row["gold"] = golds[0] if len(golds) == 1 else golds
+    metrics = record["metric"] if len(row["responses"]) <= 1 else {}
+    return [row | {f"metric.{name}": value for name, value in metrics.items()}]
+
+
+def _lighteval_roles(columns: Columns) -> Roles:
+    most = max(map(len, columns["responses"]), default=0)
+    roles: Roles = {"questions": ("task", "id"), "groups": "task"}
+    roles |= {"predictions": "responses", "references": "gold"} if most else {}
+    metrics = tuple(name for name in columns if name.startswith("metric."))
+    return roles | ({"outcomes": metrics} if most <= 1 else {})
+
+
+def _lighteval_path(path: Path) -> dict[str, str]:
+    """Return the model of a file in `details/<model>/<date>/`."""
+    folders = path.resolve().parts
+    if "details" not in folders:
+        return {}
+    model = "/".join(folders[len(folders) - folders[::-1].index("details") : -2])
+    return {"model": model} if model else {}
+
+
+def _evalplus_rows(record: LogRow) -> list[LogRow]:
+    """Return the solutions of each task. A sample passes plus if it passes both kinds of tests.
+
+    Before version 0.3, a task has lists of [status, details] for both kinds.
+    """
+    rows: list[LogRow] = []
+    for task, solutions in record["eval"].items():
+        if isinstance(solutions, dict):
+            pairs = [solutions["base"], solutions.get("plus") or [[None]] * len(solutions["base"])]
+            solutions = [
+                {"base_status": base[0], "plus_status": plus[0]}
+                for base, plus in zip(*pairs, strict=True)
+            ]
+        for solution in solutions:
+            base, plus = (solution[f"{x}_status"] for x in ("base", "plus"))
+            passed = base in ("pass", "success")
+            of_plus = None if plus is None else passed and plus in ("pass", "success")
+            rows.append({"task_id": task, "base": passed, "plus": of_plus})
+    return rows
+
+
+def _harbor_rows(trial: LogRow) -> list[LogRow]:
+    """Return the rewards of a trial. `reward_valid` says whether an error made them void."""
+    is_void = trial.get("reward_valid") is False
+    rewards = {} if is_void else (trial["verifier_result"] or {}).get("rewards") or {}
+    agent = trial["agent_info"]
+    row = {"source": trial["source"] or "adhoc", "task_name": trial["task_name"]}
+    row |= {"trial_name": trial["trial_name"], "agent": agent["name"]}
+    row["model"] = (agent.get("model_info") or {}).get("name")
+    return [row | rewards]
+
+
+def _harbor_roles(columns: Columns) -> Roles:
+    rewards = _number_columns(columns, ("source", "task_name", "trial_name", "agent", "model"))
+    roles: Roles = {"questions": ("source", "task_name"), "groups": "source"}
+    return roles | {"samples": ("trial_name",)} | ({"outcomes": rewards} if rewards else {})
+
+
+def _swe_bench_rows(report: LogRow) -> list[LogRow]:
+    """Return the instances of a report. Those without a prediction are no samples."""
+    resolved, void = {*report["resolved_ids"]}, {*(report.get("infra_failure_ids") or ())}
+    outside = {*(report.get("incomplete_ids") or ())}
+    instances = [x for x in report["submitted_ids"] if x not in outside]
+    return [{"instance_id": x, "resolved": None if x in void else x in resolved} for x in instances]
+
+
+def _swe_bench_lists(results: LogRow) -> list[LogRow]:
+    """Return the instances of a leaderboard's lists of ids, which name all that were attempted."""
+    resolved = {*results["resolved"]}
+    every = dict.fromkeys(x for ids in results.values() for x in ids)
+    return [{"instance_id": x, "resolved": x in resolved} for x in every]
+
+
+def _arc_rows(submission: LogRow) -> list[LogRow]:
+    """Return a question for each test input of a task of ARC, with its attempts as texts."""
+    return [
+        {"task": task, "test": i, "attempts": [json.dumps(grid) for grid in attempts.values()]}
+        for task, tests in submission.items()
+        for i, attempts in enumerate(tests)
+    ]
+
+
+def is_arc(value: LogRow) -> bool:
+    """Whether an object holds attempts of ARC, by task."""
+    tests = [x for of_task in value.values() for x in (of_task if _is_list(of_task) else [None])]
+    return bool(tests) and all(isinstance(x, dict) and "attempt_1" in x for x in tests)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value)
+
+
+def _promptfoo_row(record: LogRow) -> LogRow:
+    """Return a test, with its prompt and provider. A call that failed has no outcome."""
+    test = {key: record["testCase"].get(key) for key in ("description", "vars", "assert")}
+    provider = record["provider"]
+    return {
+        "test": json.dumps(test, sort_keys=True, ensure_ascii=False),
+        "prompt": record["prompt"]["label"],
+        "model": provider["label"] or provider["id"],
+        "success": None if record["failureReason"] == 2 else record["success"],
+    }
+
+
+def _verifiers_traces(episode: LogRow) -> list[LogRow]:
+    """Return the traces of agents that are trained; a reward is the weighted sum of its parts."""
+    rows = []
+    for trace in episode["traces"] or [{"agent": {"name": "agent"}, "ok": False}]:
+        if trace["agent"].get("trainable", True):
+            scores = (trace.get("rewards") or {}).values()
+            reward = sum(x["score"] * x.get("weight", 1) for x in scores if x)
+            task = episode["task"]
+            row = {"env": episode["env"]["id"], "agent": trace["agent"]["name"]}
+            row["example_id"] = _first_value(task.get("key"), (task.get("data") or {}).get("idx"))
+            rows.append(row | {"reward": reward if episode["ok"] and trace["ok"] else None})
+    return rows
+
+
+def _batch_choices(row: LogRow) -> list[str | None]:
+    """Return the texts of a request. A refusal is an empty answer; a failed request has none."""
+    body = (row["response"] or {}).get("body") or {}
+    if "choices" not in body:
+        return [None]
+    return [
+        (choice["message"]["content"] if "message" in choice else choice["text"]) or ""
+        for choice in sorted(body["choices"], key=lambda choice: choice["index"])
+    ]
+
+
+def _is_one(reward: Any) -> bool:
+    """Whether a reward of tau-bench is a success: missing rewards are not."""
+    return reward is not None and abs(reward - 1) <= 1e-6
+
+
+def _tau2_success(run: LogRow) -> bool | None:
+    if run["termination_reason"] == "infrastructure_error":
+        return None
+    return _is_one(run.get("reward", (run.get("reward_info") or {}).get("reward")))
+
+
+def _tau2_rows(log: LogRow) -> list[LogRow]:
+    """Return the simulations; if each has a file, `results.json` has an index of them."""
+    domain = log["info"]["environment_info"]["domain_name"]
+    runs = log["simulations"] or log.get("simulation_index") or []
+    return [{"domain": domain} | {x: y for x, y in run.items() if x != "id"} for run in runs]
+
+
+def _stem(path: Path) -> dict[str, str]:
+    return {"model": path.stem.rpartition(".")[0]} if "." in path.stem else {}
+
+
+def _trl_roles(columns: Columns) -> Roles:
+    roles: Roles = {"questions": "prompt", "predictions": "completion"}
+    return roles | {"outcomes": _number_columns(columns, ("step", "advantage"))}
+
+
+_EVALSCOPE = {
+    "question": lambda row: _first_value(row["sample_score"].get("group_id"), row["index"]),
+    "sample_id": lambda row: row["sample_score"].get("sample_id"),
+    "prediction": lambda row: row["sample_score"]["score"].get("extracted_prediction"),
+}
+
+
+def _evalscope_rows(record: LogRow) -> list[LogRow]:
+    values = record["sample_score"]["score"]["value"]
+    return [record | {f"value.{name}": value for name, value in values.items()}]
+
+
+def _evalscope_roles(columns: Columns) -> Roles:
+    roles: Roles = {"questions": "question", "predictions": "prediction", "references": "target"}
+    values = tuple(name for name in columns if name.startswith("value."))
+    return roles | {"outcomes": values, "samples": ("sample_id",)}
+
+
+_ERROR = "after an error"
+_LM_EVAL = "doc_id doc target arguments resps filtered_resps"
+_PROMPTFOO: Any = {"questions": "test", "outcomes": "success", "missing": "drop", "why": _ERROR}
+
+# fmt: off
+LAYOUTS = (
+    Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_rows,
+           find_roles=_lm_eval_roles, of_path=_lm_eval_path, missing="incorrect"),
+    Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
+           refusal="has the results of lm-evaluation-harness, without samples.",
+           instead="samples_*.jsonl", remedy="Run the harness with --log_samples, which writes "
+           "samples_*.jsonl: here are none."),
+    Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
+           types={"eval": dict},
+           rows=_inspect_rows, find_roles=_inspect_roles, origin={"model": "eval.model"},
+           missing="drop", why=_ERROR),
+    Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_rows,
+           find_roles=_inspect_roles, missing="drop", why=_ERROR),
+    Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_rows,
+           find_roles=_lighteval_roles, of_path=_lighteval_path, missing="incorrect"),
+    Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
+           types={"eval": dict},
+           questions="task_id", outcomes="base plus", missing="incorrect"),
+    Layout(tool="human-eval", fields="task_id completion result passed", questions="task_id",
+           outcomes="passed", missing="incorrect"),
+    Layout(tool="OpenAI Batch API", fields="custom_id response error",
+           types={"response": (dict, type(None))},
+           columns={"choices": _batch_choices}, questions="custom_id", predictions="choices",
+           origin={"model": "response.body.model"}, why="after a failed request"),
+    Layout(tool="verl", fields="input output gts score step", questions="input",
+           predictions="output", references="gts", outcomes="acc score"),
+    Layout(tool="TRL", fields="step prompt completion advantage", find_roles=_trl_roles,
+           missing="drop", why="NaN"),
+    Layout(tool="Harbor", fields="source task_name trial_name agent_info verifier_result",
+           rows=_harbor_rows, find_roles=_harbor_roles, missing="drop", why=_ERROR,
+           files_are_runs=True),
+    Layout(tool="Harbor", fields="n_total_trials stats", is_object=True,
+           refusal="is the summary of a job of Harbor: read its folder."),
+    Layout(tool="Terminal-Bench", fields="results n_resolved accuracy", is_object=True,
+           rows=_list_in("results"), questions="task_id", samples="trial_name",
+           outcomes="is_resolved", missing="incorrect", why="without a verdict",
+           files_are_runs=True),
+    Layout(tool="SWE-bench", fields="submitted_ids resolved_ids empty_patch_ids error_ids",
+           is_object=True, rows=_swe_bench_rows, questions="instance_id", outcomes="resolved",
+           of_path=_stem, missing="drop", why="after a failure of the infrastructure",
+           files_are_runs=True),
+    Layout(tool="SWE-bench", fields="resolved applied", is_object=True, rows=_swe_bench_lists,
+           questions="instance_id", outcomes="resolved", files_are_runs=True),
+    Layout(tool="SWE-bench", fields="resolved generated", is_object=True, rows=_swe_bench_lists,
+           questions="instance_id", outcomes="resolved", files_are_runs=True),
+    Layout(tool="SWE-bench", fields="resolved no_generation no_logs", is_object=True,
+           refusal="lists the instances that are resolved, and not all that were attempted: give "
+           "the folder of logs, with a report.json for each instance."),
+    Layout(tool="tau2", fields="info tasks simulations", is_object=True, rows=_tau2_rows,
+           columns={"success": _tau2_success}, questions="domain task_id", outcomes="success",
+           samples="trial", missing="drop", why="after an error of the infrastructure",
+           origin={"domain": "info.environment_info.domain_name", "model": "info.agent_info.llm"}),
+    Layout(tool="tau-bench", fields="task_id reward info traj trial", questions="task_id",
+           columns={"success": lambda row: _is_one(row["reward"])}, outcomes="success",
+           samples="trial", missing="incorrect"),
+    Layout(tool="verifiers", fields="example_id completion reward is_completed timing",
+           columns={"reward": lambda row: None if row.get("error") else row["reward"]},
+           questions="example_id", outcomes="reward", missing="drop", why=_ERROR),
+    Layout(tool="verifiers", fields="env task traces ok", rows=_verifiers_traces,
+           questions="env example_id", outcomes="reward", origin={"env": "env.id"}, missing="drop",
+           why=_ERROR),
+    Layout(tool="promptfoo", fields="evalId results config", is_object=True, **_PROMPTFOO,
+           rows=lambda log: map(_promptfoo_row, log["results"]["results"])),
+    Layout(tool="promptfoo", fields="testIdx promptIdx success failureReason testCase",
+           rows=lambda record: [_promptfoo_row(record)], **_PROMPTFOO),
+    Layout(tool="deepeval", fields="testCases metricsScores testPassed", is_object=True,
+           rows=_list_in("testCases"), questions="input", outcomes="success",
+           columns={"success": lambda case: None if any(x.get("error") for x in
+                    case.get("metricsData") or ()) else case.get("success")},
+           missing="drop", why=_ERROR),
+    Layout(tool="NeMo-Skills", fields="problem generation expected_answer predicted_answer "
+           "symbolic_correct", questions="problem", predictions="predicted_answer",
+           references="expected_answer", outcomes="symbolic_correct judge_correct",
+           missing="incorrect", why="no answer"),
+    Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
+           columns=_EVALSCOPE, find_roles=_evalscope_roles),
+    Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
+           questions="question_id", outcomes="graded_list", missing="incorrect"),
+    Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
+           columns={"first_try": lambda row: bool((row["tests_outcomes"] or [False])[0]),
+                    "any_try": lambda row: any(row["tests_outcomes"] or ())},
+           questions="testcase", outcomes="first_try any_try", origin={"model": "model"},
+           missing="incorrect"),
+    Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",
+           questions="task_id", samples="trial_name", outcomes="is_resolved", missing="incorrect",
+           why="without a verdict", files_are_runs=True),
+)
+# fmt: on
+
+VLLM = Layout(tool="vLLM", fields="", questions="request_id", predictions="outputs")
+ARC = Layout(tool="ARC", fields="", rows=_arc_rows, questions="task test", predictions="attempts")

@@ -1,0 +1,191 @@
+"""Outcomes and answers that are missing: the caller, or the rule of a tool, says what they count.
+
+They are neither incorrect nor left out by themselves, because both can be meant and the scores
+differ: an attempt that broke off is a failure of an agent, and a server that was down is not one of
+a model.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ..core.checks import short
+from .names import ERRORS, columns_named
+from .table import SelectionError, Table
+from .words import MISSING_WORDS, each, entry_text, is_missing, word
+
+CHOICES = ("incorrect", "drop")
+
+
+class MissingError(SelectionError):
+    """Samples are missing, and nothing says what they count."""
+
+
+def check_missing(missing: Any) -> str | None:
+    """Return the choice; a ValueError if it is none of `CHOICES`."""
+    if missing is not None and missing not in CHOICES:
+        raise ValueError(
+            f"missing is {short(missing)}: give 'incorrect', or 'drop' to leave them out."
+        )
+    return missing
+
+
+def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
+    """Return the cells with None where a text in a column such as `error` says why."""
+    if table.layout is not None:
+        return list(cells)
+    errors = columns_named(table.columns, ERRORS)
+    for name in errors:
+        column = table.columns[name]
+        cells = [
+            None if _is_error(error) and not isinstance(cell, list) else cell
+            for cell, error in zip(cells, column, strict=True)
+        ]
+    return list(cells)
+
+
+def _is_error(entry: Any) -> bool:
+    if isinstance(entry, dict):
+        return bool(entry)
+    return isinstance(entry, str) and word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
+
+
+def missing_answers(
+    table: Table, cells: Sequence[Any], references: Sequence[Any], words: Collection[str]
+) -> list[Any]:
+    """Return answers with None for null, an empty cell of CSV, or one of the words.
+
+    A word that is the reference of a question is an answer.
+    """
+    known = {
+        word(x)
+        for reference in references
+        for x in (reference if isinstance(reference, list) else [reference])
+        if isinstance(x, str)
+    }
+    words = {*words} - known
+
+    def read(cell: Any) -> Any:
+        is_empty = table.is_csv and cell == ""
+        is_word = isinstance(cell, str) and word(cell) in words
+        return None if is_missing(cell) or is_empty or is_word else cell
+
+    return each(read, cells)
+
+
+def settle_missing(
+    table: Table,
+    samples: Mapping[Any, list[Any]],
+    written: Sequence[list[Any]] | None,
+    missing: str | None,
+) -> tuple[dict[Any, list[Any]], str]:
+    """Return the samples of each question as the rule says, and what the first line says of them.
+
+    Samples that are left out stay None, so that others keep their places. Questions without any
+    sample are left out too.
+
+    Args:
+        table: the source.
+        samples: of each question, by its id.
+        written: answers as they were written, in the same order; None if samples are outcomes. An
+            answer that is missing and counted as incorrect stays as it was, or is an empty text.
+        missing: what the caller says.
+
+    Raises:
+        MissingError: if nothing says what missing samples count, or if a question has no other
+            sample and the caller does not say so.
+    """
+    title = table.title
+    sizes = {key: len(row) for key, row in samples.items()}
+    absent = {key: sum(x is None for x in row) for key, row in samples.items()}
+    number, total = sum(absent.values()), sum(sizes.values())
+    if not number:
+        return dict(samples), ""
+    rule = missing or (table.layout.missing if table.layout else "")
+    empty = [key for key, n in absent.items() if n == sizes[key]]
+    if not rule or (rule == "drop" and empty and missing is None):
+        raise _ask(samples, number, total, empty if rule else [], written is None, title)
+    why = f", {table.layout.why}" if table.layout and table.layout.why else ""
+    if rule == "incorrect":
+        rows = samples.values() if written is None else written
+        wrong: Any = False if written is None else ""
+        filled = {
+            key: [
+                x if x is not None else y if isinstance(y, str) else wrong
+                for x, y in zip(row, of_row, strict=True)
+            ]
+            for (key, row), of_row in zip(samples.items(), rows, strict=True)
+        }
+        return filled, f"{number} of them missing{why}, counted as incorrect"
+    gone = {*empty}
+    kept = {key: row for key, row in samples.items() if key not in gone}
+    if not kept:
+        raise ValueError(f"{title} has no sample that is scored: all {total} are missing.")
+    said = f"{number - sum(sizes[x] for x in empty)} of them not scored{why}"
+    if empty:
+        left = f"{len(empty)} of {len(samples)} questions have no sample that is scored"
+        shown = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
+        warnings.warn(f"{title}: {left}, and are left out: {shown}.", stacklevel=2)
+        said += f"; {left}, and are left out"
+    return kept, said
+
+
+def _ask(
+    samples: Mapping[Any, list[Any]],
+    number: int,
+    total: int,
+    empty: Collection[Any],
+    is_graded: bool,
+    title: str,
+) -> MissingError:
+    noun = "outcomes" if is_graded else "answers"
+    if empty:
+        first = next(iter(empty))
+        number = len(empty)
+        some = "1 question has" if number == 1 else f"{number} questions have"
+        what = f"{some} no {noun[:-1]} that is scored, such as {text_of_ids(first)}"
+        verb = "leaves these questions out"
+    else:
+        key = next(key for key, row in samples.items() if None in row)
+        what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(key)}"
+        verb = "leaves them out"
+    scores = _both_scores(samples) if is_graded else ""
+    return MissingError(
+        f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' {verb}{scores}.",
+        ["missing", "missing"],
+        CHOICES,
+        list(CHOICES),
+    )
+
+
+def ask_about_counts(title: str, outcomes: Sequence[Any], counts: Sequence[int]) -> MissingError:
+    """Return the error about missing outcomes of distinct rows that occur several times."""
+    number = sum(n for x, n in zip(outcomes, counts, strict=True) if x is None)
+    return MissingError(
+        f"{title}: {number} of {sum(counts)} outcomes are missing. 'incorrect' counts them as "
+        f"incorrect, and 'drop' leaves them out.",
+        ["missing", "missing"],
+        CHOICES,
+        list(CHOICES),
+    )
+
+
+def _both_scores(samples: Mapping[Any, list[Any]]) -> str:
+    """Return the mean of the outcomes over questions under both rules, as the end of a sentence."""
+    rows = list(samples.values())
+    if not all(isinstance(x, (int, float, type(None))) for row in rows for x in row):
+        return ""
+    known = [[x for x in row if x is not None] for row in rows]
+    incorrect = sum(sum(k) / len(row) for k, row in zip(known, rows, strict=True) if row)
+    means = [sum(row) / len(row) for row in known if row]
+    if not means:
+        return ""
+    dropped = sum(means) / len(means)
+    return f": the mean outcome is {incorrect / len(rows):.4g} or {dropped:.4g}"
+
+
+def text_of_ids(key: Any) -> str:
+    """Return an id as a text."""
+    return " ".join(map(entry_text, key)) if isinstance(key, tuple) else str(key)

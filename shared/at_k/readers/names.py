@@ -1,0 +1,151 @@
+"""The exact names of columns by their roles, in lower case.
+
+A column is found by its name only, never by what it holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+IDS = (
+    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id", "instance_id"),
+    *("qid", "custom_id", "item_id", "unique_id", "id", "_id"),
+)
+INDICES = ("idx", "index")
+QUESTION_TEXTS = ("question", "problem", "prompt")
+
+COLUMN_NAMES = {
+    "predictions": (
+        *("predictions", "prediction", "pred", "samples", "sample", "responses", "response"),
+        *("completions", "completion", "generations", "generation", "outputs", "output"),
+    ),
+    "outcomes": (
+        *("outcomes", "outcome", "correct", "is_correct", "passed", "is_passed", "resolved"),
+        *("is_resolved", "solved", "success", "rewards", "reward", "verdicts", "verdict"),
+    ),
+    "references": (
+        *("references", "reference", "answers", "answer", "targets", "target", "ground_truth"),
+        *("gold", "expected", "expected_answer", "label", "solution", "tests", "test"),
+    ),
+    "questions": (*IDS, *INDICES, *QUESTION_TEXTS),
+    "n": (
+        *("n", "n_samples", "num_samples", "total", "samples"),
+        *("attempts", "num_attempts", "trials", "num_trials"),
+    ),
+    "correct": ("c", "correct", "num_correct", "n_correct", "passed"),
+    "groups": ("groups", "group"),
+    "R0": ("r0",),
+    "clusters": ("clusters", "cluster"),
+}
+"""The exact names of the column for each role, in lower case and in order of precedence."""
+
+SCORES = ("score", "scores", "grade", "grades")
+"""Names of outcomes if `correct_at_least` says which scores are correct."""
+
+PER_QUESTION = ("groups", "R0", "clusters")
+"""The optional parameters of `compute` that take one value per question, each from a column."""
+
+PER_SAMPLE = ("labels", "picked_by", "vote_weights")
+"""Those that take a number per sample. Their columns are never found by a name."""
+
+ANSWERS = ("answer", "answers", "pred", "prediction", "predictions", "predicted_answer")
+"""Columns beside which `correct` may hold the gold answers."""
+
+STATEMENTS = ("statement", "claim", "criterion")
+"""What a verdict is about, in the columns of one answer: a sample, and no setting."""
+
+ERRORS = ("error", "errors", "error_message", "exception")
+"""A text in one of these columns says that the row has no outcome."""
+
+_SAMPLE_NOUNS = (
+    *("sample", "completion", "response", "generation", "output", "rollout", "attempt", "trial"),
+    *("epoch", "repeat", "repetition", "replicate", "replica", "iteration", "iter", "try", "seed"),
+    *("run", "turn", "draw", "pass", "round", "rep"),
+)
+_SUFFIXES = ("_id", "_idx", "_index", "_num", "_number", "_no", "_nr", "id", "idx", "index")
+SAMPLE_NUMBERS = frozenset(
+    {f"{name}{suffix}" for name, suffix in itertools.product(_SAMPLE_NOUNS, _SUFFIXES)}
+    | {*_SAMPLE_NOUNS} - {"completion", "response", "output", "pass"}
+)
+"""Columns that number the samples of a question."""
+
+SHARED_NUMBERS = frozenset(
+    name for name in SAMPLE_NUMBERS if name.startswith(("seed", "run", "turn", "round", "iter"))
+)
+"""Those that may be the same in all rows, such as the seed of a program."""
+
+SETTINGS = frozenset(
+    (
+        # which model gave the sample, and how it was run
+        *("model", "model_name", "model_id", "model_args", "checkpoint", "revision", "policy"),
+        *("run", "run_id", "run_name", "eval_id", "eval", "experiment", "experiment_id", "log"),
+        *("step", "global_step", "training_step", "iteration", "temperature", "config", "system"),
+        *("solver", "method", "variant", "agent", "prompt_template", "template", "num_fewshot"),
+        *("condition", "setting", "arm", "source", "file", "filename", "path", "strategy"),
+        *("provider", "llm", "prompt_version", "shots", "quant", "thinking", "budget"),
+        # what became of it
+        *("filter", "filter_key", "scorer", "scorer_name", "metric", "metric_name", "grader"),
+    )
+)
+"""Columns whose entries are equal in all samples of a question."""
+
+PARTS = frozenset(
+    (
+        *(
+            "task",
+            "task_name",
+            "dataset",
+            "dataset_name",
+            "benchmark",
+            "subset",
+            "subtask",
+            "split",
+        ),
+        *("subject", "category", "topic", "level", "language", "lang", "domain"),
+    )
+)
+"""Columns that identify a question together with its id."""
+
+
+def usual_columns(columns: Iterable[str], role: str) -> list[str]:
+    """Return the columns with an exact name for a role, which may be in any case."""
+    return columns_named(columns, COLUMN_NAMES[role])
+
+
+def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Return the columns with these names, which are in lower case, in the order of the names."""
+    by_lower_name: dict[str, str] = {}
+    for name in columns:
+        by_lower_name.setdefault(name.lower(), name)
+    return [by_lower_name[name] for name in names if name in by_lower_name]
+
+
+def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = ()) -> list[str]:
+    """Return the columns that number samples.
+
+    `sample`, `run` and other bare nouns are such columns if they hold whole numbers; they may also
+    hold texts, which are samples or settings.
+
+    Args:
+        columns: of the source.
+        used: columns that have another role.
+    """
+    from .words import as_whole_number, is_missing
+
+    taken = {*used}
+    found = []
+    for name, cells in columns.items():
+        lower = name.rpartition(".")[2].lower()
+        if lower not in SAMPLE_NUMBERS or name in taken:
+            continue
+        try:
+            entries = {*cells}
+        except TypeError:  # lists or objects
+            continue
+        numbers = [as_whole_number(cell) for cell in entries if not is_missing(cell)]
+        is_bare = lower in _SAMPLE_NOUNS or lower in SETTINGS
+        if numbers and not (is_bare and None in numbers):
+            found.append(name)
+    return found

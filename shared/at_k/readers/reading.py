@@ -1,0 +1,172 @@
+"""How a source is read: what the caller names and decides, validated once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.checks import (
+    check_count,
+    check_depth,
+    check_positive,
+    check_text,
+    is_list_like,
+    short,
+)
+from .grids import BY_CONTENT, Unnamed
+from .missing import check_missing
+from .names import PER_QUESTION
+from .roles import count_columns
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the caller says of a source.
+
+    Attributes:
+        columns: by role, the column that the caller names, or None. Roles of `PER_QUESTION` that
+            are not among the keys are not read; other roles are found by their exact names.
+        questions: the columns that identify questions.
+        where: pairs of a column and an entry. Entries of the same column are alternatives.
+        pool: columns whose entries may differ between the samples of a question; "files" for files.
+        missing: "incorrect" or "drop", what missing samples count; None to be asked.
+        correct_values: the outcomes that are correct.
+        correct_at_least: the least score that is correct.
+        group_size: the number of consecutive rows of a question.
+        records: the path to the list of rows, inside of one object.
+        config, split: of a dataset.
+        max_gb: the most that a file may hold, in GB (10^9 bytes), also when it is decompressed.
+        by_order: whether references in a file go with the questions by their order.
+        checked: whether the caller gives a checker.
+        has_labels: whether outcomes may be labels of the metric, so that words are kept.
+        words_are_answers: whether a text such as "none" is an answer, and not a missing one.
+        unnamed: how a table is read whose columns may have no names.
+    """
+
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
+    where: tuple[tuple[str, Any], ...] = ()
+    pool: tuple[str, ...] = ()
+    missing: str | None = None
+    correct_values: tuple[Any, ...] = ()
+    correct_at_least: float | None = None
+    group_size: int | None = None
+    records: str | None = None
+    config: str | None = None
+    split: str | None = None
+    max_gb: float | None = None
+    by_order: bool = False
+    checked: bool = False
+    has_labels: bool = False
+    words_are_answers: bool = False
+    unnamed: Unnamed = BY_CONTENT
+
+    @property
+    def graded_by(self) -> str:
+        """The parameter that says which outcomes are correct, or ""."""
+        if self.correct_values:
+            return "correct_values"
+        return "" if self.correct_at_least is None else "correct_at_least"
+
+    def named(self) -> dict[str, Any]:
+        """Return the columns that are named, by role."""
+        return {role: name for role, name in self.columns.items() if name is not None}
+
+
+def make_reading(
+    *,
+    questions: Any = None,
+    where: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
+    pool: Any = (),
+    missing: Any = None,
+    correct_values: Any = (),
+    correct_at_least: Any = None,
+    group_size: Any = None,
+    records: Any = None,
+    **others: Any,
+) -> Reading:
+    """Return a reading from the arguments of `read`, or of the command.
+
+    Raises:
+        TypeError, ValueError: if one of them is invalid.
+    """
+    fields = (
+        *("config", "split", "max_gb", "by_order", "checked", "unnamed"),
+        *("has_labels", "words_are_answers"),
+    )
+    known = {name: others.pop(name) for name in fields if others.get(name) is not None}
+    columns = {name: x for name, x in others.items() if name not in fields}
+    for role, name in columns.items():
+        if name is not None and role not in ("references", "counts"):
+            check_text(role, name)
+    if columns.get("counts") is not None:
+        names = columns["counts"]
+        is_plain = isinstance(names, (str, Mapping))
+        columns["counts"] = count_columns(names if is_plain else names_of("counts", names))
+    for role in ("R0", "clusters", "labels", "picked_by", "vote_weights"):
+        if role not in PER_QUESTION and columns.get(role) is None:
+            columns.pop(role, None)
+    if records is not None:
+        check_text("records", records)
+    if known.get("max_gb") is not None:
+        wanted = "give a number of GB above 0"
+        known["max_gb"] = check_positive("max_gb", known["max_gb"], wanted, math.inf)
+    if correct_at_least is not None:
+        if isinstance(correct_at_least, bool) or not isinstance(correct_at_least, (int, float)):
+            raise TypeError(f"correct_at_least is {short(correct_at_least)}: give a number.")
+        if correct_values:
+            raise ValueError("correct_values and correct_at_least exclude each other.")
+    return Reading(
+        columns,
+        names_of("questions", questions),
+        _pairs_of(where),
+        names_of("pool", pool),
+        check_missing(missing),
+        tuple(_listed("correct_values", correct_values)),
+        correct_at_least,
+        None if group_size is None else check_count("group_size", group_size),
+        records,
+        **known,
+    )
+
+
+def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (role, column) pairs; a role may have several columns, or a dict of them."""
+    pairs = []
+    for role, columns in names.items():
+        listed = list(columns.values()) if isinstance(columns, Mapping) else columns
+        pairs += [(role, x) for x in ([listed] if isinstance(listed, str) else listed)]
+    return pairs
+
+
+def names_of(role: str, names: Any) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
+    return () if names is None else tuple(check_text(role, x) for x in _listed(role, names))
+
+
+def _listed(role: str, values: Collection[Any]) -> list[Any]:
+    if not isinstance(values, (str, Set)) and not is_list_like(values):
+        raise TypeError(f"{role} is {short(values)}: give a text, or a list.")
+    listed = [values] if isinstance(values, str) else list(values)
+    check_depth(role, listed)
+    return listed
+
+
+def _pairs_of(where: Any) -> tuple[tuple[str, Any], ...]:
+    if where is None:
+        return ()
+    if isinstance(where, Mapping):
+        pairs = [
+            (column, entry)
+            for column, entries in where.items()
+            for entry in (entries if isinstance(entries, list) else [entries])
+        ]
+    elif is_list_like(where) and all(isinstance(x, tuple) and len(x) == 2 for x in where):
+        pairs = list(where)
+    else:
+        raise TypeError(f"where is {short(where)}: give a dict, {{column: entry}}.")
+    for name, _ in pairs:
+        check_text("where", name)
+    return tuple(pairs)

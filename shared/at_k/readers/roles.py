@@ -1,0 +1,458 @@
+"""Table -> the columns of each role: those that are named, those of a layout, or by exact names.
+
+Two candidates for a role are an error that lists them. An error names the parameters that decide;
+the command writes them as flags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..core.checks import FROM_0, Index, InputError, short
+from .names import ANSWERS, COLUMN_NAMES, SCORES, columns_named, sample_numbers
+from .table import SelectionError, Table, list_columns
+from .words import as_lists, as_whole_number, entry_text, has_lists, number_in, word
+
+_FREQUENCIES = ("count", "counts", "n")
+_COMPLEMENTS = ("incorrect", "wrong", "failed", "num_incorrect", "n_incorrect")
+_YIELDING = ("solution", "label", "test", "tests")
+"""Names of references that give way to every other name: `label` may be what a person says."""
+
+
+def columns_of_role(table: Table, role: str) -> list[str]:
+    """Return the columns of a role: those of the layout, or those with exact names."""
+    if table.layout is not None:
+        known = table.roles.get(role, ())
+        return [known] if isinstance(known, str) else list(known)
+    names = columns_named(table.columns, COLUMN_NAMES[role])
+    if role != "predictions":
+        return names
+    numbers = sample_numbers({name: table.columns[name] for name in names})
+    others = [name for name in names if name not in numbers]
+    is_graded = bool(columns_named(table.columns, COLUMN_NAMES["outcomes"]))
+    is_checked = bool(columns_named(table.columns, COLUMN_NAMES["references"]))
+    # `sample` can be an answer that is a number: beside references, if there is no other answer.
+    return others if others or is_graded or not is_checked else names
+
+
+def choose_columns(
+    table: Table, named: Mapping[str, Any], checked: bool, graded_by: str = ""
+) -> dict[str, Any]:
+    """Return the columns of samples, outcomes, references or counts.
+
+    1. The columns that the caller names are taken. References are for predictions: beside counts
+       they are refused. Predictions in a column with an exact name of outcomes are outcomes,
+       unless references are named. Predictions beside outcomes are answers that were graded.
+    2. The layout of a tool knows its columns. Its graded outcomes are taken, unless a checker is
+       given.
+    3. Columns are found by their exact names, `COLUMN_NAMES`.
+    4. Graded outcomes or counts are taken if there are no predictions, or no references to check
+       these against. Predictions are taken if nothing is graded, or if a checker is given.
+    5. Otherwise there are two readings, which can give different scores: the caller has to name
+       one. The same holds for two columns of one role, unless they are equal or one has the name
+       of the role itself.
+
+    Args:
+        table: the source.
+        named: the columns that the caller names, by role.
+        checked: whether the caller gives a checker.
+        graded_by: the parameter that says which outcomes are correct, or "".
+
+    Returns:
+        The columns by role: "predictions" with or without "references", or "outcomes", or "n" and
+        "correct". The role "counts" has the column that says how often each of these samples
+        occurs; or, without samples, a column of lists of counts, or a dict with the column of each
+        outcome.
+
+    Raises:
+        SelectionError: if the caller has to name a column.
+        ValueError: if the columns that are named exclude each other.
+    """
+    _check_exclusive(named)
+    if "counts" in named:
+        return _with_counts(table, named, checked, graded_by)
+    if "n" in named or "outcomes" in named:
+        roles = ("n", "correct", "outcomes", "predictions")
+        return {role: named[role] for role in roles if role in named}
+    references = columns_of_role(table, "references")
+    if "references" in named:
+        references = [named["references"]]
+    if "predictions" in named:
+        samples = named["predictions"]
+        if "references" not in named and samples.lower() in COLUMN_NAMES["outcomes"]:
+            return {"outcomes": samples}
+        return _with_references(table, samples, references)
+    counts = _counts_of(table)
+    predictions, outcomes = (
+        [name for name in columns_of_role(table, role) if name not in counts.values()]
+        for role in ("predictions", "outcomes")
+    )
+    if graded_by == "correct_at_least" and not outcomes and not table.layout:
+        outcomes = columns_named(table.columns, SCORES)
+    if not counts:
+        _refuse_frequencies(table, [*predictions, *outcomes])
+    if graded_by and not outcomes:
+        problem = f"{graded_by} says which outcomes are correct, and there are none."
+        problem = f"{problem} {list_columns(table.columns)}"
+        raise SelectionError(problem, ["outcomes"], table.columns)
+    if graded_by:
+        return {"outcomes": only_column(table, "outcomes", outcomes)}
+    return _decide(table, predictions, outcomes, references, counts, named, checked)
+
+
+def _decide(
+    table: Table,
+    predictions: Sequence[str],
+    outcomes: Sequence[str],
+    references: Sequence[str],
+    counts: Mapping[str, str],
+    named: Mapping[str, Any],
+    checked: bool,
+) -> dict[str, Any]:
+    """Return the columns if none of samples or outcomes is named: steps 2 to 5."""
+    graded = [*outcomes, *counts.values()]
+    if predictions and ("references" in named or (checked and references)):
+        return _with_references(table, only_column(table, "predictions", predictions), references)
+    if "references" in named or not (predictions or graded):
+        raise _no_samples(table, ["predictions"] if "references" in named else None)
+    if predictions and references and graded and not table.layout:
+        raise SelectionError(
+            f"The samples in {predictions[0]} can be checked against {references[0]}, and "
+            f"{graded[-1]} has graded outcomes.",
+            ["predictions", "outcomes"],
+            table.columns,
+        )
+    if not graded:
+        return _with_references(table, only_column(table, "predictions", predictions), references)
+    if outcomes and counts:
+        raise SelectionError(
+            f"There are outcomes in {outcomes[0]}, and counts in {' and '.join(counts.values())}.",
+            ["outcomes", "n"],
+            table.columns,
+        )
+    if counts:
+        return dict(counts)
+    outcome = only_column(table, "outcomes", outcomes)
+    _refuse_gold_answers(table, outcome, references)
+    return {"outcomes": outcome}
+
+
+def _no_samples(table: Table, roles: Sequence[str] | None) -> SelectionError:
+    problem = "There is no column with a usual name for samples."
+    if table.layout and table.files:
+        problem = (
+            "These logs hold their samples or outcomes in different columns: score each by "
+            "itself, or those of the same kind together."
+        )
+        tasks = list(dict.fromkeys(map(entry_text, table.columns.get("task", ()))))
+        if len(tasks) > 1:
+            filters = [f"task={task}" for task in tasks]
+            return SelectionError(problem, ["where"] * len(tasks), tasks, filters)
+    lists = [
+        name
+        for name, cells in table.columns.items()
+        if table.is_object and isinstance(cells[0], list) and cells[0]
+        if all(isinstance(entry, dict) for entry in cells[0])
+    ]
+    if lists and roles is None:
+        problem = (
+            f"{problem} It is one object of JSON, with lists of objects in {', '.join(lists)}."
+        )
+        return SelectionError(problem, ["records"] * len(lists), lists, lists)
+    if roles is None and (scores := columns_named(table.columns, SCORES)):
+        problem += f" {scores[0]} has scores: say which are correct, or that they are outcomes."
+        examples = ["0.5", scores[0]]
+        return SelectionError(problem, ["correct_at_least", "outcomes"], table.columns, examples)
+    return SelectionError(
+        f"{problem} {list_columns(table.columns)}",
+        roles or ["predictions", "outcomes", "counts"],
+        table.columns,
+    )
+
+
+def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:
+    """Raise a SelectionError if a column `correct` beside answers may hold the gold answers.
+
+    Bools of JSON are outcomes, unless an answer can be one too.
+    """
+    answers = columns_named(table.columns, ANSWERS)
+    others = [name for name in references if name not in answers]
+    if table.layout or outcome.lower() != "correct" or not answers or others:
+        return
+    cells = table.columns[outcome]
+    if has_lists(cells) != has_lists(table.columns[answers[0]]):
+        return
+    is_bool = all(isinstance(x, bool) for x in _flat(cells) if x is not None)
+    words = ("true", "false", "yes", "no", "1", "0")
+    if is_bool and not any(word(x) in words for x in _flat(table.columns[answers[0]])):
+        return
+    raise SelectionError(
+        f"{outcome} may hold the outcomes, or the correct answers to check {answers[0]} against.",
+        ["outcomes", "predictions"],
+        table.columns,
+        [outcome, answers[0]],
+        [[], [("references", outcome)]],
+    )
+
+
+def _flat(cells: Iterable[Any]) -> Iterable[Any]:
+    for cell in cells:
+        if isinstance(cell, list):
+            yield from cell
+        else:
+            yield cell
+
+
+def _check_exclusive(named: Mapping[str, Any]) -> None:
+    """Raise a ValueError if columns are named that cannot be read together."""
+    if ("n" in named) != ("correct" in named):
+        named_role, missing = ("n", "correct") if "n" in named else ("correct", "n")
+        raise ValueError(f"Counts need two columns: {named_role} is given without {missing}.")
+    if "counts" in named and "n" in named:
+        raise ValueError("counts and n both count samples: name columns for one of them only.")
+    graded = {"outcomes": "outcomes are", "n": "counts of n and correct are"}
+    if "counts" in named and not isinstance(named["counts"], str):
+        graded["counts"] = "counts of several columns are"
+    for role, what in graded.items():
+        for other in ("predictions", "references", "outcomes"):
+            is_answer = (role, other) == ("outcomes", "predictions")
+            if role in named and other in named and other != role and not is_answer:
+                raise ValueError(f"{what} already graded: leave out {other}.")
+
+
+def _with_references(table: Table, samples: str, references: Sequence[str]) -> dict[str, str]:
+    chosen = {"predictions": samples}
+    references = [name for name in references if name != samples]
+    if references:
+        chosen["references"] = only_column(table, "references", references)
+    return chosen
+
+
+def only_column(table: Table, role: str, names: Sequence[str]) -> str:
+    """Return the first column if all columns of the role are equal, or if it is named after it.
+
+    Raises:
+        SelectionError: if they differ, so that they can give different scores.
+    """
+    if role == "references":
+        names = [x for x in names if x.lower() not in _YIELDING] or names
+    first = names[0]
+    if first.lower() == role:
+        return first
+    for other in names[1:]:
+        one, another = list(table.columns[first]), list(table.columns[other])
+        if one != another:
+            message = f"The columns {first} and {other} can both hold the {role}."
+            sizes = [len(row) if isinstance(row, list) else 1 for row in (one[0], another[0])]
+            if sizes[0] != sizes[1]:
+                message += f" Entries in the first row: {first} {sizes[0]}, {other} {sizes[1]}."
+            raise SelectionError(message, [role] * len(names), table.columns, names)
+    return first
+
+
+def column_per_question(table: Table, role: str, name: str | None) -> str | None:
+    """Return the column of a role of `PER_QUESTION`, or None.
+
+    The tasks of a log are groups if there are several.
+    """
+    found = columns_of_role(table, role) if name is None else [name]
+    if not found:
+        return None
+    is_one_task = role == "groups" and table.layout and name is None
+    return None if is_one_task and len({*table.columns[found[0]]}) == 1 else found[0]
+
+
+# --- Which question a row belongs to ----------------------------------------------------------
+
+
+def question_columns(table: Table, of_lists: bool) -> tuple[str, ...]:
+    """Return the columns that identify the questions, without those that the caller names.
+
+    An id is preferred to an index, and both to a text. A question id is preferred to an id of the
+    rows, `id` or `_id`.
+
+    Args:
+        table: the source.
+        of_lists: whether a row has several samples.
+
+    Raises:
+        SelectionError: if two ids give different questions.
+    """
+    from .names import IDS, INDICES, QUESTION_TEXTS
+
+    if table.layout is not None:
+        return tuple(columns_of_role(table, "questions"))
+    for names in (IDS, INDICES, QUESTION_TEXTS):
+        found = columns_named(table.columns, names)
+        if found and names is not QUESTION_TEXTS:
+            return (_only_id(table, found),)
+        if found:
+            texts = [x for x in found if of_lists or not _is_unique(table, x)] or found
+            return (texts[0],)
+    return ()
+
+
+def _is_unique(table: Table, name: str) -> bool:
+    texts = list(map(entry_text, table.columns[name]))
+    return len({*texts}) == len(texts)
+
+
+def _only_id(table: Table, names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    specific = ("question_id", "problem_id", "qid")
+    first, others = names[0], list(names[1:])
+    if first.lower() in specific:
+        others = [x for x in others if x.lower() not in ("id", "_id") or not _is_unique(table, x)]
+    texts = {name: list(map(entry_text, table.columns[name])) for name in (first, *others)}
+    for other in others:
+        pairs = len({*zip(texts[first], texts[other], strict=True)})
+        if not pairs == len({*texts[first]}) == len({*texts[other]}):
+            numbers = ", ".join(f"{name} {len({*texts[name]})}" for name in (first, other))
+            raise SelectionError(
+                f"Both {first} and {other} can identify the questions, and they give different "
+                f"ones ({numbers}).",
+                ["questions"] * 3,
+                table.columns,
+                [first, other, f"{first} {other}"],
+            )
+    return first
+
+
+# --- Counts -----------------------------------------------------------------------------------
+
+
+def _with_counts(
+    table: Table, named: Mapping[str, Any], checked: bool, graded_by: str
+) -> dict[str, Any]:
+    """Return the columns if the caller names those of counts: alone, or those of the samples."""
+    counts = named["counts"]
+    if not isinstance(counts, str):
+        return {"counts": counts}
+    columns = {name: cells for name, cells in table.columns.items() if name != counts}
+    rest = {role: name for role, name in named.items() if role != "counts"}
+    try:
+        samples = choose_columns(table.with_columns(columns), rest, checked, graded_by)
+    except SelectionError as error:
+        if rest or not has_lists(as_lists(table.columns[counts])):
+            error.roles = tuple(role for role in error.roles if role != "counts")
+            raise
+        return {"counts": counts}
+    return {**samples, "counts": counts}
+
+
+def _counts_of(table: Table) -> dict[str, str]:
+    """Return the columns of n and correct of a table of counts, or nothing."""
+    columns = table.columns
+    for n in columns_of_role(table, "n"):
+        for correct in columns_of_role(table, "correct"):
+            if n == correct:
+                continue
+            sizes = [as_whole_number(cell) for cell in columns[n]]
+            counts = [as_whole_number(cell) for cell in columns[correct]]
+            if None in sizes or None in counts:
+                _refuse_bad_counts(table, n, correct, sizes, counts)
+                continue
+            if table.layout or not {*counts} <= {0, 1}:
+                return {"n": n, "correct": correct}
+            key = question_columns(table, of_lists=False)
+            is_repeated = bool(key) and not _is_unique(table, key[0])
+            if is_repeated or 0 in sizes or _counts_up(sizes):
+                raise SelectionError(
+                    f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
+                    f"sample in each row.",
+                    ["n", "counts", "outcomes"],
+                    columns,
+                )
+            return {"n": n, "correct": correct}
+    _refuse_complements(table)
+    return {}
+
+
+def _counts_up(numbers: Sequence[int | None]) -> bool:
+    """Whether the numbers are 0 to n-1 or 1 to n, in this order."""
+    n = len(numbers)
+    return n > 1 and list(numbers) in (list(range(n)), list(range(1, n + 1)))
+
+
+def _refuse_bad_counts(
+    table: Table, n: str, correct: str, sizes: list[int | None], counts: list[int | None]
+) -> None:
+    """Raise a ValueError if a row of a table of counts has no number, which may be a typing error.
+
+    A column such as samples can hold answers, of which some are numbers.
+    """
+    if n.lower() in COLUMN_NAMES["predictions"] or {*sizes} == {None} or {*counts} == {None}:
+        return
+    row = next(row for row, pair in enumerate(zip(sizes, counts, strict=True)) if None in pair)
+    raise InputError(
+        *("Row ", Index(row), FROM_0, f" has {n} {short(table.columns[n][row])} and {correct} "),
+        f"{short(table.columns[correct][row])}: in a table of counts, both are whole numbers in "
+        f"every row.",
+    )
+
+
+def _refuse_complements(table: Table) -> None:
+    """Raise a SelectionError if two columns count the correct and the incorrect samples."""
+    for correct in columns_of_role(table, "correct"):
+        for incorrect in columns_named(table.columns, _COMPLEMENTS):
+            pairs = [
+                (as_whole_number(a), as_whole_number(b))
+                for a, b in zip(table.columns[correct], table.columns[incorrect], strict=True)
+            ]
+            numbers = [(a, b) for a, b in pairs if a is not None and b is not None]
+            if len(numbers) == len(pairs) and any(a + b != 1 for a, b in numbers):
+                raise SelectionError(
+                    f"{correct} and {incorrect} can be counts of samples, which need a column of "
+                    f"their sum; or {correct} can be the outcome of one sample in each row.",
+                    ["n", "outcomes"],
+                    table.columns,
+                )
+
+
+def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
+    """Raise a SelectionError if a column can say how often the sample of each row occurs.
+
+    It can if each question has each sample in one row only, as after a GROUP BY. A number that all
+    rows have in common is the number of samples that were requested.
+    """
+    for name in columns_named(table.columns, _FREQUENCIES) if not table.layout else ():
+        numbers = [as_whole_number(cell) for cell in table.columns[name]]
+        if None in numbers or len({*numbers}) == 1:
+            continue
+        key = question_columns(table, of_lists=False)
+        ids = [map(entry_text, table.columns[x]) for x in key]
+        for sample in samples:
+            rows = list(zip(*ids, map(entry_text, table.columns[sample]), strict=True))
+            if len({*rows}) == len(rows):
+                graded = sample.lower() in COLUMN_NAMES["outcomes"]
+                raise SelectionError(
+                    f"{name} can be the number of samples that are equal to {sample} in its row.",
+                    ["counts", "outcomes" if graded else "predictions"],
+                    table.columns,
+                )
+
+
+def count_columns(names: Any) -> str | dict[Any, str]:
+    """Return one column of counts, or the column of each outcome if there are several.
+
+    Args:
+        names: a column, the column of each outcome, or columns. Columns whose names are numbers
+            count these outcomes; others count the categories 0, 1, .., in this order.
+
+    Raises:
+        ValueError: if two columns count the same outcome.
+    """
+    if isinstance(names, str):
+        return names
+    if isinstance(names, Mapping):
+        return dict(names)
+    if len(names) == 1:
+        return names[0]
+    outcomes: list[Any] = [number_in(name) for name in names]
+    if not all(isinstance(outcome, (int, float)) for outcome in outcomes):
+        outcomes = list(range(len(names)))
+    if len({*outcomes}) < len(names) or len({*names}) < len(names):
+        raise ValueError(f"counts names two columns of the same outcome: {', '.join(names)}.")
+    return dict(sorted(zip(outcomes, names, strict=True)))

@@ -1,0 +1,308 @@
+"""`at_k.read`: files, logs, frames and datasets as the arguments of `compute`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+
+from ..core.checks import QUESTION, InputError, did_you_mean, short
+from .cells import (
+    TESTS,
+    are_elsewhere,
+    join_references,
+    mean_verdict,
+    mean_verdicts,
+    read_cells,
+    with_tests,
+)
+from .grids import with_sample_lists
+from .names import IDS, INDICES, PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, columns_named
+from .questions import Gathered, gather, refuse_filters
+from .reading import Reading, make_reading, pairs_of
+from .roles import choose_columns, column_per_question, columns_of_role
+from .sources import load_table
+from .table import COUNT, FILE, SelectionError, Table, rows_where, with_fields
+from .words import as_lists, as_outcomes, entry_text
+
+Names = str | Sequence[str]
+"""The name of a column, or of several."""
+
+
+class Others(TypedDict, total=False):
+    """Rarer parameters of `read`: columns by role, where the rows are, and parts of a dataset."""
+
+    n: str | None
+    correct: str | None
+    R0: str | None
+    clusters: str | None
+    labels: str | None
+    picked_by: str | None
+    vote_weights: str | None
+    records: str | None
+    config: str | None
+    split: str | None
+    max_gb: float | None
+    by_order: bool
+
+
+class Run(dict[str, Any]):
+    """A run as it was read: the arguments of `compute`, by name.
+
+    Attributes:
+        ids: what identifies each of the M questions: a text, or a tuple of the texts of several
+            columns. None if nothing does, so that questions have an order only.
+        origin: what the source says about itself, such as {"harness": .., "model": .., "task": ..}.
+        columns: the column of each role. "questions" has those of the ids.
+        missing: what was missing and how it was counted, or "".
+        identifiers: columns that identify the questions, by name in lower case: M texts each.
+        is_merged: whether a row was one sample.
+        is_matrix: whether the source has nothing but a row of outcomes for each question.
+        grades: M lists of the outcomes of the samples in a log, if they are to be checked again
+            and it has one outcome of each; otherwise None.
+    """
+
+    ids: list[Any] | None = None
+    origin: Mapping[str, str] = {}
+    columns: Mapping[str, Any] = {}
+    missing: str = ""
+    identifiers: Mapping[str, list[Any]] = {}
+    is_merged: bool = False
+    is_matrix: bool = False
+    grades: list[list[Any]] | None = None
+
+
+def read(
+    source: Any,
+    *,
+    predictions: str | None = None,
+    outcomes: str | None = None,
+    references: str | Mapping[Any, Any] | None = None,
+    questions: Names | None = None,
+    groups: str | None = None,
+    counts: Names | Mapping[Any, str] | None = None,
+    where: Mapping[str, Any] | None = None,
+    pool: Names = (),
+    missing: str | None = None,
+    correct_values: Collection[Any] = (),
+    correct_at_least: float | None = None,
+    group_size: int | None = None,
+    **others: Unpack[Others],
+) -> Run:
+    """Read samples or outcomes from a file, log, data frame or dataset, as arguments of `compute`.
+
+    A row of the source is a question with the list of its samples or a column for each sample (1,
+    2, .. or sample_1, sample_2, ..), or one sample, or the counts of a question. Rows with the same
+    question id belong to one question. The layouts of many tools are recognised. In other sources
+    columns are found by exact names if they are not named, except those from `R0` to
+    `vote_weights`. A name such as `response.choices` leads to the fields of nested objects. A table
+    without names holds outcomes. Outcomes are 0 and 1, true and false, or words such as yes and no,
+    pass and fail, correct and incorrect.
+
+    Args:
+        source: the path of a file or folder, a name that fsspec opens (`https://`, `s3://`,
+            `hf://datasets/..`), the name of a dataset that `datasets` can load, or a list of
+            files with parts of one run; or an object: an open file, a data frame, an Arrow table,
+            a `datasets.Dataset`, or a dict of columns.
+        predictions: the column of samples to be checked. Beside `outcomes`: of answers that were
+            graded, for the votes of cons_at_k.
+        outcomes: the column of already-graded outcomes.
+        references: the column to check the samples against. If the log has none: a dict with the
+            reference of each question, or a file with columns of questions and references.
+        questions: the column with the id of the question, or several that identify it together.
+        groups: the column of groups. A setting, such as the strategy of a prompt, gives a group
+            for each of its values.
+        counts: the columns of numbers of samples, one for each category 0, 1, .., in this order, or
+            named by their outcomes, such as 0, 0.5 and 1; or a dict with the column of each
+            outcome. A single column has lists of such numbers. Beside `predictions` or `outcomes`,
+            it has the number of times that the sample of its row occurs.
+        where: the rows to read, by their entries: {"filter": "strict-match"}; a list of entries are
+            alternatives.
+        pool: columns whose entries may differ between the samples of a question, such as "run";
+            "files" for files with the same questions. Without it, different entries are an error.
+        missing: what a missing outcome or answer counts: "incorrect", or "drop" to leave it out.
+            Default: the rule of the tool that wrote the log; otherwise an error asks.
+        correct_values: the outcomes that are correct, such as ["C"]. All others are incorrect.
+        correct_at_least: the least score that is correct, such as 0.75.
+        group_size: the number of consecutive rows that belong to a question, such as 8 for the
+            rewards of TRL or verl with 8 samples of each prompt.
+        others: the columns n and correct of a table of counts; R0; clusters; labels, what a
+            person says of a sample (1 or 0, empty for most); picked_by, the scores that pick one
+            of k samples; vote_weights. Also records, the path to the list of rows inside of one
+            object of JSON; config and split of a dataset; and by_order=True, if references in a
+            file go with the questions by their order.
+
+    Returns:
+        A dict of arguments of `compute`, with the attributes of `Run`.
+
+    Raises:
+        SelectionError: (a ValueError) if columns are missing or ambiguous; the message names the
+            argument to give.
+        ValueError: if the source cannot be read. The message names the line or row if it can.
+        FileNotFoundError: if there is no such file or folder.
+
+    Examples:
+        >>> columns = {"question": ["q1", "q1", "q2"], "answer": ["12", "13", "7"]}
+        >>> run = read(columns, predictions="answer", references={"q1": "12", "q2": "8"})
+        >>> run
+        {'predictions': [['12', '13'], ['7']], 'references': ['12', '8']}
+        >>> run.ids
+        ['q1', 'q2']
+    """
+    for name in [source] if isinstance(source, str) else source if type(source) is list else ():
+        if isinstance(name, str) and not (name and name.isprintable()):
+            raise ValueError(f"source is {short(name)}: this is no name of a file.")
+    for name in others:
+        if name not in Others.__annotations__:
+            known = [*Others.__annotations__, *(read.__kwdefaults__ or ())]
+            hint = did_you_mean(name, known)
+            raise TypeError(f"read() has no parameter {name!r}.{hint}")
+    named = {name: x for name, x in others.items() if x is not None}
+    try:
+        return read_run(
+            source,
+            predictions=predictions,
+            outcomes=outcomes,
+            references=references,
+            questions=questions,
+            groups=groups,
+            counts=counts,
+            where=where,
+            pool=pool,
+            missing=missing,
+            correct_values=correct_values,
+            correct_at_least=correct_at_least,
+            group_size=group_size,
+            **named,
+        )
+    except SelectionError as error:
+        problem = f"{error} Pass {_in_python(error)}."
+        raise type(error)(
+            problem, error.roles, error.choices, error.examples, error.further
+        ) from None
+    except ValueError as error:
+        if type(error).__module__.startswith("pyarrow"):
+            raise ValueError(f"The source cannot be read: {error}") from error
+        raise
+
+
+def _in_python(error: SelectionError) -> str:
+    examples = error.examples if "missing" in error.roles else ()
+    ways = [f"{x}={y!r}" for x, y in zip(error.roles, examples, strict=False)]
+    return " or ".join(ways or dict.fromkeys(error.roles))
+
+
+def read_run(source: Any, **options: Any) -> Run:
+    """Read a run: the four steps. The options are those of `make_reading`.
+
+    Raises:
+        SelectionError, ValueError, FileNotFoundError: as `read`, without the names of parameters.
+    """
+    reading = make_reading(**options)
+    table = load_table(source, reading)
+    table, named = _with_named_columns(table, reading)
+    chosen = choose_columns(table, named, reading.checked, reading.graded_by)
+    table, chosen, gathered = _questions(table, chosen, named, reading)
+    return _run(table, chosen, gathered)
+
+
+def _with_named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str, Any]]:
+    """Return the rows that are read, and the columns that are named, references joined to them."""
+    named = reading.named()
+    if COUNT in table.columns:
+        named["counts"] = COUNT
+    if are_elsewhere(named.get("references"), table):
+        fields = [("questions", name) for name in reading.questions]
+        table, named["references"] = join_references(
+            with_fields(table, fields), named["references"], reading
+        )
+    elif reading.checked and "references" not in named:
+        table = with_tests(table)
+        named |= {"references": TESTS} if TESTS in table.columns else {}
+    pool = [name for name in reading.pool if name != "files"]
+    lists = {"questions": reading.questions, "pool": pool, "where": [x for x, _ in reading.where]}
+    table, lists_of_samples = with_sample_lists(
+        table, reading.unnamed, named | lists, reading.checked
+    )
+    named |= lists_of_samples
+    table = rows_where(with_fields(table, pairs_of(named | lists)), reading.where)
+    if not table.size:
+        raise InputError(f"{table.title} has no ", QUESTION, "s.")
+    refuse_filters(table)
+    return table, named
+
+
+def _questions(
+    table: Table, chosen: dict[str, Any], named: dict[str, Any], reading: Reading
+) -> tuple[Table, dict[str, Any], Gathered]:
+    """Return the cells of the questions, and the columns that they are from."""
+    chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
+    cells, of_lists = read_cells(table, chosen, reading)
+    for role in PER_QUESTION:
+        if role not in reading.columns:
+            continue
+        name = column_per_question(table, role, reading.columns[role])
+        if name is not None:
+            chosen[role] = name
+            column = table.columns[name]
+            cells[role] = list(as_lists(column) if role == "R0" else column)
+    graded = columns_of_role(table, "outcomes") if table.layout and "references" in chosen else []
+    if len(graded) == 1:
+        grades = as_outcomes(table.columns[graded[0]])
+        cells["grades"] = [[grade] for grade in grades] if of_lists else grades
+    return table, chosen, gather(table, chosen, cells, of_lists, reading)
+
+
+def _run(table: Table, chosen: dict[str, Any], gathered: Gathered) -> Run:
+    """Return the questions as arguments of `compute`, with all that is known about them."""
+    cells = dict(gathered.cells)
+    grades = cells.pop("grades", None)
+    arguments: dict[str, Any] = {"predictions": _predictions(cells, chosen)}
+    if (verdicts := cells.pop("verdicts", None)) is not None:
+        answers = [["" if x is None else x for x in row] for row in arguments["predictions"]]
+        pairs = zip(answers, verdicts, strict=True)
+        arguments["predictions"] = answers
+        arguments["references"] = [mean_verdicts(*pair) for pair in pairs]
+        arguments["check_correct_fn"] = mean_verdict
+    run = Run(arguments | cells)
+    columns = dict(chosen)
+    if COUNT in table.columns:
+        columns.pop("counts", None)
+    run.ids, run.is_merged, run.missing = gathered.ids, gathered.is_merged, gathered.missing
+    if gathered.key:
+        columns["questions"] = ", ".join(gathered.key)
+    run.columns, run.origin, run.grades = columns, table.origin, grades
+    run.is_matrix = table.is_matrix and FILE not in table.columns
+    run.identifiers = _identifiers(table, gathered)
+    return run
+
+
+def _identifiers(table: Table, gathered: Gathered) -> dict[str, list[Any]]:
+    """Return the ids by the names of their columns, and other columns that identify questions."""
+    if gathered.ids is None:
+        return {}
+    found: dict[str, list[Any]] = {", ".join(gathered.key).lower(): gathered.ids}
+    if gathered.is_merged or len(gathered.ids) != table.size:
+        return found
+    for name in columns_named(table.columns, (*IDS, *INDICES, *QUESTION_TEXTS)):
+        texts = [entry_text(entry) for entry in table.columns[name]]
+        if "" not in texts and len({*texts}) == len(texts):
+            found.setdefault(name.lower(), texts)
+    return found
+
+
+def _predictions(cells: dict[str, Any], chosen: Mapping[str, Any]) -> Any:
+    """Remove the samples or counts of the questions from the cells; return them as predictions."""
+    if "counts" not in cells:
+        samples = cells.pop("samples")
+        if "multiplicities" not in cells:
+            return samples
+        return {"answers": list(samples), "counts": list(cells.pop("multiplicities"))}
+    rows = list(map(list, cells.pop("counts")))
+    if "n" in chosen:
+        return {"n": [n for n, _ in rows], "correct": [correct for _, correct in rows]}
+    if isinstance(chosen["counts"], str):
+        return {"counts": rows}
+    outcomes = list(chosen["counts"])
+    if outcomes == list(range(len(outcomes))):
+        return {"counts": rows}
+    return {"answers": [outcomes] * len(rows), "counts": rows}

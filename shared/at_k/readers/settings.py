@@ -1,0 +1,324 @@
+"""Settings of a crossed design, such as the strategy of a prompt: they are no samples.
+
+A column without a role is a setting if its values occur in the questions as they do in a plan: each
+question has every value equally often; or if equal values meet within a question so rarely that
+chance does not explain it. See `is_setting`. Some names are settings however their values occur.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..core.checks import short
+from .names import (
+    COLUMN_NAMES,
+    ERRORS,
+    IDS,
+    INDICES,
+    PARTS,
+    SAMPLE_NUMBERS,
+    SCORES,
+    SETTINGS,
+    STATEMENTS,
+    sample_numbers,
+)
+from .table import COUNT, FILE, SelectionError, Table
+from .words import entry_text
+
+_SHARE_OF_QUESTIONS = 0.5
+_SHARE_OF_ROWS = 0.9
+_LEAST_Z = -3.5
+
+
+def refuse_settings(
+    table: Table,
+    key: Sequence[str],
+    rows_of: Mapping[Any, Sequence[int]],
+    used: Collection[str],
+    pool: Collection[str],
+) -> None:
+    """Raise a SelectionError if the samples of a question have different settings.
+
+    Args:
+        table: the source, of which all rows have an outcome or a sample.
+        key: the columns that identify the questions.
+        rows_of: the rows of each question.
+        used: columns with a role, which are no settings.
+        pool: columns that the caller pools.
+    """
+    questions = [rows for rows in rows_of.values() if len(rows) > 1]
+    if not questions:
+        return
+    taken = {*key, *used, *pool}
+    found = [
+        name
+        for name, texts in _candidates(table, taken)
+        if _is_named(name, table.layout is not None)
+        and _differs(texts, questions)
+        and not _numbers_rows(name, texts, table, len(rows_of))
+    ]
+    if len(questions) > 1 and table.layout is None:  # a layout names its settings by its fields
+        of_samples = sample_numbers(table.columns, {*key, *used})
+        numbers = [list(map(entry_text, table.columns[name])) for name in of_samples]
+        found += [
+            name
+            for name, texts in _candidates(table, taken)
+            if not (name in found or _has_role(name) or _is_one_to_one(texts, numbers))
+            and is_setting(texts, list(rows_of.values()))
+        ]
+    if found:
+        _refuse(table, key, questions, found)
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2].lower()
+
+
+def _is_named(name: str, has_layout: bool) -> bool:
+    """Whether a column is a setting by its name. A layout knows its questions."""
+    is_id = _last_part(name) in COLUMN_NAMES["questions"] and not has_layout
+    return is_id or _last_part(name) in SETTINGS | PARTS
+
+
+def _has_role(name: str) -> bool:
+    """Whether a column numbers samples, or its name is one of samples, outcomes or errors."""
+    roles = {*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *SCORES, *ERRORS, *STATEMENTS}
+    return _last_part(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
+
+
+def _refuse(
+    table: Table, key: Sequence[str], questions: Sequence[Sequence[int]], names: Sequence[str]
+) -> None:
+    name, others = names[0], names[1:]
+    why = "They can be different runs or questions."
+    if others:
+        verb = "is another setting" if len(others) == 1 else "are other settings"
+        why += f" {' and '.join(others)} {verb}."
+    texts = dict(_candidates(table, ()))[name]
+    rows = next((x for x in questions if len({texts[row] for row in x}) > 1), questions[0])
+    entries = list(dict.fromkeys(texts[row] for row in rows))
+    shown = ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
+    ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key)
+    where = f"{name}={entries[0] if len(entries[0]) <= 40 else '..'}"
+    all_names = " ".join(names)
+    raise SelectionError(
+        f"The samples of {ids or 'a question'} have different values of {name}: {shown}. {why}",
+        ["where", "groups", "questions", "pool"],
+        table.columns,
+        [where, name, f"{all_names} {' '.join(key)}", all_names],
+        [[("where", f"{x}=..") for x in names[1:]], [], [], []],
+    )
+
+
+def _candidates(table: Table, used: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the scalar columns without a role as texts, and fields of objects as `a.b`."""
+    for name, cells in table.columns.items():
+        if name in used or name in (COUNT, FILE):
+            continue
+        first = next((x for x in cells if x is not None), None)
+        if isinstance(first, dict):
+            fields = dict.fromkeys(x for cell in cells if isinstance(cell, dict) for x in cell)
+            for field in fields:
+                path = f"{name}.{field}"
+                inner = [x.get(field) if isinstance(x, dict) else None for x in cells]
+                if path not in used and not any(isinstance(x, (list, dict)) for x in inner):
+                    yield path, list(map(entry_text, inner))
+        elif not any(isinstance(x, (list, dict)) for x in cells):
+            yield name, list(map(entry_text, cells))
+
+
+def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
+    return any(texts[row] != texts[rows[0]] for rows in questions for row in rows[1:])
+
+
+def _numbers_rows(name: str, texts: Sequence[str], table: Table, questions: int) -> bool:
+    """Whether a column such as `run` numbers samples, or one such as `id` numbers the rows."""
+    if _last_part(name) in SAMPLE_NUMBERS:
+        return name in sample_numbers(table.columns)
+    is_id = _last_part(name) in (*IDS, *INDICES)
+    return is_id and questions > 1 and len({*texts}) == len(texts)
+
+
+def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bool:
+    """Whether a column says the same as one of the columns that number samples."""
+    return any(
+        len({*zip(texts, of_samples, strict=True)}) == len({*texts}) == len({*of_samples})
+        for of_samples in numbers
+    )
+
+
+def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
+    """Whether the values of a column are those of a setting.
+
+    Args:
+        texts: the value of each row.
+        questions: the rows of each question.
+    """
+    return _is_crossed(texts, questions) or z_of_equal_pairs(texts, questions) <= _LEAST_Z
+
+
+def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
+    """Whether questions have the values equally often.
+
+    At least two values occur in more than half of the questions, no question has more rows of one
+    than its modal number, they cover 90 % of the rows, and half of the questions have exactly the
+    modal numbers.
+    """
+    counts = [Counter(texts[row] for row in rows) for rows in questions]
+    numbers: dict[str, Counter[int]] = {}
+    for of_question in counts:
+        for value, number in of_question.items():
+            numbers.setdefault(value, Counter())[number] += 1
+    modal = {
+        value: of_value.most_common(1)[0][0]
+        for value, of_value in numbers.items()
+        if of_value.total() > _SHARE_OF_QUESTIONS * len(questions)
+    }
+    if len(modal) < 2 or any(max(numbers[value]) > number for value, number in modal.items()):
+        return False
+    covered = sum(x[value] for x in counts for value in modal)
+    exact = sum(all(x[value] == number for value, number in modal.items()) for x in counts)
+    return covered >= _SHARE_OF_ROWS * len(texts) and exact >= len(questions) / 2
+
+
+def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> float:
+    """Return how many standard deviations the number of equal pairs is above its mean.
+
+    The pairs are those of rows of one question. The mean and the variance are those of values that
+    are dealt to the rows at random. Two pairs share no row, one row, or both.
+    """
+    rows = [row for of_question in questions for row in of_question]
+    n = len(rows)
+    sizes = [len(of_question) for of_question in questions]
+    frequencies = list(Counter(texts[row] for row in rows).values())
+    within, equal = (sum(x * (x - 1) // 2 for x in y) for y in (sizes, frequencies))
+    all_pairs = n * (n - 1) // 2
+    if n < 4 or not within or not equal or equal == all_pairs:
+        return 0.0
+    sharing = [sum(x * (x - 1) * (x - 2) for x in y) for y in (sizes, frequencies)]
+    disjoint = [x * x - x - y for x, y in zip((within, equal), sharing, strict=True)]
+    triples, quadruples = n * (n - 1) * (n - 2), n * (n - 1) * (n - 2) * (n - 3) / 4
+    mean = within * equal / all_pairs
+    square = mean + sharing[0] * sharing[1] / triples + disjoint[0] * disjoint[1] / quadruples
+    variance = square - mean * mean
+    if variance <= 0:
+        return 0.0
+    observed = sum(
+        x * (x - 1) // 2
+        for of_question in questions
+        for x in Counter(texts[row] for row in of_question).values()
+    )
+    return (observed - mean) / math.sqrt(variance)
+
+
+# --- The same sample twice --------------------------------------------------------------------
+
+
+def refuse_repeats(
+    table: Table,
+    key: Sequence[str],
+    rows_of: Mapping[Any, Sequence[int]],
+    used: Collection[str],
+    pool: Sequence[str],
+    numbered_by: Sequence[str] = (),
+) -> None:
+    """Raise a SelectionError if two rows are the same sample.
+
+    They are if they have the same question, file and sample numbers. Without such numbers, rows
+    that are equal in full are the same sample if a column without a role identifies rows.
+
+    Args:
+        table: the source.
+        key: the columns that identify the questions.
+        rows_of: the rows of each question.
+        used: columns with a role.
+        pool: columns that distinguish samples of the same number.
+        numbered_by: the columns that number samples, if a layout names them.
+    """
+    questions = list(rows_of.values())
+    numbers = [x for x in numbered_by if x in table.columns and x not in pool]
+    numbers = numbers or _numbers_of(table, key, {*used, *pool}, rows_of)
+    if not numbers:
+        _refuse_equal_rows(table, key, questions, used)
+        return
+    others = [x for x in pool if x in table.columns and x not in numbers]
+    names = [*numbers, *others, *([FILE] if FILE in table.columns else [])]
+    samples = list(zip(*(map(entry_text, table.columns[x]) for x in names), strict=True))
+    for rows in questions:
+        first: dict[Any, int] = {}
+        for row in rows:
+            if first.setdefault(samples[row], row) != row:
+                ids = ", ".join(f"{x} {short(table.columns[x][row])}" for x in key)
+                sample = ", ".join(f"{x} {short(table.columns[x][row])}" for x in numbers)
+                problem = (
+                    f" have the same sample: {sample} of {ids}. Leave out one of them, unless "
+                    f"{' and '.join(numbers)} does not number samples."
+                )
+                places = _pair(table, first[samples[row]], row)
+                pooled = " ".join(numbers)
+                raise SelectionError([*places, problem], ["pool"], table.columns, [pooled])
+
+
+def _numbers_of(
+    table: Table, key: Sequence[str], used: Collection[str], rows_of: Mapping[Any, Sequence[int]]
+) -> list[str]:
+    """Return the columns that number samples, without a seed that all rows share."""
+    from .names import SHARED_NUMBERS
+
+    numbers = []
+    for name in sample_numbers(table.columns, {*key, *used}):
+        texts = list(map(entry_text, table.columns[name]))
+        may_be_shared = _last_part(name) in SHARED_NUMBERS
+        if not (may_be_shared and not _differs(texts, list(rows_of.values()))):
+            numbers.append(name)
+    return numbers
+
+
+def _pair(table: Table, first: int, second: int) -> list[Any]:
+    from ..core.checks import FROM_0, Index
+
+    if FILE not in table.columns:
+        return [f"{table.title}, rows ", Index(first), " and ", Index(second), FROM_0]
+    return [*table.row_place(first), " and ", *table.row_place(second)[1:]]
+
+
+def _refuse_equal_rows(
+    table: Table, key: Sequence[str], questions: Sequence[Sequence[int]], used: Collection[str]
+) -> None:
+    """Raise a SelectionError if a row occurs twice, and a column identifies rows.
+
+    It does if it differs in every distinct row, within a question too. Few different values may be
+    so by chance, unless they are random or times.
+    """
+    texts = {name: list(map(entry_text, cells)) for name, cells in table.columns.items()}
+    rows = list(zip(*texts.values(), strict=True))
+    first: dict[Any, int] = {}
+    for row, cells in enumerate(rows):
+        first.setdefault(cells, row)
+    if len(first) == len(rows):
+        return
+    distinct = list(first.values())
+    for name in table.columns:
+        if name in {*key, *used, FILE, COUNT}:
+            continue
+        values = [texts[name][row] for row in distinct]
+        if len({*values}) < len(values) or not _differs(texts[name], questions):
+            continue
+        if len(values) >= 20 or all(map(_is_unique_by_nature, values)):
+            second = next(row for row, cells in enumerate(rows) if first[cells] != row)
+            problem = f" are equal, and {name} differs in all other rows: leave out one of them."
+            places = _pair(table, first[rows[second]], second)
+            raise SelectionError([*places, problem], ["pool"], table.columns, [name])
+
+
+def _is_unique_by_nature(text: str) -> bool:
+    """Whether a text is a random id, or a time of day."""
+    digits = sum(x in "0123456789abcdefABCDEF" for x in text)
+    is_random = len(text) >= 16 and digits >= 16
+    is_time = (len(text) >= 10 and text.count(":") >= 2) or (
+        text.replace(".", "").isdigit() and (len(text) >= 10)
+    )
+    return is_random or is_time

@@ -1,0 +1,256 @@
+"""What a cell says: an outcome as a word or a number, a list as text, or nothing.
+
+The table of words is the whole list: other words are outcomes of a tool (see `layouts`), labels of
+a metric, or need `correct_values`.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import itertools
+import json
+import re
+import tokenize
+from collections.abc import Callable, Collection, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from ..core.checks import is_missing, short
+
+WORDS = {
+    **dict.fromkeys(("true", "t", "yes", "y", "pass", "passed", "correct", "right", "c"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "fail", "failed", "incorrect", "wrong", "i"), False),
+    **dict.fromkeys("\u2713\u2714\u2705\u2611", True),  # ticks
+    **dict.fromkeys("\u2717\u2718\u274c\u2612", False),  # crosses
+}
+"""Outcomes as words, in lower case."""
+
+MISSING_WORDS = frozenset(("nan", "none", "null", "na", "n/a", "<na>", "nat"))
+"""What libraries and people write for an outcome or an answer that is missing, in lower case."""
+
+NO_ID = frozenset(("", "nan", "NaN", "<NA>", "NaT", "None", "null", "NULL"))
+"""What libraries write for an id that is missing."""
+
+KNOWN_WORDS = (
+    "0 and 1, true and false, yes and no, pass and fail, passed and failed, correct and incorrect, "
+    "right and wrong, C and I, T and F, Y and N, ticks and crosses"
+)
+_COMMA_NUMBER = re.compile(r"\s*([-+]?\d+),(\d+)\s*")
+_VARIATION = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
+
+
+def entry_text(entry: Any) -> str:
+    """Return an entry as text, which is empty if the entry is missing. 1.0 is the text of 1."""
+    if type(entry) in (str, int, bool):  # the usual case, and fast
+        return str(entry)
+    if is_missing(entry):
+        return ""
+    if isinstance(entry, np.generic):
+        entry = entry.item()
+    if isinstance(entry, float) and entry.is_integer():
+        entry = int(entry)
+    return entry if isinstance(entry, str) else repr(entry)
+
+
+def word(entry: Any) -> str:
+    """Return an entry as text that does not depend on case: true for True."""
+    return entry_text(entry).strip().strip(_VARIATION).lower()
+
+
+def number_in(cell: Any) -> Any:
+    """Return the number that a text holds, or the cell.
+
+    >>> [number_in(cell) for cell in ("0.5", "1", "fully", True)]
+    [0.5, 1, 'fully', True]
+    """
+    if isinstance(cell, str):
+        try:
+            return int(cell)
+        except ValueError:
+            pass
+        try:
+            return float(cell)
+        except ValueError:
+            return cell
+    if isinstance(cell, Decimal):  # of a sum in DuckDB
+        return int(cell) if cell == cell.to_integral_value() else float(cell)
+    return cell
+
+
+def as_outcome(cell: Any) -> Any:
+    """Return the bool or number that a cell holds, None if it is missing, or the text.
+
+    >>> [as_outcome(cell) for cell in ("True", "PASS", "0.5", "1", "", "fully")]
+    [True, True, 0.5, 1, None, 'fully']
+    """
+    if type(cell) in (bool, int):  # the usual case, and fast
+        return cell
+    if not isinstance(cell, str):
+        return None if is_missing(cell) else number_in(cell)
+    text = cell.strip().strip(_VARIATION).lower()
+    if text == "" or text in MISSING_WORDS:
+        return None
+    return WORDS.get(text, number_in(cell))
+
+
+def as_outcomes(
+    cells: Sequence[Any], has_decimal_commas: bool = False, has_labels: bool = False
+) -> list[Any]:
+    """Return outcomes, or lists of them. Texts are kept as they are if one of them is no word.
+
+    Labels of a metric, such as "none" among verdicts, are texts that this table does not have.
+
+    Args:
+        cells: of a column.
+        has_decimal_commas: whether 0,5 is a number: the table has semicolons or tabs.
+        has_labels: whether all texts are labels.
+    """
+    if has_decimal_commas:
+        cells = each(lambda x: _COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x, cells)
+    flat = [x for cell in cells for x in (cell if isinstance(cell, list) else [cell])]
+    is_label = isinstance(next((x for x in flat if x), None), str) if has_labels else False
+    if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat):
+        return each(_as_label, cells)
+    return each(as_outcome, cells)
+
+
+def each(change: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
+    """Return the cells, or the entries of those that are lists, after a change."""
+    return [[change(x) for x in cell] if isinstance(cell, list) else change(cell) for cell in cells]
+
+
+def _as_label(cell: Any) -> Any:
+    if isinstance(cell, str):
+        is_empty = cell != "none" and word(cell) in (*MISSING_WORDS, "")  # "none" is a verdict
+        return None if is_empty else number_in(cell)
+    return None if is_missing(cell) else cell
+
+
+def is_decimal_comma(text: str) -> bool:
+    """Whether a text is a number with a comma, which may be a decimal one."""
+    return _COMMA_NUMBER.fullmatch(text) is not None
+
+
+def as_whole_number(cell: Any) -> int | None:
+    """Return the whole number that a cell holds, also as text, or None if it holds none."""
+    value = number_in(cell)
+    if isinstance(value, float) and value.is_integer():  # pandas: a column with missing entries
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+# --- Outcomes that the caller defines --------------------------------------------------------
+
+
+def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
+    """Return outcomes, or lists of them, as bools: whether they are among the correct values.
+
+    Raises:
+        ValueError: if a correct value occurs nowhere.
+    """
+    correct = {comparable(value): value for value in correct_values}
+    occurring: dict[Any, Any] = {}
+
+    def grade(outcome: Any) -> Any:
+        if as_outcome(outcome) is None:
+            return None
+        key = comparable(outcome)
+        occurring.setdefault(key, outcome)
+        return key in correct
+
+    result = each(grade, cells)
+    absent = [value for key, value in correct.items() if key not in occurring]
+    if absent and occurring:
+        shown = ", ".join(map(short, list(occurring.values())[:8]))
+        raise ValueError(
+            f"No outcome is {' or '.join(map(short, absent))}, one of correct_values. The outcomes "
+            f"are {shown}{', ..' if len(occurring) > 8 else ''}."
+        )
+    return result
+
+
+def comparable(value: Any) -> Any:
+    """Return a number as such, and a bool or a text as a word in lower case."""
+    number = number_in(value.strip() if isinstance(value, str) else value)
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, float, np.number)):
+        return word(value)
+    return float(number)
+
+
+def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
+    """Return scores, or lists of them, as bools: whether they reach the least score.
+
+    Raises:
+        ValueError: if an entry is no number.
+    """
+
+    def reaches(score: Any) -> bool | None:
+        if score is None:
+            return None
+        if not isinstance(score, (int, float)):
+            raise ValueError(
+                f"{name} has the score {short(score)}: correct_at_least is for numbers."
+            )
+        return score >= least
+
+    return each(reaches, cells)
+
+
+# --- Lists in cells ---------------------------------------------------------------------------
+
+
+def parse_list(cell: Any) -> list[Any] | None:
+    """Return the list that a cell holds as JSON or as a Python literal, or None if it is not one.
+
+    >>> parse_list('["12", "13"]'), parse_list("['12', None]"), parse_list("12")
+    (['12', '13'], ['12', None], None)
+    """
+    if not (isinstance(cell, str) and cell.strip().startswith("[")):
+        return None
+    try:
+        return json.loads(cell)
+    except RecursionError:
+        return None
+    except ValueError:
+        pass
+    try:
+        literal = ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested deeply
+        return None
+    return literal if isinstance(literal, list) and not _has_adjacent_strings(cell) else None
+
+
+def _has_adjacent_strings(cell: str) -> bool:
+    """Whether two strings follow each other without a comma.
+
+    NumPy prints arrays as ['a' 'b'], which Python would read as ['ab'].
+    """
+    try:
+        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(cell).readline)]
+    except (tokenize.TokenError, SyntaxError):
+        return False
+    return (tokenize.STRING, tokenize.STRING) in itertools.pairwise(tokens)
+
+
+def as_lists(cells: Sequence[Any]) -> Sequence[Any]:
+    """Return the lists that the cells stand for, or the cells if one of them is not a list."""
+    lists = [parse_list(cell) for cell in cells]
+    return cells if None in lists else lists
+
+
+def has_lists(cells: Sequence[Any]) -> bool:
+    """Whether the first cell that is not None is a list."""
+    return isinstance(next((cell for cell in cells if cell is not None), None), list)
+
+
+def unwrapped(cells: Sequence[Any]) -> Sequence[Any]:
+    """Return cells such as [["a", "b"]] as ["a", "b"], if all of them have this form."""
+    lists = (cell for cell in cells if cell is not None)
+    if has_lists(cells) and all(
+        isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], list) for cell in lists
+    ):
+        return [None if cell is None else cell[0] for cell in cells]
+    return cells

@@ -1,0 +1,233 @@
+"""Graded samples in large files are counted, with the scores of reading them whole."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import at_k
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from at_k.cli.run_input import RunInput
+from at_k.readers import counting
+from at_k.readers.missing import MissingError
+from at_k.readers.run import read_run
+from at_k.readers.table import SelectionError
+from run_command import error_of
+
+FORMATS = ("parquet", "csv", "jsonl")
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Return a function that writes shards of random outcomes, with changes, and their names."""
+    monkeypatch.setattr(counting, "LEAST_ROWS", 0)
+    monkeypatch.setattr(counting, "LEAST_BYTES", 0)
+
+    def write(changes=(), files=1, rows=500, format="parquet", missing=False):
+        rng = np.random.default_rng(0)
+        names = []
+        for number in range(files):
+            question = rng.integers(0, 20, rows)
+            correct = [
+                None if missing and x < 0.02 else bool(x < (q + 1) / 22)
+                for x, q in zip(rng.random(rows), question, strict=True)
+            ]
+            columns = {"id": [f"q{q}" for q in question], "correct": correct}
+            columns |= {name: change(columns, number) for name, change in dict(changes).items()}
+            names.append(str(tmp_path / f"part-{number}.{format}"))
+            write_columns(names[-1], columns)
+        return names
+
+    return write
+
+
+def write_columns(name, columns):
+    """Write a file in the format of its suffix."""
+    rows = list(zip(*columns.values(), strict=True))
+    if name.endswith(".parquet"):
+        pq.write_table(pa.table(columns), name, row_group_size=150)
+    elif name.endswith(".jsonl"):
+        lines = [json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows]
+        Path(name).write_text("".join(lines))
+    else:
+        with open(name, "w", newline="") as file:
+            csv.writer(file).writerows([columns, *rows])
+
+
+def both(monkeypatch, names, **named):
+    """Return what is counted, and what is read whole: with the same outcomes."""
+    counted = read_run(names, **named)
+    with monkeypatch.context() as patch:
+        patch.setattr(counting, "LEAST_ROWS", 1e9)
+        patch.setattr(counting, "LEAST_BYTES", 1e9)
+        whole = read_run(names, **named)
+    assert isinstance(counted["predictions"], dict)
+    assert isinstance(whole["predictions"], list)
+    assert set(counted.ids) == set(whole.ids)
+    samples = dict(zip(whole.ids, whole["predictions"], strict=True))
+    rows = zip(counted.ids, *counted["predictions"].values(), strict=True)
+    for question, answers, times in rows:
+        expected = Counter(float(x) for x in samples[question] if x is not None)
+        found: Counter[float] = Counter()
+        for answer, number in zip(answers, times, strict=True):
+            found[float(answer)] += number
+        assert found == expected
+    return counted, whole
+
+
+NUMBERS = {"correct": lambda columns, _: [x if x is None else float(x) for x in columns["correct"]]}
+WORDS = {"correct": lambda columns, _: ["yes" if x else "no" for x in columns["correct"]]}
+SCORES = {"score": lambda columns, _: [0.9 if x else 0.2 for x in columns.pop("correct")]}
+PLAIN = {"id": lambda columns, _: [int(x[1:]) for x in columns["id"]]}
+GROUPS = {"group": lambda columns, _: [len(x) for x in columns["id"]]}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("files", [1, 3])
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({}, {}),
+        (NUMBERS, {"outcomes": "correct"}),
+        (WORDS, {}),
+        (WORDS, {"correct_values": ["yes"]}),
+        (SCORES, {"correct_at_least": 0.5}),
+        (PLAIN, {"questions": "id"}),
+        (GROUPS, {"groups": "group"}),
+        ({"model": lambda columns, _: ["m"] * 500}, {"where": [("model", "m")]}),
+        ({"note": lambda columns, _: [f"row {i}" for i in range(500)]}, {}),
+        ({"sample_id": lambda columns, _: list(range(500))}, {"pool": ["sample_id"]}),
+    ],
+)
+def test_scores_and_descriptions_are_those_of_reading_whole(
+    monkeypatch, write, changes, named, format, files
+):
+    names = write(changes, files, format=format)
+    if "pool" in named:  # which needs each sample
+        assert isinstance(read_run(names, **named)["predictions"], list)
+        return
+    counted, whole = both(monkeypatch, names, **named)
+    assert counted.columns == whole.columns
+    assert RunInput(counted).described() == RunInput(whole).described()
+    options: dict[str, Any]
+    for name, options in (("gpassk", {"k": [1, 8]}), ("bayes_at_n", {}), ("cons_at_k", {})):
+        options = options | {"confidence": 0.95}
+        scores, expected = (at_k.load(name).compute(**x, **options) for x in (counted, whole))
+        assert {x: y for x, y in scores.items() if isinstance(y, float)} == pytest.approx(
+            {x: y for x, y in expected.items() if isinstance(y, float)}, rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_missing_outcomes_are_asked_about_and_counted(monkeypatch, write, format):
+    names = write(format=format, missing=True)
+    with pytest.raises(MissingError, match="10 of 500 outcomes are missing"):
+        read_run(names)
+    for missing in ("drop", "incorrect"):
+        both(monkeypatch, names, missing=missing)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_missing_id_is_named_with_its_row(capsys, write, format):
+    def lost(columns, number):
+        return [None if row == 321 else x for row, x in enumerate(columns["id"])]
+
+    error = error_of(capsys, "gpassk", *write({"id": lost}, format=format))
+    assert "row 321 (from 0) has no id" in error
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_outcome_that_is_no_word_is_refused_with_its_question(capsys, write, format):
+    def mistyped(columns, number):
+        return ["maybe" if row == 321 else str(x) for row, x in enumerate(columns["correct"])]
+
+    names = write({"correct": mistyped}, format=format)
+    error = error_of(capsys, "gpassk", *names)
+    assert "in correct: name those that are correct" in error
+    assert "yes and no, pass and fail" in error
+
+
+def numbered(columns, number):
+    """Return the number of each sample of its question, and one of them twice in the end."""
+    seen: Counter[str] = Counter()
+    numbers = []
+    for question in columns["id"]:
+        numbers.append(seen[question])
+        seen[question] += 1
+    return numbers
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_numbers_of_samples_show_that_none_is_repeated(monkeypatch, write, format):
+    names = write({"sample_id": numbered}, format=format)
+    both(monkeypatch, names)
+    # With a gap between the numbers, each sample is looked at.
+    with_gap = {"sample_id": lambda x, y: [*numbered(x, y)[:-1], 99]}
+    assert isinstance(read_run(write(with_gap, format=format))["predictions"], list)
+    twice = {"sample_id": lambda x, y: [*numbered(x, y)[:-1], 0]}
+    with pytest.raises(SelectionError, match="samples are repeated"):
+        read_run(write(twice, format=format))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_repeated_samples_are_refused(write, format):
+    def again(columns, number):
+        columns["id"] = columns["id"][:250] * 2
+        columns["correct"] = columns["correct"][:250] * 2
+        return numbered({"id": columns["id"][:250]}, number) * 2
+
+    with pytest.raises(SelectionError, match=r"has \d+ samples, and sample_id numbers \d+ at most"):
+        read_run(write({"sample_id": again}, format=format))
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "message"),
+    [
+        ("csv", b'q1,"true\n', "line 300: a quote is not closed"),
+        ("csv", b'q1,t"ru"e\nq2,"true"x\n', "line 301: ',' expected after '\"'"),
+        ("csv", b"q1,true,1\n", "line 300: 3 cells, but line 1 names 2 columns"),
+        ("csv", b"q1,\xff\n", "line 300: the text is not UTF-8"),
+        ("jsonl", b'{"id": "q1", "correct": true\n', "line 300: invalid JSON"),
+    ],
+)
+def test_a_damaged_line_is_an_error_as_in_a_small_file(write, format, text, message):
+    names = write(files=3, format=format)
+    lines = Path(names[1]).read_bytes().splitlines(keepends=True)
+    Path(names[1]).write_bytes(b"".join([*lines[:299], text, *lines[299:]]))
+    with pytest.raises(ValueError, match=message) as caught:
+        at_k.read(names)
+    assert str(caught.value).startswith(f"{names[1]}, ")
+
+
+def test_settings_are_found_in_the_first_rows(write):
+    changes = {"strategy": lambda columns, number: ["a", "b"] * 250}
+    with pytest.raises(SelectionError, match="different values of strategy"):
+        read_run(write(changes))
+    crossed = {"id": lambda columns, number: [f"q{i // 4}" for i in range(500)]}
+    crossed["width"] = lambda columns, number: ["1", "2"] * 250
+    with pytest.raises(SelectionError, match="different values of width: '1', '2'"):
+        read_run(write(crossed))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"response": lambda columns, number: ["a"] * 500},
+        {"reward": lambda columns, number: [0.5] * 500},
+        {"n": lambda columns, number: [4] * 500},
+    ],
+)
+def test_what_names_do_not_decide_is_read_whole(write, changes):
+    from at_k.readers.reading import make_reading
+
+    assert counting.counted_table(write(changes), make_reading()) is None
+
+
+def test_outcomes_that_are_hardly_ever_equal_are_read_whole(monkeypatch, write):
+    monkeypatch.setattr(counting, "_MOST_KEPT", 100)
+    names = write({"correct": lambda columns, number: np.random.default_rng(1).random(500)})
+    assert isinstance(read_run(names)["predictions"], list)

@@ -1,0 +1,569 @@
+"""The rules of reading: what decides a number is told, and never concluded from values."""
+
+import copy
+import csv
+import itertools
+import json
+import pickle
+import random
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import at_k
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from at_k.readers.missing import MissingError
+from at_k.readers.questions import are_repeated_runs
+from at_k.readers.settings import is_setting, z_of_equal_pairs
+from at_k.readers.table import SelectionError
+from logs import FIXTURES
+from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
+
+CASES = FIXTURES / "cases"
+QUESTIONS = ("--interval", "questions")
+LONG = [
+    {"id": f"q{q}", "trial": t, "passed": bool((q + t) % 3)}
+    for q, t in itertools.product(range(5), range(4))
+]
+
+# --- 1. Columns ---------------------------------------------------------------------------
+
+
+def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
+    file = CASES / "gold_in_correct.csv"
+    error = error_of(capsys, "gpassk", file, "--k", 1)
+    assert error.endswith("Add --outcomes correct or --predictions answer --references correct.\n")
+    assert pass_at_k(capsys, file, "--outcomes", "correct") == {"pass@1": 0.5}
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    right = sum(row["answer"] == row["correct"] for row in rows) / len(rows)
+    flags = ("--predictions", "answer", "--references", "correct")
+    assert pass_at_k(capsys, file, *flags) == {"pass@1": right}
+
+
+@pytest.mark.parametrize(
+    ("beside", "is_asked"),
+    [
+        ({"pred": "B", "correct": True}, False),  # a bool that no answer can be
+        ({"pred": "yes", "correct": True}, True),
+        ({"prediction": "12", "correct": 1}, True),
+        ({"response": "so it is 12", "correct": 1}, False),  # no answer, but a text
+        ({"answer": "B", "is_correct": 1}, False),
+        ({"answer": ["B", "A"], "correct": [1, 0]}, True),
+        ({"answer": "B", "correct": [1, 0]}, False),
+    ],
+)
+def test_gold_answers_are_asked_about_only_where_they_can_be_meant(beside, is_asked):
+    rows = [{"id": i, **beside} for i in range(3)]
+    if is_asked:
+        with pytest.raises(SelectionError, match="may hold the outcomes, or the correct answers"):
+            at_k.read(rows)
+        return
+    assert at_k.read(rows).columns.keys() == {"outcomes", "questions"}
+
+
+def test_two_candidates_are_listed_as_flags(capsys, tmp_path):
+    rows = [{"id": i, "passed": 1, "is_correct": i % 2} for i in range(4)]
+    file = write_json_lines(tmp_path / "a.jsonl", rows)
+    error = error_of(capsys, "gpassk", file)
+    assert error.endswith("Add --outcomes is_correct or --outcomes passed.\n")
+
+
+def test_the_first_line_is_on_standard_error_beside_json(capsys):
+    from at_k.cli.command import main
+
+    for arguments in (
+        ["gpassk", CASES / "words_yes.csv", "--k", "1"],
+        ["gate", CASES / "words_yes.csv", "--at-least", "0.1"],
+        ["compare", CASES / "words_yes.csv", CASES / "words_yes.csv"],
+        ["plan", CASES / "words_yes.csv", "--number-of-questions", "9", "--number-of-samples", "2"],
+    ):
+        main([*map(str, arguments), "--format", "json"])
+        printed = capsys.readouterr()
+        json.loads(printed.out)
+        assert "4 questions, 2 samples each, already graded in passed; questions" in printed.err
+
+
+# --- 2. Questions -------------------------------------------------------------------------
+
+
+def test_the_text_of_a_question_is_no_id_beside_one():
+    run = at_k.read(CASES / "text_and_id.jsonl", predictions="pred")
+    assert run.ids == [str(i) for i in range(12)]
+    assert run.columns["questions"] == "question_id"
+
+
+def test_questions_of_two_domains_are_told_apart(capsys):
+    files = [CASES / f"tau2_{name}.json" for name in ("telecom", "mock")]
+    run = at_k.read(files)
+    assert run.ids == [(d, str(i)) for d in ("telecom", "mock") for i in range(3)]
+    scores = scores_of(capsys, "gpassk", *files, "--k", 2, "--include", "pass^k")
+    assert scores == {"pass^2": pytest.approx(1 / 3)}
+    assert "mock lacks 3 of the questions of" in error_of(capsys, "compare", *files)
+
+
+@pytest.mark.parametrize(
+    ("columns", "key"),
+    [
+        ({"index": [0, 0, 1, 1], "question": ["a", "a", "b", "b"]}, "index"),
+        ({"idx": [7, 8, 9, 10], "task_id": ["x", "x", "y", "y"]}, "task_id"),
+        ({"_id": [1, 2, 3, 4], "problem_id": [1, 1, 2, 2]}, "problem_id"),
+        ({"id": [0, "0", 1, "1"]}, "id"),
+        ({"Prompt": ["p", "p", "q", "q"]}, "Prompt"),
+    ],
+)
+def test_an_id_is_preferred_to_an_index_and_both_to_a_text(columns, key):
+    run = at_k.read({**columns, "passed": [1, 0, 1, 1]})
+    assert run.columns["questions"] == key
+    assert run["predictions"] == [[1, 0], [1, 1]]
+
+
+def test_a_text_with_two_references_is_no_id():
+    rows = [{"question": "so?", "response": x, "gold": x} for x in "ab"]
+    with pytest.raises(ValueError, match="same question, 'so\\?', but different references"):
+        at_k.read(rows)
+
+
+# --- 3. Repeats ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["attempt", "trial_id", "rollout", "sample", "repeat_index", "try"]
+)
+def test_a_number_of_a_sample_that_occurs_twice_is_an_error(name):
+    rows = [{name if x == "trial" else x: y for x, y in row.items()} for row in LONG]
+    assert at_k.read(rows)["predictions"] == [
+        [bool((q + t) % 3) for t in range(4)] for q in range(5)
+    ]
+    with pytest.raises(SelectionError, match=f"rows 2 and 20 .* same sample: {name} 2 of id 'q0'"):
+        at_k.read([*rows, rows[2]])
+
+
+def test_a_run_that_was_resumed_is_refused(capsys):
+    error = error_of(capsys, "gpassk", CASES / "repeated_trials.jsonl", "--questions", "task")
+    assert "rows 0 and 20 (from 0) have the same sample: trial 0 of task 't0'" in error
+
+
+def test_equal_rows_are_samples_unless_a_column_identifies_rows():
+    plain = [{"id": q, "passed": x} for q in "ab" for x in (1, 1, 0)]
+    assert at_k.read(plain)["predictions"] == [[1, 1, 0]] * 2
+    uuids = [f"{random.Random(i).getrandbits(128):032x}" for i in range(6)]
+    with_uuid = [row | {"uid": uid} for row, uid in zip(plain, uuids, strict=True)]
+    assert at_k.read(with_uuid)["predictions"] == [[1, 1, 0]] * 2
+    with pytest.raises(SelectionError, match=r"rows 4 and 6 .* are equal, and uid differs"):
+        at_k.read([*with_uuid, with_uuid[4]])
+    few = [row | {"seconds": i} for i, row in enumerate(plain)]
+    assert at_k.read([*few, few[4]])["predictions"] == [[1, 1, 0], [1, 1, 0, 1]]
+    many = [row | {"seconds": i} for i, row in enumerate(plain * 4)]
+    with pytest.raises(SelectionError, match="seconds differs in all other rows"):
+        at_k.read([*many, many[4]])
+
+
+def test_a_copy_of_a_file_is_refused(tmp_path):
+    rows = [{"id": i, "passed": i % 2, "seconds": i / 7} for i in range(6)]
+    one = write_json_lines(tmp_path / "run1.jsonl", rows[:4])
+    other = write_json_lines(tmp_path / "run2.jsonl", rows)
+    with pytest.raises(ValueError, match=r"run2\.jsonl contains all rows of .*run1\.jsonl"):
+        at_k.read([one, other])
+    assert len(at_k.read([one, other], pool="files")["predictions"][0]) == 2
+
+
+# --- 4. Settings --------------------------------------------------------------------------
+
+
+def test_settings_are_no_samples(capsys):
+    file = CASES / "settings.jsonl"
+    error = error_of(capsys, "gpassk", file, "--k", 1)
+    assert "strategy" in error
+    assert "budget" in error
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    direct = [x["correct"] for x in rows if x["strategy"] == "direct" and x["budget"] == 1]
+    chosen = ("--where", "strategy=direct", "--where", "budget=1")
+    assert pass_at_k(capsys, file, *chosen) == {"pass@1": sum(direct) / len(direct)}
+    pooled = pass_at_k(capsys, file, "--pool", "strategy", "budget")["pass@1"]
+    assert pooled == pytest.approx(sum(x["correct"] for x in rows) / len(rows))
+    groups = pass_at_k(capsys, file, "--groups", "strategy", "--pool", "budget")
+    assert groups["direct/pass@1"] == pytest.approx(
+        np.mean([x["correct"] for x in rows if x["strategy"] == "direct"])
+    )
+
+
+@pytest.mark.parametrize("name", ["decoder", "note", "info.width", "K"])
+def test_a_crossed_column_is_a_setting_whatever_its_name(name):
+    rows = []
+    for q, value, sample in itertools.product(range(8), ("x", "y", None), range(2)):
+        row = {"id": q, "passed": (q + sample) % 2}
+        outer, _, inner = name.partition(".")
+        rows.append(row | {outer: {inner: value} if inner else value})
+    with pytest.raises(SelectionError, match=f"different values of {name}: "):
+        at_k.read(rows)
+    assert len(at_k.read(rows, pool=name)["predictions"][0]) == 6
+    one = at_k.read(rows, where={name: "x"})
+    assert [len(row) for row in one["predictions"]] == [2] * 8
+    # A row that is missing here and there does not hide the design.
+    with pytest.raises(SelectionError, match=f"different values of {name}: "):
+        at_k.read(rows[:17] + rows[18:])
+
+
+def test_columns_that_describe_samples_are_no_settings():
+    """Columns as logs have them, drawn at random: about 3 in 1000 may be taken for settings."""
+    rng = random.Random(3)
+    draw: dict[str, Any] = {
+        "finish_reason": lambda: rng.choices(["stop", "length"], [9, 1])[0],
+        "tokens": lambda: rng.randint(20, 900),
+        "seconds": lambda: rng.random(),
+        "tool_calls": lambda: rng.randint(0, 3),
+        "language": lambda: "en",
+        "letter": lambda: rng.choice("ABCD"),
+        "worker": lambda: rng.randint(0, 7),
+    }
+    alarms: Counter[str] = Counter()
+    for _ in range(60):
+        questions, samples = rng.choice([10, 30]), rng.choice([2, 4, 8])
+        order = [range(q * samples, (q + 1) * samples) for q in range(questions)]
+        for name, value in draw.items():
+            texts = [str(value()) for _ in range(questions * samples)]
+            alarms[name] += is_setting(texts, order)
+    assert alarms.total() <= 3, alarms
+
+
+def test_what_says_the_same_as_the_number_of_a_sample_is_no_setting():
+    rows = [row | {"name": f"trial-{row['trial']}", "port": 8000 + row["trial"]} for row in LONG]
+    assert len(at_k.read(rows)["predictions"]) == 5
+
+
+def test_the_z_value_of_equal_pairs_is_that_of_all_permutations():
+    texts, questions = ["a", "a", "b", "b", "c", "a"], [[0, 1, 2], [3, 4], [5]]
+
+    def pairs(values):
+        return sum(
+            values[i] == values[j] for rows in questions for i, j in itertools.combinations(rows, 2)
+        )
+
+    numbers = [pairs(x) for x in itertools.permutations(texts)]
+    mean = Fraction(sum(numbers), len(numbers))
+    variance = sum((x - mean) ** 2 for x in numbers) / len(numbers)
+    expected = float(pairs(texts) - mean) / float(variance) ** 0.5
+    assert z_of_equal_pairs(texts, questions) == pytest.approx(expected, rel=1e-12)
+
+
+# --- 5. Missing outcomes ------------------------------------------------------------------
+
+
+def test_missing_verdicts_are_asked_about_in_scores_and_gates(capsys):
+    file = CASES / "missing_verdicts.csv"
+    for command in (["gpassk", file, "--k", 1], ["gate", file, "--at-least", 0.9]):
+        error = error_of(capsys, *command, "--outcomes", "passed")
+        assert "12 of 24 outcomes are missing, the first of question m0" in error
+        assert "the mean outcome is 0.5 or 1." in error
+        assert error.endswith("Add --missing incorrect or --missing drop.\n")
+    flags = ("--outcomes", "passed", "--missing")
+    assert pass_at_k(capsys, file, *flags, "incorrect") == {"pass@1": 0.5}
+    assert pass_at_k(capsys, file, *flags, "drop") == {"pass@1": 1.0}
+    printed = output_of(capsys, "gpassk", file, *flags, "incorrect", "--k", 1)
+    assert "(12 of them missing, counted as incorrect)" in printed.splitlines()[0]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "jsonl"])
+def test_missing_answers_are_the_same_in_all_formats(capsys, suffix):
+    file = CASES / f"null_answers.{suffix}"
+    flags = ("--predictions", "answer", "--references", "gold", "--check-correct-fn", "numeric")
+    error = error_of(capsys, "gpassk", file, *flags)
+    assert "6 of 12 answers are missing" in error
+    assert "pass@1 with numeric is 0.25 or 0.5." in error
+    for missing, score in (("incorrect", 0.25), ("drop", 0.5)):
+        assert pass_at_k(capsys, file, *flags, "--missing", missing) == {"pass@1": score}
+
+
+def test_the_same_data_in_six_formats(tmp_path):
+    rows = [row | {"passed": None if q % 7 == 3 else row["passed"]} for q, row in enumerate(LONG)]
+    frame = pd.DataFrame(rows)
+    write_json_lines(tmp_path / "a.jsonl", rows)
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv", index=False, sep="\t")
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    (tmp_path / "columns.json").write_text(json.dumps({x: [r[x] for r in rows] for x in rows[0]}))
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 6
+    for missing in ("drop", "incorrect"):
+        runs = [at_k.read(file, missing=missing) for file in files]
+        assert all(run == runs[0] and run.ids == runs[0].ids for run in runs)
+    for file in files:
+        with pytest.raises(MissingError, match="3 of 20 outcomes are missing"):
+            at_k.read(file)
+
+
+@pytest.mark.parametrize("text", ["nan", "None", "NULL", "na", "N/A", " "])
+def test_words_for_missing_outcomes_are_missing(text):
+    rows = [{"id": 1, "passed": x} for x in ("yes", text, "no")]
+    with pytest.raises(MissingError, match="1 of 3 outcomes are missing"):
+        at_k.read(rows)
+    assert at_k.read(rows, missing="incorrect")["predictions"] == [[True, False, False]]
+
+
+def test_an_answer_that_a_question_has_as_its_reference_is_no_word_for_missing():
+    rows = [{"id": i, "pred": x, "gold": "None"} for i, x in enumerate(("None", "7"))]
+    assert at_k.read(rows)["predictions"] == [["None"], ["7"]]
+    with pytest.raises(MissingError):
+        at_k.read([row | {"gold": "7"} for row in rows])
+
+
+def test_an_empty_text_of_json_is_an_answer_and_an_empty_cell_of_csv_is_asked_about(tmp_path):
+    rows = [{"id": 1, "pred": x, "gold": "7"} for x in ("7", "")]
+    assert at_k.read(write_json_lines(tmp_path / "a.jsonl", rows))["predictions"] == [["7", ""]]
+    (tmp_path / "a.csv").write_text("id,pred,gold\n1,7,7\n1,,7\n")
+    with pytest.raises(MissingError, match="1 of 2 answers are missing"):
+        at_k.read(tmp_path / "a.csv")
+
+
+def test_a_text_in_error_says_that_there_is_no_outcome():
+    rows = [
+        {"id": i, "passed": 0, "error": e} for i, e in enumerate(("HTTP 429", None, "", "none"))
+    ]
+    rows += [row | {"error": None, "passed": 1} for row in rows]
+    with pytest.raises(MissingError, match="1 of 8 outcomes are missing, the first of question 0"):
+        at_k.read(rows)
+    assert at_k.read(rows, missing="drop")["predictions"] == [[None, 1], [0, 1], [0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("missing", ["wrong", True, 0])
+def test_an_unknown_rule_for_missing_outcomes_is_refused(missing):
+    with pytest.raises(ValueError, match="give 'incorrect', or 'drop' to leave them out"):
+        at_k.read(LONG, missing=missing)
+
+
+# --- 6. Outcomes --------------------------------------------------------------------------
+
+
+def test_words_are_outcomes(capsys):
+    for name in ("words_yes", "words_pass"):
+        assert pass_at_k(capsys, CASES / f"{name}.csv") == {"pass@1": 0.625}
+    pairs = "yes no,Pass FAIL,passed failed,CORRECT incorrect,right wrong,C I,t F,Y n,True false"
+    for good, bad in (
+        pair.split() for pair in [*pairs.split(","), "\u2713 \u2717", "\u2705 \u274c"]
+    ):
+        read = at_k.read({"id": [1, 1, 1], "passed": [good, bad, good]})
+        assert read["predictions"] == [[True, False, True]]
+
+
+@pytest.mark.parametrize("word", ["x", "P", "success", "resolved", "ok", "A"])
+def test_other_words_are_refused_with_the_list(capsys, tmp_path, word):
+    file = write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "passed": x} for x in ("yes", word)])
+    error = error_of(capsys, "gpassk", file, "--k", 1)
+    assert "name those that are correct with --correct-values" in error
+    assert "pass and fail" in error
+    assert pass_at_k(capsys, file, "--correct-values", word) == {"pass@1": 0.5}
+
+
+def test_scores_are_correct_from_a_least_one_on(capsys):
+    file = CASES / "graded.jsonl"
+    scores = [json.loads(line)["score"] for line in file.read_text().splitlines()]
+    for least in (0.75, 0.5, 0.52):
+        expected = sum(score >= least for score in scores) / len(scores)
+        flags = ("--correct-at-least", least)
+        assert pass_at_k(capsys, file, *flags) == {"pass@1": pytest.approx(expected)}
+    error = error_of(capsys, "gpassk", file)
+    assert error.endswith("Add --correct-at-least 0.5 or --outcomes score.\n")
+    with pytest.raises(ValueError, match="exclude each other"):
+        at_k.read(file, correct_at_least=0.5, correct_values=[1])
+    with pytest.raises(ValueError, match=r"score has the score 'good': correct_at_least"):
+        at_k.read({"id": [1, 2], "score": [0.5, "good"]}, correct_at_least=0.5)
+
+
+# --- 7. Pairing ---------------------------------------------------------------------------
+
+
+def test_runs_are_paired_by_id_in_the_shell_and_in_python(capsys):
+    from at_k.testing import assert_not_worse
+
+    files = [CASES / f"pairs_{x}.jsonl" for x in "ab"]
+    printed = scores_of(capsys, "compare", *files, "--outcomes", "ok", "--k", 1, *QUESTIONS)
+    a, b = (at_k.read(file, outcomes="ok") for file in files)
+    assert at_k.compare(a, b, k=1, interval="questions") == printed
+    assert a.ids is not None
+    assert b.ids is not None
+    order = [b.ids.index(x) for x in a.ids]
+    aligned = [b["predictions"][i] for i in order]
+    options = {"k": 1, "interval": "questions"}
+    assert printed == at_k.compare(a["predictions"], aligned, **options)
+    board = at_k.leaderboard({"a": a, "b": b}, k=1)
+    (pair,) = board["pairs"]
+    assert abs(pair["difference"]) == pytest.approx(abs(printed["pass@1"]))
+    assert_not_worse(b, a, margin=0.01)
+    assert at_k.plan(R=a, R_b=b) == at_k.plan(R=a["predictions"], R_b=aligned)
+    fewer = at_k.read(files[1], outcomes="ok", where={"_id": b.ids[:9]})
+    with pytest.raises(ValueError, match="R_b lacks 31 of the questions of R_a, such as _id"):
+        at_k.compare(a, fewer, k=1)
+
+
+def test_the_order_of_the_rows_of_a_file_does_not_change_a_difference(tmp_path):
+    rows: list[dict[str, Any]] = [{"_id": f"x{i}", "ok": [int(i % 2)] * 6} for i in range(40)]
+    better = [row | {"ok": [int(i % 2 or i < 8)] * 6} for i, row in enumerate(rows)]
+    a = at_k.read(write_json_lines(tmp_path / "a.jsonl", rows), outcomes="ok")
+    options = {"k": 1, "interval": "questions"}
+    expected = at_k.compare(a["predictions"], [row["ok"] for row in better], **options)
+    random.Random(0).shuffle(better)
+    b = at_k.read(write_json_lines(tmp_path / "b.jsonl", better), outcomes="ok")
+    assert at_k.compare(a, b, **options) == expected
+    assert (
+        expected["pass@1_lo"]
+        > 0
+        > at_k.compare(a["predictions"], b["predictions"], **options)["pass@1_lo"]
+    )
+
+
+def test_a_run_of_ids_is_not_paired_with_a_matrix_in_silence():
+    run = at_k.read(CASES / "pairs_a.jsonl", outcomes="ok")
+    with pytest.raises(ValueError, match="R_b has no ids"):
+        at_k.compare(run, run["predictions"], k=1)
+    at_k.compare(run, run["predictions"], k=1, by_order=True)
+
+
+# --- 8. Objects whose keys are ids --------------------------------------------------------
+
+
+def test_an_object_of_ids_has_a_row_for_each_key(capsys):
+    file = CASES / "object_of_ids.json"
+    rows = json.loads(file.read_text())
+    expected = at_k.pass_at_k(list(rows.values()), 2)
+    assert pass_at_k(capsys, file, k=2) == {"pass@2": pytest.approx(expected)}
+    assert at_k.read(file).ids == list(rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "predictions"),
+    [
+        ({"a": {"passed": 1}, "b": {"passed": 0, "note": "x"}}, [[1], [0]]),
+        ({"a": [[1, 0]], "b": [[1, 1]]}, [[1, 0], [1, 1]]),
+        ({"a": [{"passed": 1}, {"passed": 0}], "b": [{"passed": 1}]}, [[1, 0], [1]]),
+        ({"a": True, "b": False}, [[True], [False]]),
+        ({"a": ["12", "13"], "b": ["7"]}, [["12", "13"], ["7"]]),
+        ({"id": {"0": "a", "1": "b"}, "passed": {"0": 1, "1": 0}}, [[1], [0]]),  # of a frame
+        ({"columns": ["id", "passed"], "index": [0, 1], "data": [["a", 1], ["b", 0]]}, [[1], [0]]),
+        ({"id": ["a", "b"], "passed": [1, 0]}, [[1], [0]]),
+        (
+            {
+                "features": [],
+                "rows": [
+                    {"row_idx": i, "row": {"id": x, "passed": 1 - i}} for i, x in enumerate("ab")
+                ],
+            },
+            [[1], [0]],
+        ),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["json", "txt.json"])
+def test_forms_of_objects(tmp_path, content, predictions, suffix):
+    file = tmp_path / f"run.{suffix}"
+    file.write_text(json.dumps(content, indent=1))
+    run = at_k.read(file)
+    assert run["predictions"] == predictions
+    assert run.ids == ["a", "b"]
+
+
+@pytest.mark.parametrize("content", [{"a": [0.25, 0.5]}, {"pass@1": 0.25, "pass@2": 0.5}])
+def test_a_summary_of_scores_is_refused(tmp_path, content):
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="fractions are a summary of scores"):
+        at_k.read(tmp_path / "a.json")
+
+
+def test_a_message_does_not_list_hundreds_of_ids(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps({f"id {i}": [{"x": 1}] * 2 for i in range(800)}))
+    with pytest.raises(ValueError, match="no column with a usual name") as raised:
+        at_k.read(tmp_path / "a.json")
+    assert len(str(raised.value)) < 1500
+
+
+def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
+    rows = [{"id": i, "passed": i % 2} for i in range(4)]
+    (tmp_path / "a.json").write_text(json.dumps({"model": "m", "results": rows}))
+    error = error_of(capsys, "gpassk", tmp_path / "a.json")
+    assert error.endswith("Add --records results.\n")
+    assert pass_at_k(capsys, tmp_path / "a.json", "--records", "results") == {"pass@1": 0.5}
+
+
+# --- 9. Several files ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "are_runs"),
+    [
+        (["run1/out.jsonl", "run2/out.jsonl"], True),
+        (["output-rs0.jsonl", "output-rs12.jsonl"], True),
+        (["m_seed=1.csv", "m_seed=2.csv"], False),  # no number right after the word
+        (["m_seed1.csv", "m_seed2.csv"], True),
+        (["a_2026-01-02.json", "a_2026-01-03.json"], True),
+        (["a_1.json", "a_2.json", "a_3.json"], True),
+        (["gpt_3.json", "gpt_4.json"], False),
+        (["llama-7b.jsonl", "llama-13b.jsonl"], False),
+        (["a.jsonl", "b.jsonl"], False),
+        (["part-00000.parquet", "part-00001.parquet"], True),
+        (["prune1.jsonl", "prune2.jsonl"], False),
+    ],
+)
+def test_names_of_files_say_whether_they_are_runs_of_one_model(names, are_runs):
+    assert are_repeated_runs(names) is are_runs
+
+
+def test_files_of_two_models_are_not_pooled_unless_it_is_said(capsys, tmp_path):
+    files = [
+        write_json_lines(
+            tmp_path / f"{name}.jsonl", [{"id": i, "passed": int(i > j)} for i in range(4)]
+        )
+        for j, name in enumerate(("llama", "qwen"))
+    ]
+    error = error_of(capsys, "gpassk", *files)
+    assert "have the same questions, such as '0'" in error
+    assert error.endswith("Add --pool files.\n")
+    assert "2 samples each" in output_of(capsys, "gpassk", *files, "--pool", "files", "--k", 1)
+
+
+def test_an_error_of_many_files_does_not_begin_with_all_their_names(capsys, tmp_path):
+    for i in range(133):
+        write_json_lines(tmp_path / f"run{i}.jsonl", [{"id": 1, "x": i}])
+    error = error_of(capsys, "gpassk", tmp_path / "*.jsonl")
+    assert "There is no column with a usual name for samples" in error
+    assert len(error) < 400
+
+
+# --- Answers that were graded -------------------------------------------------------------
+
+
+def test_votes_of_answers_that_were_graded_have_the_mean_verdict_of_the_winner(capsys, tmp_path):
+    rng = random.Random(2)
+    rows = [
+        {"id": q, "predicted_answer": answer, "judge_correct": int(answer == "7")}
+        for q in range(6)
+        for answer in rng.choices(["7", "8", "9"], [5, 3, 2], k=5)
+    ]
+    file = write_json_lines(tmp_path / "a.jsonl", rows)
+    flags = ("--predictions", "predicted_answer", "--outcomes", "judge_correct", "--k", 5)
+    scores = scores_of(capsys, "cons_at_k", file, *flags)
+    checked = at_k.load("cons_at_k").compute(
+        predictions=[[x["predicted_answer"] for x in rows if x["id"] == q] for q in range(6)],
+        references=["7"] * 6,
+        k=5,
+    )
+    assert scores["vote@5"] == pytest.approx(checked["vote@5"])
+    assert "for the votes of cons_at_k" in error_of(capsys, "gpassk", file, *flags)
+
+
+# --- Runs ---------------------------------------------------------------------------------
+
+
+def test_a_run_is_a_mapping_that_knows_where_it_is_from():
+    run = at_k.read([CASES / "tau2_telecom.json"])
+    assert at_k.load("gpassk").compute(**run, k=2, include="pass^k") == {"pass^2": 1 / 3}
+    for same in (run, pickle.loads(pickle.dumps(run)), copy.deepcopy(run)):
+        assert same == {"predictions": [[True, True], [False, True], [False, False]]}
+        assert same.ids == [("telecom", "0"), ("telecom", "1"), ("telecom", "2")]
+        assert same.columns == {"outcomes": "success", "questions": "domain, task_id"}
+        assert same.origin == {"harness": "tau2", "domain": "telecom", "model": "org/m"}
+    assert at_k.read({"outcomes": [[1, 0], [1, 1]]}).ids is None
+    with pytest.raises(TypeError, match=r"no parameter 'quetions'\. Did you mean 'questions'\?"):
+        at_k.read(LONG, **{"quetions": "id"})
