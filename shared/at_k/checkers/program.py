@@ -6,7 +6,6 @@ import atexit
 import importlib
 import json
 import os
-import resource
 import sys
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -58,6 +57,8 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
 def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
     """Limit this process, and close the descriptors of the server other than those kept."""
+    import resource  # not at the head: on Windows, the module can be imported
+
     if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
         os.setpgid(0, 0)
     if job["form"] == "stdin":

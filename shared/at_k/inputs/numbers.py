@@ -216,7 +216,9 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(
-    r"\b(?:between|from|entre|zwischen|de)\s(?:\S+\s(?:and|to|et|und|y|bis|à|a)\s)?$", re.IGNORECASE
+    r"\b(?:(?:between|entre|zwischen)\s(?:\S+\s(?:and|et|und|y)\s)?"
+    r"|(?:from|von|de)\s\S*\d\S*\s(?:to|bis|à|a)\s)$",
+    re.IGNORECASE,
 )
 _EQUALS = re.compile(r"\s?=")
 _STATED = re.compile(r"(?:(?<![<>!])=|≈|\b(?:is|are|be|equals?|equal to|get|gives?))\s?$")
@@ -225,7 +227,9 @@ _AFTER = re.compile(
     r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
     r"|\s?(?:[-+*\u00d7÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'\u2019.])|\\(?:sqrt|pi))"
 )
-_GOES_ON = re.compile(rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s?,\s?[-+]?\d+\s?[)\]}}]")
+_GOES_ON = re.compile(
+    rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s(?:to|bis)\s\d|\s?,\s?[-+]?\d+\s?[)\]}}]"
+)
 
 
 _WORDS_BEFORE = re.compile(
@@ -259,7 +263,7 @@ class _Token:
         before = self.before
         if self.start < self.match.start() and _TERM_BEFORE.search(before[-3:]):
             return True
-        return _OPERAND_BEFORE.search(before[-24:]) is not None
+        return bool(_OPERAND_BEFORE.search(before[-24:]) or _RANGE.search(before))
 
     @property
     def form(self) -> str | None:
