@@ -1,6 +1,7 @@
 """Compare how checkers read the answer of a response, on texts whose answer is known.
 
-    python tests/benchmarks/extraction.py [--wrong] [--held-out] [--choices] [--samples] [--tests SDIST ..]
+    python tests/benchmarks/extraction.py [--wrong] [--held-out] [--choices] [--samples]
+                                          [--tests SDIST ..]
 
 `CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
 of those that readers of logs meet, written and judged for this study. They were written after the
