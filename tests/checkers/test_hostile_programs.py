@@ -240,7 +240,7 @@ DISTURBING = {
         "def square(x):\n    class Number(int): pass\n    return Number(9 ** 99)\n",
         "failed",
     ),
-    "a value that is too long": ("def square(x): return 'x' * (1 << 26)", "failed"),
+    "a value that is too long": ("def square(x): return 'x' * (1 << 26)", ("failed", "timeout")),
     "a process that answers beside it": ("import os\nos.fork()\n" + WRONG, "failed"),
     "50 GB of memory": ("x = bytearray(50 << 30)", "memory"),
     "memory by and by": ("x = []\nwhile True: x.append(bytearray(1 << 26))", "memory"),

@@ -89,6 +89,50 @@ def test_math_verify_reads_expressions_without_dollar_signs(prediction, referenc
     assert check([[prediction]], [reference], "math_verify") == [[outcome]]
 
 
+@pytest.mark.parametrize(
+    ("prediction", "reference", "outcome"),
+    [
+        (r"\boxed{4}, or rather \boxed{9}", "9", 1),
+        (r"\boxed{9}, or rather \boxed{4}", "9", 0),
+        (r"\boxed{(1, 2)}, or rather \boxed{(3, 4)}", "(3, 4)", 1),
+        (r"\boxed{\frac{1}{2}} no, \boxed{\frac{\sqrt{3}}{2}}", r"\frac{\sqrt{3}}{2}", 1),
+        (r"$x$ is \boxed{4} or \boxed{9}", r"\{4, 9\}", 1),
+        (r"\boxed{4} and \boxed{9}", "4, 9", 1),
+        (r"\boxed{1} \boxed{2,500}", "2,500", 1),
+        (r"<think>\boxed{9}</think>\boxed{4}", "9", 0),
+        (r"<think>\boxed{9}", "9", 0),
+        ("3*pi/2 + 1", r"1 + \frac{3\pi}{2}", 1),
+        ("-sqrt(5)/2", r"-\frac{\sqrt{5}}{2}", 1),
+        ("2^(1/3)", r"\sqrt[3]{2}", 1),
+        ("e^(2*x)", "e^{2x}", 1),
+        ("2**10", "1024", 1),
+        ("1.6e-19", r"1.6 \times 10^{-19}", 1),
+        ("1.6e-19", r"1.7 \times 10^{-19}", 0),
+        (r"\boxed{9.1 \times 10^{-31}}", r"9.1 \times 10^{-31}", 1),
+        (r"\boxed{10^{-20}}", "0", 0),
+        (r"\boxed{1, 3, \ldots, 2n - 1}", r"3, 1, \dots, 2n - 1", 0),
+        (r"1, 3, \ldots, 2n", r"1, 3, \ldots, 2n", 1),
+    ],
+)
+def test_math_verify_takes_the_last_box_and_small_numbers_as_they_are(
+    prediction, reference, outcome
+):
+    assert check([[prediction]], [reference], "math_verify") == [[outcome]]
+
+
+def test_roots_that_are_equal_are_one_answer_in_a_vote():
+    scores = CONS_AT_K.compute(
+        predictions=[["$\\sqrt{12}$", "$2\\sqrt{3}$", "1", "1", "$\\sqrt{12}$"]],
+        references=["7"],
+        check_correct_fn="math_verify",
+        merge_right=False,
+        k=[5],
+    )
+    assert scores["vote@5"] == 0.0
+    answers = {named_checkers.verify_math(x, "7")[1] for x in ("$\\sqrt{12}$", "$2\\sqrt{3}$")}
+    assert answers == {"2*sqrt(3)"}
+
+
 def test_math_verify_reads_each_text_once_to_check_it_and_for_votes(monkeypatch):
     library, parsed = named_checkers.math_verify_library(), []
     parse = library.parse

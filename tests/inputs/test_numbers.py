@@ -173,6 +173,77 @@ def test_a_response_gives_the_number_that_a_person_reads(response, number):
     assert read_response(response) == number
 
 
+@pytest.mark.parametrize(
+    ("response", "number"),
+    [
+        # --- the last mark counts, of whichever kind
+        (r"\boxed{8} was my guess. The answer is 6.", "6"),
+        (r"The answer is 6. No: \boxed{8}", "8"),
+        ("#### 8\n<answer>6</answer>", "6"),
+        ("<answer>6</answer>\n#### 8", "8"),
+        (r"\boxed{8}, and so the answer is clear.", "8"),
+        # --- thinking
+        ("<think>The answer is 8.</think>6", "6"),
+        ("the answer is 8</think>\n6", "6"),
+        ("<Thinking>8</Thinking> <thinking>7</thinking> 6", "6"),
+        ("6 <think>8</think>", "6"),
+        ("6 <think>8", None),
+        ("◁think▷8◁/think▷6", "6"),
+        ("a <thin> 6", "6"),
+        ("[THINK]8", None),
+        # --- the next prompt
+        ("6\n\nQuestion: 8?", "6"),
+        ("6\n\n**Problem 2:** 8", "6"),
+        ("#### 6\n\n\nQ: 8\nA: 9", "6"),
+        ("Question: what is it?\nIt is 6", "6"),
+        ("no number\nQ: 8", "8"),
+        ("A question: 6", "6"),
+        # --- layouts
+        ("The answer is:\n\n$$\n6\n$$\n(8 is wrong)", "6"),
+        ("Answer\n6\nin 8 steps", "6"),
+        ("The answer is \\( 6 \\), not 8", "6"),
+        ("{'answer': '6', 'of': 8}", "6"),
+        ('{"of": 8, "final_answer": 1234.5}', "1234.5"),
+        ('{"answer": null, "of": 8}', None),
+        ('{"answer": "none", "of": 8}', None),
+        ("| of | 8 |\n| answer | 6 |\n| pages | 9 |", "6"),
+        ("**Answer**: **6** of 8", "6"),
+        (r"\boxed{2 \times 3 = 6}", "6"),
+        (r"\boxed{a = 2 + 4 = 6}", "6"),
+        (r"\boxed{3x = 6}", None),
+        # --- languages
+        ("Die richtige Antwort ist 6, nicht 8", "6"),
+        ("Réponse finale : 6 sur 8", "6"),
+        ("La respuesta correcta es 6 de 8", "6"),
+        ("最终答案为 6\uff08共 8 个\uff09", "6"),
+        ("答え\uff1a6\uff088個中\uff09", "6"),
+        # --- no single number
+        ("between 6 and 8", None),
+        ("The answer is from 6 to 8", None),
+        ("entre 6 et 8", None),
+        ("either 6 or 8", None),
+        ("at 6:30 PM", None),
+        ("Between us, it is 6", "6"),
+        ("From then on there are 6", "6"),
+    ],
+)
+def test_the_answer_of_a_response_in_any_layout(response, number):
+    assert read_response(response) == number
+
+
+def test_a_response_ends_with_a_text_of_its_own():
+    assert read_response("6 STOP 8") == "8"
+    assert read_response("6 STOP 8 END 9", ["END", "STOP"]) == "6"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\nQ: " * 30_000, "<think>" * 30_000, "answer is " * 20_000, "[THINK]x[/THINK]" * 9_000],
+)
+def test_long_texts_with_marks_are_read_in_linear_time(text):
+    read_response(text + "x 1 x")
+
+
 def test_a_percentage_equals_its_value_and_without_its_sign_its_number():
     assert equal_forms("5E+1%") == ["5E+1%", "0.5", "5E+1"]
     assert equal_forms("1/3") == ["1/3", "100/3%"]

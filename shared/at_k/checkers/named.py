@@ -376,9 +376,27 @@ def _are_tiny_and_equal(expected: Any, answer: Any) -> bool | None:
 def _normal_form(answer: Any, text: str) -> str:
     """Return an answer as SymPy writes it, or the text that it was read from."""
     try:
-        return str(answer)
+        return str(_with_simple_roots(answer))
     except Exception:  # Python does not write integers of many thousands of digits
         return text
+
+
+def _with_simple_roots(answer: Any) -> Any:
+    """Return an expression with its roots of integers simplified, as 2 sqrt(3) for sqrt(12).
+
+    Nothing else is evaluated, because 9^(9^9) would not end.
+    """
+    parts = getattr(answer, "args", ())
+    simple = [_with_simple_roots(part) for part in parts]
+    if getattr(answer, "is_Pow", False):
+        base, exponent = simple
+        is_root = exponent.is_Rational and not exponent.is_Integer and abs(exponent) < 1
+        if base.is_Integer and is_root and abs(base) < _LARGEST_RADICAND:
+            return answer.func(base, exponent)
+    return answer.func(*simple) if simple != list(parts) else answer
+
+
+_LARGEST_RADICAND = 10**9
 
 
 class _OutOfTime(BaseException):

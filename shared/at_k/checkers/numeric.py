@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from itertools import islice
 
 from ..core.match import decimal_form
 
@@ -217,7 +218,9 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(
-    r"\b(?:between|from|entre|zwischen|de)\s(?:\S+\s(?:and|to|et|und|y|bis|à|a)\s)?$", re.IGNORECASE
+    r"\b(?:(?:between|entre|zwischen)\s(?:\S+\s(?:and|et|und|y)\s)?"
+    r"|(?:from|von|de)\s\S*\d\S*\s(?:to|bis|à|a)\s)$",
+    re.IGNORECASE,
 )
 _EQUALS = re.compile(r"\s?=")
 _STATED = re.compile(r"(?:(?<![<>!])=|≈|\b(?:is|are|be|equals?|equal to|get|gives?))\s?$")
@@ -226,7 +229,9 @@ _AFTER = re.compile(
     r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
     r"|\s?(?:[-+*\u00d7÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'\u2019.])|\\(?:sqrt|pi))"
 )
-_GOES_ON = re.compile(rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s?,\s?[-+]?\d+\s?[)\]}}]")
+_GOES_ON = re.compile(
+    rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s(?:to|bis)\s\d|\s?,\s?[-+]?\d+\s?[)\]}}]"
+)
 
 
 _WORDS_BEFORE = re.compile(
@@ -260,7 +265,7 @@ class _Token:
         before = self.before
         if self.start < self.match.start() and _TERM_BEFORE.search(before[-3:]):
             return True
-        return _OPERAND_BEFORE.search(before[-24:]) is not None
+        return bool(_OPERAND_BEFORE.search(before[-24:]) or _RANGE.search(before))
 
     @property
     def form(self) -> str | None:
@@ -328,11 +333,12 @@ def _tokens(text: str) -> Iterator[_Token]:
 _LAST_DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
 _FEW, _MANY = 48, 240  # characters before the last digit that are read
 _NOT_WORDS = r"x|plus|minus|negative|times|by|or|and|log|ln|sin|cos|tan|sqrt|divided|multiplied"
+_NOT_BEFORE = rf"{_NOT_WORDS}|between|from|to|entre|zwischen|et|und|y|bis"
 _UNITS = rf"percent|per|pct|pi|{'|'.join(_SCALES)}"
 _SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _SIMPLE_BEFORE = re.compile(
     rf"(?:^|\n|#### ?|(?:(?<![<>!])(?<!or [a-z] )(?<!and [a-z] )=|[a-z][:,]"
-    rf"|(?:^|(?<=[\s(\"]))(?!(?:{_NOT_WORDS})\b)[A-Za-z]{{2,}}) )$"
+    rf"|(?:^|(?<=[\s(\"]))(?!(?:{_NOT_BEFORE})\b)[A-Za-z]{{2,}}) )$"
 )
 _SIMPLE_AFTER = re.compile(
     rf"[.,;!?*\"')]*(?:$|\n|\s+(?!(?:{_NOT_WORDS}|{_UNITS})\b)(?:[A-Za-z]{{2,}}|I\b|$))"
@@ -401,16 +407,11 @@ def _marked(text: str) -> list[tuple[int, str]]:
 # --- The part of a response that has its answer -------------------------------------------
 
 _THOUGHT = r"think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
-_THINKING = re.compile(
-    rf"<({_THOUGHT})>.*?</\1>|\[THINK\].*?\[/THINK\]|◁think▷.*?◁/think▷"
-    r"|<\|channel\|>(?!final)\w+<\|message\|>.*?<\|end\|>",
-    re.DOTALL | re.IGNORECASE,
-)
-_STARTS_THINKING = re.compile(
-    rf"<(?:{_THOUGHT})>|\[THINK\]|◁think▷|<\|channel\|>(?!final)\w+<\|message\|>", re.IGNORECASE
-)
-_ENDS_THINKING = re.compile(
-    rf"</(?:{_THOUGHT})>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>", re.IGNORECASE
+_TAGS = re.compile(
+    rf"(?P<starts><(?:{_THOUGHT})>|\[THINK\]|◁think▷|<\|channel\|>(?!final)\w+<\|message\|>)"
+    rf"|(?P<ends></(?:{_THOUGHT})>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>)"
+    r"|<\|end\|>",
+    re.IGNORECASE,
 )
 _MAY_THINK = re.compile(
     r"[<\[◁](?:/?(?:think|thought|reason|reflect|scratch|analys|seed)|\|)", re.I
@@ -419,6 +420,28 @@ _NEXT_PROMPT = re.compile(
     r"\n[ \t]*(?:#+[ ]*|\*\*)?(?:(?:Question|Q|Problem|Exercise|Human|User|Instruction)"
     r"(?:[ ]?\d+)?(?:\*\*)?[ ]?[:\uff1a]|问题[:\uff1a]|<\|im_start\|>|<\|user\|>)"
 )
+
+
+_MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
+
+
+def _without_thinking(text: str) -> str | None:
+    """Return a text without thinking, or None if its thinking has no end.
+
+    Thinking without a start began in the prompt.
+    """
+    parts, depth, stop = [], 0, 0
+    for tag in _TAGS.finditer(text):
+        if depth == 0 and not tag["ends"]:
+            parts.append(text[stop : tag.start()])
+        if tag["starts"]:
+            depth += 1
+        elif depth:
+            depth -= 1
+        elif tag["ends"]:
+            parts = []
+        stop = tag.end()
+    return None if depth else "\n".join([*parts, text[stop:]])
 
 
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
@@ -432,16 +455,14 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
         has_answer: whether a text may have an answer, after which a new prompt ends the response.
     """
     if ("<" in text or "[" in text or "◁" in text) and _MAY_THINK.search(text):
-        text = _THINKING.sub("\n", text)
-        closings = [
-            *_ENDS_THINKING.finditer(text)
-        ]  # without an opening, which may be in the prompt
-        text = text[closings[-1].end() :] if closings else text
-        if _STARTS_THINKING.search(text):
+        outside = _without_thinking(text)
+        if outside is None:
             return ""
+        text = outside
     for end in stop:
         text = text.partition(end)[0]
-    for prompt in _NEXT_PROMPT.finditer(text) if "\n" in text else ():
+    prompts = _NEXT_PROMPT.finditer(text) if "\n" in text else iter(())
+    for prompt in islice(prompts, _MOST_PROMPTS):
         if has_answer(text[: prompt.start()]):
             return text[: prompt.start()]
     return text

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib
 import json
 import os
-import resource
 import sys
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -14,6 +14,9 @@ from contextlib import suppress
 from typing import Any
 
 from .values import OPERATIONS, as_base, decode, encode, receive, send, special_methods
+
+with contextlib.suppress(ImportError):  # Windows lacks it, and runs no programs
+    pass
 
 MOST_FILES = 256  # that a process may open: what a socket or a pipe holds counts nowhere else
 _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
@@ -58,6 +61,8 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
 def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
     """Limit this process, and close the descriptors of the server other than those kept."""
+    import resource  # not at the head: on Windows, the module can be imported
+
     if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
         os.setpgid(0, 0)
     if job["form"] == "stdin":

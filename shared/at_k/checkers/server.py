@@ -17,24 +17,26 @@ is no /proc. The server counts the CPU time of all of them.
 
 from __future__ import annotations
 
+# Without the module socket, which imports so much that each fork takes longer.
+import _socket
+import contextlib
 import gc
 import importlib
 import json
 import math
 import mmap
 import os
-import resource
 import select
 import signal
 import sys
 import time
-
-# Without the module socket, which imports so much that each fork takes longer.
-from _socket import SCM_RIGHTS, SOL_SOCKET, socketpair
 from contextlib import suppress
 from typing import Any
 
 from .program import MOST_FILES, run_program
+
+with contextlib.suppress(ImportError):  # Windows lacks it, and runs no programs
+    import resource
 
 _FILE_BYTES = 1 << 25  # the largest file that a program may write, and the largest output
 _MOST_PROCESSES = 64  # of a program, threads included
@@ -102,7 +104,7 @@ class _ParentEndedError(Exception):
 def _start_examiner(limits: dict[str, Any], own: tuple[int, ...]) -> tuple[int, Any]:
     """Fork the process of the tests, and return its number and the socket to it."""
     theirs: Any
-    ours, theirs = socketpair()
+    ours, theirs = _socket.socketpair()
     is_isolated = os.getpid() == 1
     if number := os.fork():
         theirs.close()
@@ -114,6 +116,7 @@ def _start_examiner(limits: dict[str, Any], own: tuple[int, ...]) -> tuple[int, 
         for descriptor in own:
             os.close(descriptor)
         os.dup2(0, 2)
+
         if own_bytes := _address_space():  # a program may return a number that tests count to
             most = own_bytes + limits["memory"] + _MEMORY_OF_TESTS
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -165,7 +168,7 @@ class Server:
         self._is_examined = self._is_clean = self._has_asked = False
         self._before = _cpu_seconds(self._examiner)
         start, start_of_child = os.pipe()
-        ours, theirs = socketpair()
+        ours, theirs = _socket.socketpair()
         self._program = 0 if form == "find" else os.fork()
         if form != "find" and self._program == 0:
             try:
@@ -182,7 +185,9 @@ class Server:
             if form in ("tests", "find"):
                 letter = b"p" if form == "tests" else b"f"
                 descriptor = ours.fileno().to_bytes(4, sys.byteorder)
-                self._control.sendmsg([letter], [(SOL_SOCKET, SCM_RIGHTS, descriptor)])
+                self._control.sendmsg(
+                    [letter], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)]
+                )
         except OSError:
             self.is_usable = False
         ours.close()
@@ -344,6 +349,8 @@ def _cpu_seconds(number: int) -> float:
 
 def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]]:
     """Return a list of limits and their pairs of values."""
+    import resource  # not at the head: on Windows, the module can be imported
+
     seconds, own_bytes = math.ceil(limits["cpu_seconds"]), _address_space()
     largest = {
         resource.RLIMIT_CORE: 0,
@@ -365,6 +372,8 @@ def _address_space() -> int:
     """
     if sys.platform != "linux":
         return 0
+    import resource
+
     step = 1 << 20
     low, high = 0, 1 << 47
     limits = resource.getrlimit(resource.RLIMIT_AS)
