@@ -141,6 +141,14 @@ def count_equal(predictions: pa.Array, references: pa.Array) -> np.ndarray:
     return np.add.reduceat(correct.to_numpy(zero_copy_only=False), predictions.offsets[:-1])
 
 
+def convert_and_count_equal(predictions: list[list[str]], references: list[str]) -> np.ndarray:
+    return count_equal(pa.array(predictions), pa.array(references))
+
+
+def compute_columns(compute: Callable[..., object], rows: datasets.Dataset) -> object:
+    return compute(predictions=rows["p"], references=rows["r"])
+
+
 def check_for_a_millisecond(prediction: str, reference: str) -> bool:
     """A checker that takes 1 ms, whatever else the machine does."""
     end = time.perf_counter() + 1e-3
@@ -171,9 +179,9 @@ def texts() -> Iterator[Row]:
         rows = datasets.Dataset(pa.table({"p": column, "r": keys}), fingerprint="rows")
         lists, in_lists, in_arrow, in_dataset, peer = fastest(
             partial(compute, predictions=predictions, references=references),
-            lambda p=predictions, r=references: count_equal(pa.array(p), pa.array(r)),
+            partial(convert_and_count_equal, predictions, references),
             partial(compute, predictions=column, references=keys),
-            lambda rows=rows: compute(predictions=rows["p"], references=rows["r"]),
+            partial(compute_columns, compute, rows),
             partial(count_equal, column, keys),
             rounds=3,
         )
