@@ -511,7 +511,11 @@ def main() -> int:
     types = TYPES | tensor_types() if "--tensors" in sys.argv else TYPES
     warnings.simplefilter("ignore")
     compared, disagreements = check_calls(count, seed, types)
+<<<<<<< HEAD
     problems: list[Any] = [*disagreements, *check_hostile_calls(count // 10, seed)]
+=======
+    problems: list[object] = [*disagreements, *check_hostile_calls(count // 10, seed)]
+>>>>>>> bench
     problems += check_options(count // 10, seed)
     print(f"{compared}, {len(problems)} problems", *problems, sep="\n")
     return bool(problems)

@@ -141,6 +141,14 @@ def count_equal(predictions: pa.Array, references: pa.Array) -> np.ndarray:
     return np.add.reduceat(correct.to_numpy(zero_copy_only=False), predictions.offsets[:-1])
 
 
+def convert_and_count_equal(predictions: list[list[str]], references: list[str]) -> np.ndarray:
+    return count_equal(pa.array(predictions), pa.array(references))
+
+
+def compute_columns(compute: Callable[..., object], rows: datasets.Dataset) -> object:
+    return compute(predictions=rows["p"], references=rows["r"])
+
+
 def check_for_a_millisecond(prediction: str, reference: str) -> bool:
     """A checker that takes 1 ms, whatever else the machine does."""
     end = time.perf_counter() + 1e-3
@@ -179,9 +187,15 @@ def texts() -> Iterator[Row]:
         rows = datasets.Dataset(pa.table({"p": column, "r": keys}), fingerprint="rows")
         lists, in_lists, in_arrow, in_dataset, peer = fastest(
             partial(compute, predictions=predictions, references=references),
+<<<<<<< HEAD
             partial(count_lists, predictions, references),
             partial(compute, predictions=column, references=keys),
             partial(compute_dataset, compute, rows),
+=======
+            partial(convert_and_count_equal, predictions, references),
+            partial(compute, predictions=column, references=keys),
+            partial(compute_columns, compute, rows),
+>>>>>>> bench
             partial(count_equal, column, keys),
             rounds=3,
         )
