@@ -160,14 +160,6 @@ def check_for_a_millisecond(prediction: str, reference: str) -> bool:
 # --- Cases ------------------------------------------------------------------------------
 
 
-def count_lists(predictions: list, references: list) -> Any:
-    return count_equal(pa.array(predictions), pa.array(references))
-
-
-def compute_dataset(compute: Any, rows: Any) -> Any:
-    return compute(predictions=rows["p"], references=rows["r"])
-
-
 def texts() -> Iterator[Row]:
     """Time gpassk from predictions and references to scores, for each kind of container.
 
@@ -187,15 +179,9 @@ def texts() -> Iterator[Row]:
         rows = datasets.Dataset(pa.table({"p": column, "r": keys}), fingerprint="rows")
         lists, in_lists, in_arrow, in_dataset, peer = fastest(
             partial(compute, predictions=predictions, references=references),
-<<<<<<< HEAD
-            partial(count_lists, predictions, references),
-            partial(compute, predictions=column, references=keys),
-            partial(compute_dataset, compute, rows),
-=======
             partial(convert_and_count_equal, predictions, references),
             partial(compute, predictions=column, references=keys),
             partial(compute_columns, compute, rows),
->>>>>>> bench
             partial(count_equal, column, keys),
             rounds=3,
         )

@@ -24,9 +24,9 @@ def terminal_bench(run="1"):
         "fix-git": [True, None, False],
         "hello-world": [True, True, False],
     }
-    results = [
+    results: list[dict[str, Any]] = [
         {"id": f"{task}{i}", "trial_name": f"{task}.{i + 1}-of-3.{run}", "task_id": task}
-        | {"is_resolved": verdict, "failure_mode": "unset" if verdict is not None else "unknown"}
+        | dict(is_resolved=verdict, failure_mode="unknown" if verdict is None else "unset")  # noqa: C408
         for task, of_task in verdicts.items()
         for i, verdict in enumerate(of_task)
     ]

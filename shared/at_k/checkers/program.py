@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import importlib
 import json
 import os
@@ -15,7 +14,7 @@ from typing import Any
 
 from .values import OPERATIONS, as_base, decode, encode, receive, send, special_methods
 
-with contextlib.suppress(ImportError):  # Windows lacks it, and runs no programs
+with suppress(ImportError):  # Windows lacks it, and runs no programs
     pass
 
 MOST_FILES = 256  # that a process may open: what a socket or a pipe holds counts nowhere else

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 # Without the module socket, which imports so much that each fork takes longer.
 import _socket
-import contextlib
 import gc
 import importlib
 import json
@@ -35,7 +34,7 @@ from typing import Any
 
 from .program import MOST_FILES, run_program
 
-with contextlib.suppress(ImportError):  # Windows lacks it, and runs no programs
+with suppress(ImportError):  # Windows lacks it, and runs no programs
     import resource
 
 _FILE_BYTES = 1 << 25  # the largest file that a program may write, and the largest output
