@@ -25,7 +25,7 @@ from run_command import error_of, output_of, pass_at_k, scores_of, write_json_li
 
 CASES = FIXTURES / "cases"
 QUESTIONS = ("--interval", "questions")
-LONG = [
+LONG: list[dict[str, Any]] = [
     {"id": f"q{q}", "trial": t, "passed": bool((q + t) % 3)}
     for q, t in itertools.product(range(5), range(4))
 ]
