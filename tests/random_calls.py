@@ -381,7 +381,10 @@ def call_of_metric(rng: np.random.Generator) -> Call:
         moments["avg"] = means, variances
         for key, (means, variances) in moments.items():
             variance = exact.mean_of(variances) / len(rows)
-            values = summary(exact.mean_of(means), variance, options, None)
+            # Without bounds, the metric clips its limits to the range of its rewards, 0 to 1; the
+            # functions `bayes_ci` and `avg_ci` do not clip theirs.
+            limits = options | {"bounds": options.get("bounds") or (0.0, 1.0)}
+            values = summary(exact.mean_of(means), variance, limits)
             expected |= {f"{key}@{size}{n}": x for n, x in zip(names, values, strict=True)}
     return Call(f"metric {name}", rows, arguments, expected)
 

@@ -382,17 +382,24 @@ def check_steps(rng: Random) -> None:
     require(result[f"vote@{k}"], exact.mean_of(votes), (rows, references, k))
 
 
+def random_interval_for(rng: Random, rows: Rows) -> str:
+    """Return an interval. One question does not show how questions vary."""
+    return "sampling" if len(rows) == 1 or rng.random() < 0.2 else "questions"
+
+
 def check_comparison(rng: Random) -> None:
     first = random_rows(rng, least=2)
     second = [rng.integers(0, 2, rng.integers(2, 9)).tolist() for _ in first]
     k = int(rng.integers(1, min(len(row) for row in (*scored(first), *second)) + 1))
     a, b = (subset_mean(rows, exact.values_of("pass@k", k)) for rows in (scored(first), second))
-    key, result = f"pass@{k}", at_k.compare(first, second, "pass@k", k=k)
+    interval = random_interval_for(rng, first)
+    key, result = f"pass@{k}", at_k.compare(first, second, "pass@k", k=k, interval=interval)
     for name, expected in {key: b - a, f"{key}_a": a, f"{key}_b": b}.items():
-        require(result[name], expected, (first, second, k, name))
+        require(result[name], expected, (first, second, k, interval, name))
     lo, hi = result.get(f"{key}_lo", -1.0), result.get(f"{key}_hi", 1.0)
     if not -1 <= lo <= result[key] + 1e-12 <= hi + 2e-12 <= 1 + 2e-12:
-        raise Difference(f"{first}, {second}, {k}: limits {lo}, {hi} of {result[key]}")
+        call = f"{first}, {second}, {k}, {interval}"
+        raise Difference(f"{call}: limits {lo}, {hi} of {result[key]}")
 
 
 # --- What is made of scores -------------------------------------------------------------
@@ -550,16 +557,19 @@ def check_github(rng: Random) -> None:
 
 
 def check_formats(rng: Random) -> None:
+    """Unscored samples are left out, or counted as incorrect, as --missing says."""
     rows = random_rows(rng)
-    k = int(rng.integers(1, min(map(len, scored(rows))) + 1))
-    mean = subset_mean(scored(rows), exact.values_of("pass@k", k))
+    missing = ("--missing", str(rng.choice(["drop", "incorrect"])))
+    counted = scored(rows) if "drop" in missing else [[x or 0 for x in row] for row in rows]
+    k = int(rng.integers(1, min(map(len, counted)) + 1))
+    mean = subset_mean(counted, exact.values_of("pass@k", k))
     table = [
         {"id": name, "correct": x} for name, row in zip("abcdefgh", rows, strict=False) for x in row
     ]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in table))
-        flags = ("gpassk", file, "--include", "pass@k", "--k", k)
+        flags = ("gpassk", file, "--include", "pass@k", "--k", k, *missing)
         about = ("--model", "o/m", "--dataset", "o/d", "--task", "t", "--organization", "o")
         choice = int(rng.integers(3))
         if choice == 0:
@@ -572,11 +582,12 @@ def check_formats(rng: Random) -> None:
             score = entry["score_details"]["score"]
         else:
             least = float(rng.integers(1, 20) / 20)
-            gate = ("gate", file, "--k", k, "--at-least", least, "--format", "json")
-            if max(map(len, scored(rows))) < 2:  # which shows nothing about samples
-                return
-            score = json.loads(printed_by(*gate))["score"]
-        require(score, mean, (table, k, choice))
+            interval = random_interval_for(rng, rows)
+            if interval == "sampling" and max(map(len, counted)) < 2:
+                return  # one sample of each question does not show how samples vary
+            gate = ("gate", file, "--k", k, "--at-least", least, "--interval", interval)
+            score = json.loads(printed_by(*gate, *missing, "--format", "json"))["score"]
+        require(score, mean, (table, k, missing, choice))
 
 
 # --- Logs and files ---------------------------------------------------------------------

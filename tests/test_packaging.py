@@ -121,6 +121,8 @@ OPTIONAL = {
     "math_verify",
     "vl_convert",
     "duckdb",
+    "pytest",
+    "_pytest",
 }
 
 

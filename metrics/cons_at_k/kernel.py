@@ -690,7 +690,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "e1778e5a241c"
+KERNEL = "517663865ebc"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5557,12 +5557,17 @@ class Checking:
         elif self.is_async or self.batch_size or timeout or (num_proc or 1) > 1:
             PACKAGE.rooms.check_workers(self)
 
+    @property
+    def matches_exactly(self) -> bool:
+        """Whether the checker is "exact_match". Comparing an array with a text gives an array."""
+        return isinstance(self.checker, str) and self.checker == "exact_match"
+
     @cached_property
     def _of_package(self) -> Any:
         """What checks all samples in its own way, or None."""
         checker = self.checker
         has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
-        if checker == "exact_match" or not (has_name or hasattr(checker, "check_pairs")):
+        if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
             return None
         return PACKAGE.rooms.checker(checker)
 
@@ -5595,7 +5600,7 @@ class Checking:
                 that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
                 if a named checker cannot use a reference, with its index.
         """
-        if self.checker == "exact_match":
+        if self.matches_exactly:
             outcomes = outcomes_of_match(rows, match_exactly(rows))
             if rows.values.type == TEXTS:
                 _warn_of_responses(rows, outcomes)
@@ -6161,7 +6166,7 @@ class SampledQuestions:
             checked = checking.check(batch, self.cache)
             graded = checked.outcomes
             return replace(checked, outcomes=self.validate(graded), graded=graded)
-        if checking.checker != "exact_match":
+        if not checking.matches_exactly:
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."

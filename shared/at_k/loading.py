@@ -9,14 +9,11 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict, Unpack
 
 from .core.checks import short
 from .core.estimates import Result
 from .functions import Array, Bounds, Counts, Numbers, OutcomesLike
-
-if TYPE_CHECKING:
-    from .checkers.options import NamedChecker
 
 _PACKAGE = Path(__file__).resolve().parent
 _INSTALLED, _CHECKOUT = _PACKAGE / "metrics", _PACKAGE.parents[1] / "metrics"
@@ -63,7 +60,7 @@ class ComputeOptions(TypedDict, total=False):
     temperature: float
     penalty: float
     eps_for_neg_p: float
-    check_correct_fn: str | Callable[[Any, Any], Any] | NamedChecker
+    check_correct_fn: str | Callable[[Any, Any], Any]
     num_proc: int | None
     executor: Any
     timeout: float | None

@@ -107,14 +107,16 @@ def test_samples_of_a_model_have_the_scores_of_outcomes_graded_by_hand(gpassk):
         return str(int((re.findall(r"\d+", text) or ["-1"])[-1]))
 
     # `last` reads 5 in 12.5, 24 in 1,024, and operands: only texts without these are compared.
-    other = re.compile(r"\d[.,]\d|nswer\D*\d+\D+\d|(?:[-+*/:]|times|times by|or)\s*\d+\D*$")
+    other = re.compile(
+        r"\d[.,]\d|nswer\D*\d+\D+\d|(?:[-+*/:]|times|times by|or)\s*\d+\D*$|between \d+ and \d+"
+    )
     plain = [[text for text in row if not other.search(text)] for row in rows["predictions"]]
     assert sum(map(len, plain)) > 2000
     ours = gpassk.compute(predictions=plain, **options)["per_question"]["pass@1"]
     answers = zip(plain, rows["reference"], strict=True)
     assert ours == [sum(last(x) == answer for x in row) / len(row) for row, answer in answers]
     scores = gpassk.compute(predictions=rows["predictions"], groups=rows["topic"], **options)
-    assert scores["pass@1"] == pytest.approx(0.234, abs=5e-4)
+    assert scores["pass@1"] == pytest.approx(0.235, abs=5e-4)
 
 
 def test_a_group_that_allows_no_interval_is_named(gpassk):

@@ -5,6 +5,7 @@ import shutil
 
 import at_k
 import pytest
+from at_k.integrations.request import ScoreRequest
 from logs import mean_of, pass_at_k_of, the_file
 from run_command import output_of
 
@@ -53,9 +54,24 @@ def test_lighteval_reports_the_scores_and_limits_of_the_metric_of_this_package()
         interval="questions",
     )
     results = RESULTS["sums_at_k|0"]
-    for name in ("pass@1", "pass@2", "pass^2", "pass@2_lo", "pass^1_hi"):
+    for name in ("pass@1", "pass@2", "pass^2"):
         assert results[name] == pytest.approx(scores[name], rel=1e-12)
-    assert results["pass@1_stderr"] == pytest.approx(scores["pass@1_sigma"], rel=1e-12)
+    # lighteval wrote this file with an older release, whose limits and standard errors for other
+    # questions differ by up to 0.03. Those for the same questions differ by 0.08 and more.
+    for name in ("pass@2_lo", "pass^1_hi"):
+        assert results[name] == pytest.approx(scores[name], abs=0.03)
+    assert results["pass@1_stderr"] == pytest.approx(scores["pass@1_sigma"], abs=0.03)
+
+    # The function that lighteval calls gives the limits of this release.
+    correct = [0, 4, 2, 2]
+    outcomes = [[1.0] * c + [0.0] * (4 - c) for c in correct]
+    request = ScoreRequest([1, 2], ["pass@k", "pass^k"], "questions", 0.95)
+    values, problems = request.values(outcomes, ["a", "b", "c", "d"])
+    assert not problems
+    assert values.keys() == results.keys()
+    for name, value in values.items():
+        key = name.replace("_stderr", "_sigma")
+        assert value == pytest.approx(scores[key], rel=1e-12)
 
 
 def test_a_folder_is_read_as_the_newest_details_of_each_task(tmp_path):

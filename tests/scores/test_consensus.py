@@ -39,6 +39,7 @@ def check_values(outcomes, ks):
         np.testing.assert_array_equal(column, expected)
 
 
+@pytest.mark.filterwarnings("ignore:The limits of the posterior")
 def test_posterior_moments_agree_with_the_functions():
     prior = (0.5, 2.0)
     consensus = Consensus.of(Checked(read_outcomes(RAGGED)), [2, 3], True, False)

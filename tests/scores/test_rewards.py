@@ -134,6 +134,7 @@ def test_max_at_1_is_bayes_and_avg(w, data):
     assert at_k.max_at_k(R, 1, w) == pytest.approx(at_k.avg(R, w)[0], rel=1e-14, abs=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore:The limits of the posterior")
 @given(outcomes_of(2), st.integers(1, 30))
 @settings(deadline=None)
 def test_max_at_k_of_two_categories_is_pass_at_k(R, k):
@@ -144,6 +145,7 @@ def test_max_at_k_of_two_categories_is_pass_at_k(R, k):
         assert at_k.max_at_k(R, k) == pytest.approx(at_k.pass_at_k(R, k), rel=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore:The limits of the posterior")
 @given(rewards_of_categories, st.data())
 @settings(deadline=None)
 def test_ragged_outcomes_have_the_mean_score_of_their_questions(w, data):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from ..core.checking import Checking
 from ..core.checks import short
+from ..core.columns import stored
+from ..core.samples import read_samples
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,15 @@ class NamedChecker:
 
     named_checker: str
     stop: tuple[str, ...] = ()
+
+    def __call__(self, prediction: str, reference: Any) -> float:
+        """Return the outcome of one prediction.
+
+        Raises:
+            ValueError: if the reference cannot be used.
+        """
+        checked = Checking(self).check(stored(read_samples([[prediction]]), [reference]))
+        return float(checked.outcomes.values[0])
 
     @property
     def __name__(self) -> str:

@@ -146,12 +146,17 @@ class Checking:
         elif self.is_async or self.batch_size or timeout or (num_proc or 1) > 1:
             PACKAGE.rooms.check_workers(self)
 
+    @property
+    def matches_exactly(self) -> bool:
+        """Whether the checker is "exact_match". Comparing an array with a text gives an array."""
+        return isinstance(self.checker, str) and self.checker == "exact_match"
+
     @cached_property
     def _of_package(self) -> Any:
         """What checks all samples in its own way, or None."""
         checker = self.checker
         has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
-        if checker == "exact_match" or not (has_name or hasattr(checker, "check_pairs")):
+        if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
             return None
         return PACKAGE.rooms.checker(checker)
 
@@ -184,7 +189,7 @@ class Checking:
                 that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
                 if a named checker cannot use a reference, with its index.
         """
-        if self.checker == "exact_match":
+        if self.matches_exactly:
             outcomes = outcomes_of_match(rows, match_exactly(rows))
             if rows.values.type == TEXTS:
                 _warn_of_responses(rows, outcomes)

@@ -59,7 +59,7 @@ class SampledQuestions:
             checked = checking.check(batch, self.cache)
             graded = checked.outcomes
             return replace(checked, outcomes=self.validate(graded), graded=graded)
-        if checking.checker != "exact_match":
+        if not checking.matches_exactly:
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."

@@ -84,7 +84,8 @@ def at_k(
     rows = stored(read_samples([samples]), list(references))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about this document; `_values` looks at all of them
-        checked = Checking(check_correct_fn).check(rows).outcomes
+        checking = Checking(check_correct_fn)
+        checked = checking.check(rows).outcomes
     values = checked.values if checked.scored is None else checked.values[checked.scored]
     request = ScoreRequest(k, scores, interval, confidence)
     outcomes = tuple(values.tolist())
@@ -93,7 +94,7 @@ def at_k(
     for name, key in request.names.items():
         result[name] = score = ScoreOfDocument(own[key])
         score.name, score.outcomes, score.request = name, outcomes, request
-        score.compares_texts = check_correct_fn == "exact_match"
+        score.compares_texts = checking.matches_exactly
     return result
 
 

@@ -213,16 +213,17 @@ TESTS = "rows with tests"
 """The name of a column that `with_tests` adds."""
 
 _COLUMNS_OF_TESTS = (
-    *({"test", "entry_point"}, {"test_list"}, {"input_output"}),
+    *({"test", "entry_point"}, {"test_list"}, {"input_output"}, {"public_test_cases"}),
     {"inputs", "outputs", "entry_point"},
 )
 _PARTS_OF_TESTS = {"prompt", "test_imports", "test_setup_code"}.union(*_COLUMNS_OF_TESTS)
+_PARTS_OF_TESTS |= {"private_test_cases", "metadata", "func_name"}
 
 
 def with_tests(table: Table) -> Table:
     """Return the table with a column of references for `python_tests`, if it has such tests.
 
-    HumanEval, MBPP and APPS have the tests of a question in several columns of a row.
+    HumanEval, MBPP, APPS and LiveCodeBench have the tests of a question in several columns.
     """
     has_tests = any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS)
     if table.layout or not (has_tests or _has_cases(table)):

@@ -125,9 +125,8 @@ def orders_of(names: Sequence[str], sources: Sequence[Any], by_order: bool = Fal
         if of_run is None:
             raise ValueError(
                 f"{name} has no ids, so its questions cannot be paired with those of the others: "
-                f"name the column of their ids (questions; in the shell --questions), or say by "
-                f"by_order=True (in the shell --by-order) that all runs have the same questions in "
-                f"the same order."
+                f"name the column of their ids (questions; in the shell --questions), or give "
+                f"by_order=True if all runs have the same questions in the same order."
             )
     key = sources[0].columns.get("questions", "")
     return [
@@ -196,7 +195,7 @@ def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
     Raises:
         ValueError: if a sample or a reference cannot be checked, with the name of the run.
     """
-    if checking.checker != "exact_match" and all(run.references is None for run in runs):
+    if not checking.matches_exactly and all(run.references is None for run in runs):
         raise ValueError(
             "check_correct_fn is given, but no run has references to check against: a run with "
             "references is a dict of predictions and references, as at_k.read returns it."
