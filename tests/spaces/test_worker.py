@@ -13,7 +13,7 @@ from conftest import ROOT
 CODE = """
 import importlib.util, json, os, sys, tempfile
 sys.path.insert(0, sys.argv[1])
-from at_k.core import checking
+from at_k.checkers import named
 from page import worker
 from page.question_table import question_headers, question_rows, samples_html
 from page.request import make_request
@@ -21,12 +21,12 @@ from page.score_tables import paper_sentence, table_text
 
 checked = []
 
-def check(prediction, reference):
-    checked.append((prediction, reference))
-    return int(prediction == reference), prediction
+def check_pairs(self, checking, pairs):
+    checked.extend(pairs)
+    yield 0, [((int(prediction == reference), prediction), None) for prediction, reference in pairs]
 
-checking.math_verify = check
-checking.check_references = lambda references: None
+named.MathVerify._check_pairs = check_pairs
+named.check_references = lambda references: None
 os.chdir(tempfile.mkdtemp())
 answers = []
 for name, text, checker, options in json.loads(sys.argv[2]):
