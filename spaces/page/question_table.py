@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from at_k.checkers.numeric import read_response
+from at_k.checkers.numbers import read_response
 
 from .markup import escape
 from .request import Answer

@@ -5,7 +5,7 @@ from typing import Any
 
 import at_k
 import pytest
-from at_k.checkers.choice import read_choice, read_options
+from at_k.checkers.choices import read_choice, read_options
 from conftest import ROOT
 
 PLANETS = {"options": ["Venus", "Mars", "the Moon", "Mars and the Moon"], "answer": "B"}

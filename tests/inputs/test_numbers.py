@@ -5,7 +5,7 @@ import re
 import at_k
 import numpy as np
 import pytest
-from at_k.checkers.numeric import equal_forms, read_reference, read_response
+from at_k.checkers.numbers import equal_forms, read_reference, read_response
 from checked import check
 from conftest import ROOT
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .choice import choice
+from .choices import choice
 from .options import NamedChecker, math_verify, numeric
 from .pool import Record
 from .python_tests import PythonTests, python_tests

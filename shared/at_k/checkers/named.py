@@ -41,8 +41,8 @@ from ..core.match import (
     read_distinct,
 )
 from ..core.samples import Samples, sample_place
-from .choice import read_choice, read_options
-from .numeric import answer_part, equal_forms, read_reference, read_response
+from .choices import read_choice, read_options
+from .numbers import answer_part, equal_forms, read_reference, read_response
 from .python_tests import python_tests
 from .workers import Workers, with_progress
 

@@ -1,4 +1,4 @@
-"""Named checkers with options, as functions. `choice` is in its own file."""
+"""Named checkers with options, as functions. `choice` is in `choices`, with what it reads."""
 
 from __future__ import annotations
 

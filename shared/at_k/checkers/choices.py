@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .numeric import answer_part
+from .numbers import answer_part
 from .options import NamedChecker, checker_with_options
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
