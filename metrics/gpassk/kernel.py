@@ -690,7 +690,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "517663865ebc"
+KERNEL = "d09ca66c345a"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -3025,8 +3025,12 @@ class Samples:
         n = self.number_where(scored)
         if not n.all():
             question = int(n.argmin())
+            place = Place(self.name, question)
+            if not self.number_where()[question]:
+                zero = ": all counts are 0. Leave the "
+                raise InputError(place, " has no scored ", SAMPLE, zero, QUESTION, " out.")
             raise InputError(
-                Place(self.name, question),
+                place,
                 " has no scored ",
                 SAMPLE,
                 InPython(": all are None"),

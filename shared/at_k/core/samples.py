@@ -125,8 +125,12 @@ class Samples:
         n = self.number_where(scored)
         if not n.all():
             question = int(n.argmin())
+            place = Place(self.name, question)
+            if not self.number_where()[question]:
+                zero = ": all counts are 0. Leave the "
+                raise InputError(place, " has no scored ", SAMPLE, zero, QUESTION, " out.")
             raise InputError(
-                Place(self.name, question),
+                place,
                 " has no scored ",
                 SAMPLE,
                 InPython(": all are None"),

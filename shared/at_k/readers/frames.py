@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.containers import as_arrow
-from .layouts import VLLM
-from .table import Columns, SelectionError, Table, table_of_columns, table_of_rows
+from .layouts import VLLM, recognised
+from .table import Columns, SelectionError, Table, join_tables, table_of_columns, table_of_rows
 
 
 def table_of_object(source: Any, split: str | None = None) -> Table:
@@ -135,7 +135,6 @@ def _eval_logs(source: Any) -> Table | None:
     if not logs or not all(hasattr(x, y) for x in logs for y in ("eval", "samples", "status")):
         return None
     from .sources import load_files
-    from .table import join_tables
 
     tables = []
     for log in logs:
@@ -146,8 +145,6 @@ def _eval_logs(source: Any) -> Table | None:
         samples = [sample.model_dump(include=fields) for sample in log.samples or []]
         about = {"model": log.eval.model, "task": log.eval.task}
         record = {"version": log.version, "status": log.status, "eval": about, "samples": samples}
-        from .layouts import recognised
-
         tables.append(recognised(table_of_rows([record])) or Table({}))
     return tables[0] if len(tables) == 1 else join_tables(tables)
 

@@ -9,6 +9,8 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .words import as_whole_number, is_missing
+
 IDS = (
     *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id", "instance_id"),
     *("qid", "custom_id", "item_id", "unique_id", "id", "_id"),
@@ -132,8 +134,6 @@ def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = (
         columns: of the source.
         used: columns that have another role.
     """
-    from .words import as_whole_number, is_missing
-
     taken = {*used}
     found = []
     for name, cells in columns.items():

@@ -94,7 +94,7 @@ def read_file(name: str, max_gb: float | None = None) -> bytes:
 
 
 def _first_byte(descriptor: int, name: str) -> bytes:
-    """Return nothing if a program writes to the pipe, or what it has written by now.
+    """Wait until a program writes to the pipe, and return the byte that is read for this, if any.
 
     Raises:
         ValueError: if no program has opened the pipe after some seconds.

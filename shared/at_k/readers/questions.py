@@ -12,11 +12,11 @@ from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
 from .cells import SampleCells
-from .missing import settle_missing
-from .names import IDS, PER_QUESTION, PER_SAMPLE
+from .missing import settle_missing, text_of_ids
+from .names import IDS, PER_QUESTION, PER_SAMPLE, SETTINGS
 from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
-from .settings import refuse_repeats, refuse_settings
+from .settings import is_setting, refuse_repeats, refuse_settings
 from .table import COUNT, FILE, SelectionError, Table, column_at, list_columns
 from .words import NO_ID, entry_text, has_lists
 
@@ -246,9 +246,6 @@ def _with_group_setting(
 
     Then a question with one setting is another question than with another setting.
     """
-    from .names import SETTINGS
-    from .settings import is_setting
-
     name = chosen.get("groups")
     if not key or name is None or name in key:
         return key, rows_of
@@ -330,16 +327,12 @@ def _refuse_mixed_files(
     if (table.layout and table.layout.files_are_runs) or are_repeated_runs(table.files):
         return
     raise SelectionError(
-        f"{table.title} have the same questions, such as {_id_text(shared)}: they are runs of one "
-        f"model if pool='files' says so, and otherwise at-k compare compares them.",
+        f"{table.title} have the same questions, such as {short(text_of_ids(shared))}: they are "
+        f"runs of one model if pool='files' says so, and otherwise at-k compare compares them.",
         ["pool"],
         ["files"],
         ["files"],
     )
-
-
-def _id_text(question: Any) -> str:
-    return short(question) if isinstance(question, str) else short(" ".join(question))
 
 
 def _refuse_copies(table: Table, files: Sequence[int], plain: Collection[str]) -> None:

@@ -10,7 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, short
-from .names import ANSWERS, COLUMN_NAMES, SCORES, columns_named, sample_numbers
+from .names import (
+    ANSWERS,
+    COLUMN_NAMES,
+    IDS,
+    INDICES,
+    QUESTION_TEXTS,
+    SCORES,
+    columns_named,
+    sample_numbers,
+)
 from .table import SelectionError, Table, list_columns
 from .words import as_lists, as_whole_number, entry_text, has_lists, number_in, word
 
@@ -279,8 +288,6 @@ def question_columns(table: Table, of_lists: bool) -> tuple[str, ...]:
     Raises:
         SelectionError: if two ids give different questions.
     """
-    from .names import IDS, INDICES, QUESTION_TEXTS
-
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
     for names in (IDS, INDICES, QUESTION_TEXTS):

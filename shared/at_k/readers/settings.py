@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..core.checks import short
+from ..core.checks import FROM_0, Index, short
 from .names import (
     COLUMN_NAMES,
     ERRORS,
@@ -22,6 +22,7 @@ from .names import (
     SAMPLE_NUMBERS,
     SCORES,
     SETTINGS,
+    SHARED_NUMBERS,
     STATEMENTS,
     sample_numbers,
 )
@@ -266,8 +267,6 @@ def _numbers_of(
     table: Table, key: Sequence[str], used: Collection[str], rows_of: Mapping[Any, Sequence[int]]
 ) -> list[str]:
     """Return the columns that number samples, without a seed that all rows share."""
-    from .names import SHARED_NUMBERS
-
     numbers = []
     for name in sample_numbers(table.columns, {*key, *used}):
         texts = list(map(entry_text, table.columns[name]))
@@ -278,8 +277,6 @@ def _numbers_of(
 
 
 def _pair(table: Table, first: int, second: int) -> list[Any]:
-    from ..core.checks import FROM_0, Index
-
     if FILE not in table.columns:
         return [f"{table.title}, rows ", Index(first), " and ", Index(second), FROM_0]
     return [*table.row_place(first), " and ", *table.row_place(second)[1:]]
