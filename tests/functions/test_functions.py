@@ -28,7 +28,8 @@ POOLED = PRODUCTS[1:]
 MODULES = (
     *(f"functions.{name}" for name in ("pass_family", "spectra", "rewards", "tailpass")),
     *(f"runs.{name}" for name in ("comparison", "leaderboard", "noise", "plan")),
-    "checkers.numeric",
+    "checkers.choices",
+    "checkers.numbers",
     "readers.run",
     "readers.words",
     "functions",
