@@ -34,7 +34,7 @@ from .formats import FORMATS_OF_OUTPUT, Output, Scope, aligned
 from .plot import chart_of_scores, check_plot, check_scores_to_plot, draw
 from .publishing import (
     PUBLISHED_FIELDS,
-    PUBLISHED_FORMATS,
+    PUBLISHED_FORMAT,
     Publication,
     add_publishing_flags,
 )
@@ -72,7 +72,7 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     command.epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
-    formats = (*FORMATS_OF_OUTPUT, *PUBLISHED_FORMATS)
+    formats = (*FORMATS_OF_OUTPUT, PUBLISHED_FORMAT)
     helps = _parameter_helps_of(name)
     add_flags(command, computation.parameters.values(), helps, formats=formats)
     add_publishing_flags(command)
@@ -145,10 +145,8 @@ def _score_files(
         temperature=options.get("temperature"),
         noise=noise,
     )
-    if output_format in PUBLISHED_FORMATS:
-        output = publication.printed(view, output_format)
-    else:
-        output = view.printed(output_format)
+    is_published = output_format == PUBLISHED_FORMAT
+    output = publication.printed(view) if is_published else view.printed(output_format)
     if plot is None:
         return output
     return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
