@@ -1,6 +1,6 @@
 """The pages of the site: those in the folder pages/, other files of the repository, docstrings.
 
-mkdocs calls `on_files`, `on_page_markdown` and `on_page_content`. A link to a file that is a page
+mkdocs calls `on_config`, `on_files`, `on_page_markdown` and `on_page_content`. A link to a file that is a page
 leads to that page, and a link to any other file of the repository leads to the repository.
 """
 
@@ -10,6 +10,7 @@ import ast
 import importlib
 import importlib.util
 import inspect
+import os
 import posixpath
 import re
 import sys
@@ -52,6 +53,13 @@ MODULES = ("charts", "checkers", "testing")
 """Public modules beside the functions of `at_k.__all__`."""
 INTEGRATIONS = ("inspect", "lighteval", "lm_eval")
 """Modules of `at_k.integrations`, which are not imported: each needs its harness."""
+
+
+def on_config(config: Any) -> Any:
+    """Run in the folder build/, where the notebook then saves its figures."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    os.chdir(ROOT / "build")
+    return config
 
 
 @event_priority(100)  # before the plug-in for notebooks, which looks for scripts
