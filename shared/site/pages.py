@@ -1,7 +1,7 @@
 """The pages of the site: those in the folder pages/, other files of the repository, docstrings.
 
-mkdocs calls `on_config`, `on_files`, `on_page_markdown` and `on_page_content`. A link to a file that is a page
-leads to that page, and a link to any other file of the repository leads to the repository.
+mkdocs calls `on_config`, `on_files`, `on_page_markdown` and `on_page_content`. A link to a file
+that is a page leads to that page, and one to any other file leads to the repository.
 """
 
 from __future__ import annotations
