@@ -690,7 +690,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "d09ca66c345a"
+KERNEL = "8f6757708b42"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -772,12 +772,12 @@ class Rooms:
         """Return the method of the limits of the scores of cons_at_k."""
         needs_package(_interval(options))
 
-    def tails(self, rewards: Any, ks: Any, thresholds: Any, options: Any) -> Any:
-        """Return TailPass@k, and the method of its limits."""
+    def tails(self, rewards: Any, ks: Any, thresholds: Any) -> Any:
+        """Return TailPass@k of each question."""
         needs_package("TailPass@k")
 
-    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any, options: Any) -> Any:
-        """Return picked@k, and the method of its limits."""
+    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any) -> Any:
+        """Return picked@k of each question."""
         needs_package("picked@k")
 
     def weighted_votes(self, checked: Any, vote_weights: Any, merge_right: bool) -> Any:
@@ -5436,6 +5436,31 @@ def max_limits(
     return points, QuestionIntervals(points, (least[:, None], most[:, None]), options.clusters)
 
 
+def limits_for_questions(
+    points: Scores,
+    name: str,
+    options: IntervalOptions,
+    score_range: tuple[float, float] = UNIT_RANGE,
+) -> IntervalMethod:
+    """Return the method of limits of scores that have those for other questions only.
+
+    Args:
+        points: the scores of the questions.
+        name: of the scores, for the message.
+        options: of the limits.
+        score_range: the smallest and the largest possible score.
+
+    Raises:
+        ValueError: if another method is requested.
+    """
+    if options.method not in ("questions", "auto"):
+        raise ValueError(
+            f"{name} has limits for other questions only: give interval='questions', without a "
+            f"prior, or leave {name} out of include."
+        )
+    return QuestionIntervals(points, score_range, options.clusters, allow_one=options.is_named)
+
+
 # --- shared/at_k/core/checking.py -----------------------------------------------------------------
 
 """How samples are checked: each distinct pair of a sample and its reference once."""
@@ -6371,9 +6396,16 @@ class Consensus:
             values[ScoreId("accuracy (n runs average)", self.n)] = mean_shares(self.shares)
         for shown, k in self.ks.items() if self.votes is not None else ():
             values[ScoreId("vote@k", shown)] = vote_at_k(self.votes or [], self.sizes(k))
-        for shown, k in self.ks.items() if self.weighted is not None else ():
-            values[ScoreId("weighted_vote@k", shown)] = self.weighted.at(self.sizes(k))
-        return values
+        return values | self.weighted_scores()
+
+    def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
+        """Return the (M,) values of weighted_vote@k for each k, if votes have weights."""
+        if self.weighted is None:
+            return {}
+        return {
+            ScoreId("weighted_vote@k", shown): self.weighted.at(self.sizes(k))
+            for shown, k in self.ks.items()
+        }
 
 
 # --- Single scores ----------------------------------------------------------------------
@@ -6894,16 +6926,24 @@ def max_at_k_results(
             parts.append((max_scores(rewards, of_max), None))
         else:
             parts.append(max_limits(rewards, of_max, options))
+    others: list[tuple[str, Scores, tuple[float, float]]] = []
     if "TailPass@k" in include:
-        parts.append(PACKAGE.rooms.tails(rewards, ks, taus, options))
+        others.append(("TailPass@k", PACKAGE.rooms.tails(rewards, ks, taus), UNIT_RANGE))
     if picked_by is not None:
         values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
-        parts.append(PACKAGE.rooms.picked(outcomes, values, picked_by, ks, options))
+        scored = values[outcomes.is_scored]
+        low, high = np.clip((scored.min(), scored.max()), *options.bounds).tolist()
+        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, ks)
+        others.append(("picked@k", picked, (low, high)))
+    for name, scores, score_range in others:
+        has_limits = confidence is not None
+        limits = limits_for_questions(scores, name, options, score_range) if has_limits else None
+        parts.append((scores, limits))
     points, method = parts[0]
-    for others, of_others in parts[1:]:
-        points = join_scores(points, others)
-        if method is not None and of_others is not None:
-            method = PACKAGE.rooms.joined(method, of_others, others.keys)
+    for scores, limits in parts[1:]:
+        points = join_scores(points, scores)
+        if method is not None and limits is not None:
+            method = PACKAGE.rooms.joined(method, limits, scores.keys)
     return report.of(points, method)
 
 

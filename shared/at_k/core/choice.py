@@ -208,3 +208,28 @@ def max_limits(
     points = max_scores(rewards, ks)
     least, most = np.clip(rewards.ranges, *options.bounds).T
     return points, QuestionIntervals(points, (least[:, None], most[:, None]), options.clusters)
+
+
+def limits_for_questions(
+    points: Scores,
+    name: str,
+    options: IntervalOptions,
+    score_range: tuple[float, float] = UNIT_RANGE,
+) -> IntervalMethod:
+    """Return the method of limits of scores that have those for other questions only.
+
+    Args:
+        points: the scores of the questions.
+        name: of the scores, for the message.
+        options: of the limits.
+        score_range: the smallest and the largest possible score.
+
+    Raises:
+        ValueError: if another method is requested.
+    """
+    if options.method not in ("questions", "auto"):
+        raise ValueError(
+            f"{name} has limits for other questions only: give interval='questions', without a "
+            f"prior, or leave {name} out of include."
+        )
+    return QuestionIntervals(points, score_range, options.clusters, allow_one=options.is_named)

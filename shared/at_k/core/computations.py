@@ -27,6 +27,7 @@ from .choice import (
     IntervalOptions,
     check_clusters,
     interval_options,
+    limits_for_questions,
     max_limits,
     pass_limits,
 )
@@ -343,16 +344,24 @@ def max_at_k_results(
             parts.append((max_scores(rewards, of_max), None))
         else:
             parts.append(max_limits(rewards, of_max, options))
+    others: list[tuple[str, Scores, tuple[float, float]]] = []
     if "TailPass@k" in include:
-        parts.append(PACKAGE.rooms.tails(rewards, ks, taus, options))
+        others.append(("TailPass@k", PACKAGE.rooms.tails(rewards, ks, taus), UNIT_RANGE))
     if picked_by is not None:
         values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
-        parts.append(PACKAGE.rooms.picked(outcomes, values, picked_by, ks, options))
+        scored = values[outcomes.is_scored]
+        low, high = np.clip((scored.min(), scored.max()), *options.bounds).tolist()
+        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, ks)
+        others.append(("picked@k", picked, (low, high)))
+    for name, scores, score_range in others:
+        has_limits = confidence is not None
+        limits = limits_for_questions(scores, name, options, score_range) if has_limits else None
+        parts.append((scores, limits))
     points, method = parts[0]
-    for others, of_others in parts[1:]:
-        points = join_scores(points, others)
-        if method is not None and of_others is not None:
-            method = PACKAGE.rooms.joined(method, of_others, others.keys)
+    for scores, limits in parts[1:]:
+        points = join_scores(points, scores)
+        if method is not None and limits is not None:
+            method = PACKAGE.rooms.joined(method, limits, scores.keys)
     return report.of(points, method)
 
 

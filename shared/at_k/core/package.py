@@ -92,12 +92,12 @@ class Rooms:
         """Return the method of the limits of the scores of cons_at_k."""
         needs_package(_interval(options))
 
-    def tails(self, rewards: Any, ks: Any, thresholds: Any, options: Any) -> Any:
-        """Return TailPass@k, and the method of its limits."""
+    def tails(self, rewards: Any, ks: Any, thresholds: Any) -> Any:
+        """Return TailPass@k of each question."""
         needs_package("TailPass@k")
 
-    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any, options: Any) -> Any:
-        """Return picked@k, and the method of its limits."""
+    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any) -> Any:
+        """Return picked@k of each question."""
         needs_package("picked@k")
 
     def weighted_votes(self, checked: Any, vote_weights: Any, merge_right: bool) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.choice import IntervalOptions
+from ..core.choice import IntervalOptions, limits_for_questions
 from ..core.consensus import Consensus, mean_shares, rows_by_k
 from ..core.credits import Credits, any_correct, majority
 from ..core.distributions import Prior
@@ -40,7 +40,13 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
         columns = np.array([score.values for score in estimated.values()]).reshape(-1, len(counts))
         points = Scores(one_column_each(estimated), np.arange(len(counts)), columns.T)
         method = AutoIntervals(counts.n, method, QuestionIntervals(points, allow_one=True))
-    return JoinedIntervals(family_intervals(family, options), method, estimated)
+    method = JoinedIntervals(family_intervals(family, options), method, estimated)
+    if consensus.weighted is None:
+        return method
+    weighted = consensus.weighted_scores()
+    keys = one_column_each(weighted)
+    points = Scores(keys, np.arange(len(counts)), np.stack([*weighted.values()], axis=1))
+    return JoinedIntervals(method, limits_for_questions(points, "weighted_vote@k", options), keys)
 
 
 def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
@@ -56,9 +62,6 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
             key = ScoreId("vote@k", shown)
             values, variances = vote_at_k(votes, size), vote_variances(votes, size)
             estimated[key] = EstimatedScore(values, variances, n / size)
-        if (weighted := consensus.weighted) is not None:
-            key = ScoreId("weighted_vote@k", shown)
-            estimated[key] = EstimatedScore(weighted.at(size), weighted.variances(size), n / size)
     return estimated
 
 
