@@ -69,9 +69,10 @@ class IntervalMethod(abc.ABC):
         return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions, up to a factor.
+        """(m, m) covariance of the errors of m scores over these questions.
 
         Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
+        By default, only that is said: the variances are 1.
         """
         return np.eye(len(keys))
 

@@ -41,6 +41,11 @@ class PosteriorIntervals(IntervalMethod):
         moments, bounds, name = self._moments, self._bounds, self._name
         return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
 
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        # Those of different scores are not known.
+        (intervals,) = self.for_groups([questions], 0.5)
+        return np.diag([intervals[key].sigma ** 2 for key in keys])
+
     def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """The intervals of B groups with (B, U) numbers of questions."""
         weight = multiplicity.astype(float)

@@ -196,11 +196,15 @@ class Samples:
             raise InputError(place, f" {verb} {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question.
+        """Return the number of scored and of correct samples of each question, counted once.
 
         Raises:
             ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
         """
+        return self._counts
+
+    @cached_property
+    def _counts(self) -> BinaryCounts:
         if self.multiplicity is not None:
             correct = require_binary(self).values * self.weights
             return BinaryCounts(self.n, sums_per_question(correct, self.sizes))

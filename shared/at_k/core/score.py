@@ -202,6 +202,13 @@ class Scores:
                 columns.append(score.value(self.columns.T))
         return replace(self, keys=keys, columns=np.stack(columns, axis=1))
 
+    def linearized(self) -> np.ndarray:
+        """(M, m) what varies with the questions in each score, to first order."""
+        scores = self.with_products()
+        means = scores.columns[scores.inverse].mean(axis=0)
+        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
+        return (scores.columns @ gradient)[scores.inverse]
+
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Each score of each question."""
         columns = self.columns.T

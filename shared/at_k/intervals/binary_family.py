@@ -158,7 +158,12 @@ class BinaryFamily(Family):
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
+            memo=counts.memo,
         )
+
+    @property
+    def prior_key(self) -> CheckerRates:
+        return self.rates
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         share = multiplicity / multiplicity.sum(axis=1, keepdims=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -100,6 +100,8 @@ class Family(abc.ABC):
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
         known_means: `posterior_means` of the whole run, if the family is a subset of another.
+        memo: priors that were estimated for the whole run, by `prior_key`. Families of one run
+            share it.
     """
 
     inverse: np.ndarray
@@ -110,6 +112,7 @@ class Family(abc.ABC):
     extrapolated: Sequence[ScoreKey]
     bounds: np.ndarray
     known_means: np.ndarray | None = None
+    memo: dict[Any, Any] = field(default_factory=dict)
 
     tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
     """The fields that have a row for each distinct count."""
@@ -118,7 +121,7 @@ class Family(abc.ABC):
         """The family for questions that have some of the U distinct counts only."""
         tables = {name: getattr(self, name)[rows] for name in self.tables}
         known_means = self.posterior_means[rows] if self.extrapolated else None
-        return replace(self, **tables, known_means=known_means)
+        return replace(self, **tables, known_means=known_means, memo={})
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
         """Estimate the priors of B groups with (B, U) questions; that of the whole run only once.
@@ -130,9 +133,17 @@ class Family(abc.ABC):
             return self._fit_of_run
         return Fit(self, multiplicity, self._priors(multiplicity))
 
-    @cached_property
+    @property
+    def prior_key(self) -> Any:
+        """What the prior depends on, beside the outcomes."""
+        return None
+
+    @property
     def _fit_of_run(self) -> Fit:
-        return Fit(self, self.multiplicity[None], self._priors(self.multiplicity[None]))
+        multiplicity, key = self.multiplicity[None], self.prior_key
+        if key not in self.memo:
+            self.memo[key] = self._priors(multiplicity)
+        return Fit(self, multiplicity, self.memo[key])
 
     @cached_property
     def posterior_means(self) -> np.ndarray:

@@ -112,6 +112,11 @@ class VarianceIntervals(IntervalMethod):
     ) -> list[dict[ScoreKey, Interval]]:
         return [self._intervals(questions, confidence) for questions in groups]
 
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        # The covariances of scores at different k are not known.
+        squares = [float(self._scores[key].variances[questions].sum()) for key in keys]
+        return np.diag(squares) / len(questions) ** 2
+
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         (least, most), z, result = self._limits, normal_z(confidence), {}
         width = most - least

@@ -82,7 +82,7 @@ class SamplingIntervals(IntervalMethod):
         multiplicity = np.bincount(inverse, minlength=len(family.n))
         gradient = family.gradient(multiplicity)[:, columns]
         covariance = family.covariance_of_samples(family.fit(multiplicity[None]))
-        result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
+        result[np.ix_(known, known)] = gradient.T @ covariance @ gradient / len(questions)
         return result
 
     def for_groups(

@@ -52,7 +52,7 @@ from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.labelled import Errors
 from .comparison import Difference
-from .measure import ComparisonOptions, Measured, measure_runs
+from .measure import ComparisonOptions, ScoredRun, score_runs
 from .outcomes_of_runs import Run, grade_sources, is_read_result
 
 _LARGEST_Z, _HALVINGS = 8.0, 26
@@ -63,7 +63,8 @@ class Differences:
 
     Args:
         runs: the scores of the runs.
-        new_questions: whether the questions are new too, and so the runs are paired by question.
+        interval: the method of limits. For "questions", the questions are new too, and so the runs
+            are paired by question.
         width: size of the range of the scores.
 
     Attributes:
@@ -72,8 +73,9 @@ class Differences:
         multiplicity: simultaneous inference about all of them.
     """
 
-    def __init__(self, runs: Sequence[Measured], new_questions: bool, width: float):
-        self._runs, self._new_questions, self._width = runs, new_questions, width
+    def __init__(self, runs: Sequence[ScoredRun], interval: str, width: float):
+        self._runs, self._interval, self._width = runs, interval, width
+        self._new_questions = new_questions = interval == "questions"
         self.pairs = np.array([*itertools.combinations(range(len(runs)), 2)])
         a, b = self.pairs.T
         estimates = np.array([run.estimates for run in runs])
@@ -88,8 +90,9 @@ class Differences:
             if new_questions:
                 # Where samples show no variation, 2 stands for one question that only a answers and
                 # one that only b does.
-                least = 2.0 * width**2 if of_samples is None else np.diag(of_samples)
-                least = least / run_a.questions**2
+                least: Any = 2.0 * width**2 / run_a.questions**2
+                if of_samples is not None:
+                    least = np.diag(of_samples)
                 self._correlation[pair] = _correlation(run_a.errors, run_b.errors, least)
                 sigma_a, sigma_b = (run.standard_errors() for run in (run_a, run_b))
                 self._shared[pair] = np.abs(sigma_b - sigma_a)
@@ -108,7 +111,7 @@ class Differences:
     def limits_of(self, pair: int, confidence: float) -> np.ndarray:
         """(2, m) lower and upper limits of the differences of a pair."""
         a, b = (self._runs[run] for run in self.pairs[pair])
-        (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
+        (lo_a, hi_a), (lo_b, hi_b) = (x.limits(confidence, self._interval) for x in (a, b))
         r, difference = self._correlation[pair], self.values[pair]
         shared = self._shared[pair]
         if self._new_questions:
@@ -235,20 +238,20 @@ def studentized_range_tail(q: float, runs: int) -> float:
 
 @dataclass(frozen=True)
 class Compared:
-    """Measured runs and their differences.
+    """Scored runs and their differences.
 
     Args:
         options: of the comparison, for the samples of the runs.
         scores: m scores, one for each k.
         runs: with their outcomes.
-        measured: with their scores.
+        scored: the runs with their scores.
         differences: of all pairs of runs.
     """
 
     options: ComparisonOptions
     scores: list[ScoreId]
     runs: Sequence[Run]
-    measured: Sequence[Measured]
+    scored: Sequence[ScoredRun]
     differences: Differences
 
     @property
@@ -292,9 +295,9 @@ def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
     A checker may leave samples unscored, so k is chosen by the samples that have outcomes.
     """
     options = options.for_samples({run.name: run.outcomes.n for run in runs})
-    scores, measured, width = measure_runs(runs, options)
-    differences = Differences(measured, options.interval == "questions", width)
-    return Compared(options, scores, runs, measured, differences)
+    scores, scored, width = score_runs(runs, options)
+    differences = Differences(scored, str(options.interval), width)
+    return Compared(options, scores, runs, scored, differences)
 
 
 def differences_of(
@@ -307,7 +310,7 @@ def differences_of(
         p_values: whether the differences have p-values.
         group: the label of the questions, or None for all questions.
     """
-    a, b = (run.estimates.tolist() for run in compared.measured)
+    a, b = (run.estimates.tolist() for run in compared.scored)
     differences, confidence = compared.differences, compared.options.confidence
     lo, hi = differences.limits(confidence)[:, 0].tolist()
     band_lo, band_hi = differences.simultaneous_limits(confidence)[:, 0].tolist()

@@ -22,7 +22,7 @@ import numpy as np
 from ..core.checks import as_list, check_name, check_number
 from ..core.rewards import check_rewards, has_real_rewards
 from .differences import compare_runs, differences_of
-from .measure import COMPARED, WITHOUT_K, ComparisonOptions, measure_runs
+from .measure import COMPARED, WITHOUT_K, ComparisonOptions, score_runs
 from .outcomes_of_runs import Run
 
 _REWARDS = ("max@k", "avg@N", "bayes@N")
@@ -126,9 +126,10 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
                 f"The least score is {threshold:g}, and {options.metric} of rewards from "
                 f"{rewards.min():g} to {rewards.max():g} cannot be less or more than these."
             )
-    (score,), (measured,), _ = measure_runs([run], options)
-    ((lo,), (hi,)) = measured.limits_with_moves(options.confidence).tolist()
-    (estimate,) = measured.estimates.tolist()
+    (score,), (scored,), _ = score_runs([run], options)
+    limits = scored.limits_with_moves(options.confidence, str(options.interval))
+    ((lo,), (hi,)) = limits.tolist()
+    (estimate,) = scored.estimates.tolist()
     return Gate(score.key, estimate, None, threshold, lo, hi, *_basis([run], options))
 
 

@@ -144,7 +144,7 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     estimates: list[Estimate] = []
     pairs: list[dict[str, Any]] = []
     for column, score_id in enumerate(compared.scores):
-        scores = [float(run.estimates[column]) for run in compared.measured]
+        scores = [float(run.estimates[column]) for run in compared.scored]
         order = sorted(range(len(scores)), key=lambda run: -scores[run])
         rows_of_score = _rows(compared, column, order, band_lo[:, :, column] > 0)
         rows += rows_of_score
@@ -187,12 +187,14 @@ def _rows(
         order: the runs by descending score.
         better: (K, K) whether each run is certainly better than each other.
     """
-    scores = np.array([run.estimates[column] for run in compared.measured])
+    scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
     letters_of_runs = letters((better | better.T)[np.ix_(order, order)])
     rows = []
     for run, letters_of_run in zip(order, letters_of_runs, strict=True):
-        limits = compared.measured[run].limits_with_moves(compared.options.confidence)
+        limits = compared.scored[run].limits_with_moves(
+            compared.options.confidence, str(compared.options.interval)
+        )
         lo, hi = limits[:, column]
         n = compared.runs[run].outcomes.n
         rows.append(

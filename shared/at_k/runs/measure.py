@@ -1,15 +1,16 @@
-"""The score of a run at each k, with what the comparison with another run needs; its options.
+"""The scored run, which comparisons, leaderboards, gates and `noise` take, and its options.
 
-Each family of scores contributes the estimates, how they vary over questions and over samples, and
-their limits at any confidence. `differences` needs no more.
+Each family of scores contributes the estimates of questions, the methods of limits that `compute`
+has too, and how the scores vary for new samples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from functools import cache, cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -22,8 +23,8 @@ from ..core.checks import (
     check_samples,
     short,
 )
-from ..core.choice import check_clusters
-from ..core.coherent import CoherentIntervals, spread_of_k, with_neighbors
+from ..core.choice import IntervalOptions, check_clusters
+from ..core.coherent import spread_of_k
 from ..core.consensus import more_than_half
 from ..core.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
 from ..core.interval import IntervalMethod
@@ -41,18 +42,18 @@ from ..core.rewards import (
     check_prior_outcomes,
     check_rewards,
     has_real_rewards,
+    max_scores,
     real_rewards,
 )
 from ..core.samples import number_of_samples, require_shares
 from ..core.score import Score, ScoreId, Scores, one_column_each
 from ..core.score_agg import VERDICTS, exponent, item_scores, require_weights
 from ..core.votes import count_answers, vote_at_k
-from ..intervals.binary_family import BinaryFamily, family_under
-from ..intervals.family import Family
+from ..intervals.binary_family import BinaryFamily, family_under, pass_intervals
 from ..intervals.labelled import Errors, moves_of_rates
 from ..intervals.methods import EstimatedScore, VarianceIntervals
 from ..intervals.reward_family import RewardFamily
-from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
+from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals, family_intervals
 from ..intervals.vote_variances import vote_variances
 from ..scores.checker_rates import (
     CheckerRates,
@@ -63,7 +64,6 @@ from ..scores.checker_rates import (
 )
 from .outcomes_of_runs import Run
 
-T = TypeVar("T")
 COMPARED = (*PASS_FAMILY, "vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 
@@ -78,33 +78,67 @@ def default_interval(metric: str) -> str:
     return _INTERVALS_OF.get(metric, _INTERVALS_OF_MOST)[0]
 
 
-class Measured(NamedTuple):
-    """The scores of a run, at m values of k.
+class ScoredRun:
+    """The scores of a run, and how uncertain they are.
 
     Args:
-        estimates: (m,).
-        errors: (G, m) by how much the means move without each question, or each cluster of
-            questions, see `cluster_errors`.
+        points: m scores of M questions.
+        clusters: (M,) label of each question's cluster, or None if each is its own.
+        method: returns the method of the limits with this name.
+        covariance: returns the (m, m) covariance of the scores for new samples of the same
+            questions; None if that is not known, as for one sample of each question.
+        moves: returns (2, m) how far the scores may lie below and above because the rates of the
+            checker are estimated, for a confidence; None if they are known.
+
+    Attributes:
+        estimates: (m,) scores over all questions, to the last digit as `compute` returns them.
+        errors: (G, m) by how much they move without each question, or each cluster of questions,
+            see `cluster_errors`.
         freedom: degrees of freedom of the sums of their squares.
         questions: M.
-        of_samples: (m, m) covariance of the sums over questions, for new samples of the same
-            questions; or None if each question has one sample, or if it is not known.
-        limits: returns (2, m) lower and upper limits, for a confidence.
-        moves: returns (2, m) how far the scores may lie below and above because the rates of the
-            checker are estimated, for a confidence; or None if they are known.
+        moves: see the arguments.
     """
 
-    estimates: np.ndarray
-    errors: np.ndarray
-    freedom: float
-    questions: int
-    of_samples: np.ndarray | None
-    limits: Callable[[float], np.ndarray]
-    moves: Callable[[float], np.ndarray] | None = None
+    def __init__(
+        self,
+        points: Scores,
+        clusters: np.ndarray | None,
+        method: Callable[[str], IntervalMethod],
+        covariance: Callable[[], np.ndarray] | None = None,
+        moves: Callable[[float], np.ndarray] | None = None,
+    ):
+        self.questions = len(points.inverse)
+        self._all = np.arange(self.questions)
+        self.estimates = np.array([*points.over(self._all).values()])
+        self.errors = cluster_errors(points.linearized(), clusters)
+        self.freedom = degrees_of_freedom(effective_clusters(clusters, self.questions))
+        self.moves = None if moves is None else cache(moves)
+        self._method, self._covariance = cache(method), covariance
+        self._limits = cache(self._limits_by)
 
-    def limits_with_moves(self, confidence: float) -> np.ndarray:
+    @cached_property
+    def of_samples(self) -> np.ndarray | None:
+        """(m, m) covariance of the scores for new samples of the same questions, if known."""
+        return None if self._covariance is None else self._covariance()
+
+    def limits(self, confidence: float, interval: str) -> np.ndarray:
+        """(2, m) lower and upper limits by a method.
+
+        Raises:
+            ValueError: if the questions have no such interval.
+        """
+        return self._limits(confidence, interval)
+
+    def _limits_by(self, confidence: float, interval: str) -> np.ndarray:
+        method = self._method(interval)
+        if problem := method.problem(self._all):
+            raise ValueError(f"{problem}.")
+        (intervals,) = method.for_groups([self._all], confidence)
+        return np.array([[x.lo, x.hi] for x in intervals.values()]).T
+
+    def limits_with_moves(self, confidence: float, interval: str) -> np.ndarray:
         """(2, m) limits that account for estimated rates of the checker too."""
-        limits = self.limits(confidence)
+        limits = self.limits(confidence, interval)
         if self.moves is None:
             return limits
         (lo, hi), (down, up) = limits, self.moves(confidence)
@@ -117,7 +151,7 @@ class Measured(NamedTuple):
         return np.sqrt(np.sum(self.errors**2, axis=0))
 
 
-@dataclass(frozen=True)
+@dataclass
 class ComparisonOptions:
     """Which score of runs is compared, and how: the parameters of `at_k.compare`.
 
@@ -162,9 +196,8 @@ class ComparisonOptions:
             raise ValueError(
                 f"k is {short(self.k)}, but {self.metric} is of all samples: leave k out."
             )
-        object.__setattr__(self, "interval", interval)
-        object.__setattr__(self, "confidence", check_confidence(self.confidence))
-        object.__setattr__(self, "tau", check_tau(self.tau))
+        self.interval = interval
+        self.confidence, self.tau = check_confidence(self.confidence), check_tau(self.tau)
         check_rewards(self.w)
         exponent(self.temperature)
 
@@ -187,9 +220,17 @@ class ComparisonOptions:
         Raises:
             ValueError: if there are not k samples of a question, or not M clusters.
         """
-        questions = len(next(iter(sizes.values())))
-        clusters = check_clusters(self.clusters, str(self.interval), self.confidence, questions)
-        return replace(self, k=self._choose_ks(sizes) or None, clusters=clusters)
+        questions, result = len(next(iter(sizes.values()))), copy(self)  # validated before
+        result.clusters = check_clusters(
+            self.clusters, str(self.interval), self.confidence, questions
+        )
+        result.k = self._choose_ks(sizes) or None
+        return result
+
+    def limit_options(self, interval: str) -> IntervalOptions:
+        """Return the options of the limits by a method, once `for_samples` has been called."""
+        clusters = self.clusters if interval == "questions" else None
+        return IntervalOptions(self.confidence, interval, clusters=clusters)
 
     def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
         """Return the requested k, or the default, in ascending order."""
@@ -212,10 +253,10 @@ class ComparisonOptions:
         return ks
 
 
-def measure_runs(
+def score_runs(
     runs: Sequence[Run], options: ComparisonOptions
-) -> tuple[list[ScoreId], list[Measured], float]:
-    """Return the m scores, their values for each run, and the size of their range.
+) -> tuple[list[ScoreId], list[ScoredRun], float]:
+    """Return the m scores, the scored runs, and the size of the range of the scores.
 
     Args:
         runs: on the same questions.
@@ -224,145 +265,101 @@ def measure_runs(
     Raises:
         ValueError: if a run does not allow the score or its interval, with the run's name.
     """
-    if options.metric in PASS_FAMILY:
-        thresholds = ScoreOptions(thresholds=[options.tau])
-        scores = scores_by_name([options.metric], options.ks, thresholds)
-        return list(scores), _of_each(runs, lambda run: _pass(run, scores, options)), 1.0
-    if runs[0].errors != Errors():
-        if options.metric != "avg@N" or options.w is not None:
+    metric = options.metric
+    width, n = 1.0, number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
+    score: Callable[[Run], ScoredRun]
+    if metric in PASS_FAMILY:
+        scores = scores_by_name([metric], options.ks, ScoreOptions(thresholds=[options.tau]))
+        ids, score = [*scores], partial(_pass_run, scores=scores, options=options)
+    elif runs[0].errors != Errors():
+        if metric != "avg@N" or options.w is not None:
             raise ValueError(
-                f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
-                f"another score of its family, or avg@N without rewards w."
+                f"{metric} is not corrected for the errors of a checker: compare pass@k or another "
+                f"score of its family, or avg@N without rewards w."
             )
-        n = number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
         (rate,) = scores_by_name(["pass@k"], [1], ScoreOptions()).values()
         scores = {ScoreId("avg@N", n): rate}
-        return list(scores), _of_each(runs, lambda run: _pass(run, scores, options)), 1.0
-    if options.metric == "vote@k":
-        votes = [ScoreId("vote@k", k) for k in options.ks]
-        return votes, _of_each(runs, lambda run: _votes(run, options)), 1.0
-    if options.metric == "score_agg":
-        return [ScoreId("score_agg")], _of_each(runs, lambda run: _verdicts(run, options)), 1.0
-    rewards = _rewards(runs, options.w)
-    bounds = (
-        min(float(of_run.levels.min()) for of_run in rewards.values()),
-        max(float(of_run.levels.max()) for of_run in rewards.values()),
-    )
-    n = number_of_samples(np.concatenate([of_run.n for of_run in rewards.values()]))
-    ks = {ScoreId(options.metric, k): k for k in options.ks} or {ScoreId(options.metric, n): 1}
-    measured = _of_each(runs, lambda run: _reward(rewards[run.name], ks, bounds, options))
-    return list(ks), measured, bounds[1] - bounds[0]
+        ids, score = [*scores], partial(_pass_run, scores=scores, options=options)
+    elif metric == "vote@k":
+        ids, score = [ScoreId(metric, k) for k in options.ks], partial(_vote_run, options=options)
+    elif metric == "score_agg":
+        ids, score = [ScoreId(metric)], partial(_verdict_run, options=options)
+    else:
+        rewards = _rewards(runs, options.w)
+        least = min(float(x.levels.min()) for x in rewards.values())
+        most = max(float(x.levels.max()) for x in rewards.values())
+        ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
+        bounds, width = (least, most), most - least
+        score = partial(_reward_run, rewards=rewards, ks=ks, bounds=bounds, options=options)
+        ids = [*ks]
+    return ids, _for_each(runs, score, str(options.interval), options.confidence), width
 
 
 # --- Families of scores -------------------------------------------------------------------
 
 
-def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> Measured:
-    counts, errors = run.outcomes.counts(), run.errors
-    keys, estimate = estimator(scores, errors.rates)
-    family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
-    if errors == Errors():
-        keys, estimate = estimator(with_neighbors(scores, int(counts.n.min())))
-        wider = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
-        return _of_family(family, options, CoherentIntervals(_method(wider, options), scores))
+def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> ScoredRun:
+    counts, errors, questions = run.outcomes.counts(), run.errors, np.arange(len(run.outcomes))
     require_correction(scores, errors.rates)
-    family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
-    measured, labels = _of_family(family, options), errors.labels
-    if labels is None:
-        return measured
-    questions = np.arange(len(counts))
+
+    def method(interval: str) -> IntervalMethod:
+        return pass_intervals(counts, scores, options.limit_options(interval), errors.rates)[1]
+
+    def covariance() -> np.ndarray:
+        keys, estimate = estimator(scores, errors.rates)
+        family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
+        family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
+        return SamplingIntervals(family).covariance(questions, [*scores])
 
     def under(rates: CheckerRates) -> np.ndarray:
-        means = corrected_scores(counts, scores, rates).over(questions)
-        return np.array([means[key] for key in scores])
+        return np.array([*corrected_scores(counts, scores, rates).over(questions).values()])
 
     def moves(confidence: float) -> np.ndarray:
-        return moves_of_rates(labels, under(errors.rates), under, confidence)
+        assert errors.labels is not None
+        return moves_of_rates(errors.labels, under(errors.rates), under, confidence)
 
-    return measured._replace(moves=cache(moves))
-
-
-def _reward(
-    rewards: Rewards,
-    ks: Mapping[ScoreId, int],
-    bounds: tuple[float, float],
-    options: ComparisonOptions,
-) -> Measured:
-    if options.metric != "bayes@N":
-        return _of_family(RewardFamily.of_run(rewards, ks, {}, bounds), options)
-    moments = bayes_moments(rewards, "bayes", "avg")
-    moments = replace(moments, keys={"bayes": moments.keys["bayes"]})
-    scores = Scores(moments.keys, moments.inverse, moments.mean[:, :1])
-    variance = moments.covariance[0, 0][moments.inverse].sum()
-    method = PosteriorIntervals(moments, bounds)
-    return _measured(scores, np.array([[variance]]), method, options.clusters)
-
-
-def _method(family: Family, options: ComparisonOptions) -> IntervalMethod:
-    if options.interval == "questions":
-        return family.for_other_questions(options.clusters)
-    return SamplingIntervals(family)
-
-
-def _of_family(
-    family: Family, options: ComparisonOptions, method: IntervalMethod | None = None
-) -> Measured:
-    """Measure the scores of a family.
-
-    Args:
-        method: of their intervals. Default: that of the family.
-    """
-    fit = family.fit(family.multiplicity[None])
-    gradient = family.gradient(family.multiplicity)
-    of_samples = None
-    if family.n.max() > 1:
-        of_question = gradient.T @ family.covariance_of_samples(fit) @ gradient
-        of_samples = of_question * len(family.inverse)
-    scores = Scores(family.scores, family.inverse, family.columns)
-    columns = family.columns[family.inverse] @ gradient
-    method = method or _method(family, options)
-    return _measured(scores, of_samples, method, options.clusters, columns)
-
-
-def _measured(
-    scores: Scores,
-    of_samples: np.ndarray | None,
-    method: IntervalMethod,
-    clusters: np.ndarray | None,
-    columns: np.ndarray | None = None,
-) -> Measured:
-    """Measure scores that have this method of intervals.
-
-    Args:
-        scores: of the questions.
-        of_samples: see `Measured`.
-        clusters: (M,) label of each question's cluster, or None if each is its own.
-        columns: (M, m) the parts of the scores that vary with the questions, linearized. Default:
-            the columns of the scores.
-    """
-    columns = scores.columns[scores.inverse] if columns is None else columns
-    questions = np.arange(len(columns))
-    if problem := method.problem(questions):
-        raise ValueError(f"{problem}.")
-
-    @cache
-    def intervals(confidence: float) -> np.ndarray:
-        of_all = method.for_groups([questions], confidence)[0].values()
-        return np.array([[interval.lo, interval.hi] for interval in of_all]).T
-
-    # To the last digit as `compute` returns them.
-    estimates = np.array([*scores.over(questions).values()])
-    return Measured(
-        estimates,
-        cluster_errors(columns, clusters),
-        degrees_of_freedom(effective_clusters(clusters, len(columns))),
-        len(columns),
-        of_samples,
-        intervals,
+    return ScoredRun(
+        corrected_scores(counts, scores, errors.rates),
+        options.clusters,
+        method,
+        covariance if counts.n.max() > 1 else None,
+        moves if errors.labels is not None else None,
     )
 
 
-def _votes(run: Run, options: ComparisonOptions) -> Measured:
+def _reward_run(
+    run: Run,
+    rewards: Mapping[str, Rewards],
+    ks: Mapping[ScoreId, int],
+    bounds: tuple[float, float],
+    options: ComparisonOptions,
+) -> ScoredRun:
+    of_run = rewards[run.name]
+    questions = np.arange(len(of_run.inverse))
+    if options.metric == "bayes@N":
+        (key,) = ks
+        moments = bayes_moments(of_run, key, None)
+        moments = replace(moments, keys={key: moments.keys[key]})
+        posterior = PosteriorIntervals(moments, bounds)
+        points = Scores(moments.keys, moments.inverse, moments.mean[:, :1])
+        return ScoredRun(
+            points,
+            options.clusters,
+            lambda interval: posterior,
+            lambda: posterior.covariance(questions, [*ks]),
+        )
+    family = RewardFamily.of_run(of_run, ks, {}, bounds)
+    return ScoredRun(
+        max_scores(of_run, ks),
+        options.clusters,
+        lambda interval: family_intervals(family, options.limit_options(interval)),
+        (lambda: SamplingIntervals(family).covariance(questions, [*ks]))
+        if family.n.max() > 1
+        else None,
+    )
+
+
+def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     if run.answers is None:
         raise ValueError(
             "vote@k needs answers and references: give what at_k.read returns, with "
@@ -370,59 +367,68 @@ def _votes(run: Run, options: ComparisonOptions) -> Measured:
         )
     correct = more_than_half(require_shares(run.outcomes))
     votes = count_answers(correct, run.answers, merge_correct=True)
-    n, repeated = run.outcomes.n, run.outcomes.n.max() > 1
-    if options.interval == "sampling" and not repeated:
-        raise ValueError(f"{ONE_SAMPLE_EACH}.")
-    scores = {
-        str(k): EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
-        for k in options.ks
-    }
-    columns = np.stack([score.values for score in scores.values()], axis=1)
-    # The covariances of votes at different k are not known.
-    of_samples = np.diag([float(score.variances.sum()) for score in scores.values()])
-    method: IntervalMethod = VarianceIntervals(scores)
-    if options.interval == "questions":
-        method = _question_intervals(columns, options.clusters)
-    points = Scores(one_column_each(scores), np.arange(len(n)), columns)
-    return _measured(points, of_samples if repeated else None, method, options.clusters)
+    n, questions = run.outcomes.n, np.arange(len(run.outcomes))
+    columns = {ScoreId("vote@k", k): vote_at_k(votes, k) for k in options.ks}
+    points = Scores(one_column_each(columns), questions, np.stack([*columns.values()], axis=1))
+
+    @cache
+    def again() -> VarianceIntervals:
+        return VarianceIntervals(
+            {
+                key: EstimatedScore(column, vote_variances(votes, k), n / k)
+                for (key, column), k in zip(columns.items(), options.ks, strict=True)
+            }
+        )
+
+    def method(interval: str) -> IntervalMethod:
+        if interval == "questions":
+            return QuestionIntervals(points, clusters=options.clusters)
+        if n.max() < 2:
+            raise ValueError(f"{ONE_SAMPLE_EACH}.")
+        return again()
+
+    return ScoredRun(
+        points,
+        options.clusters,
+        method,
+        (lambda: again().covariance(questions, [*columns])) if n.max() > 1 else None,
+    )
 
 
-def _verdicts(run: Run, options: ComparisonOptions) -> Measured:
+def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     power = exponent(options.temperature)
     columns = item_scores(require_weights(run.outcomes), power, _PENALTY, _EPS)[:, None]
-    scores = Scores(one_column_each(["score_agg"]), np.arange(len(columns)), columns)
-    method = _question_intervals(columns, options.clusters)
-    return _measured(scores, None, method, options.clusters)
+    points = Scores(one_column_each(["score_agg"]), np.arange(len(columns)), columns)
+    method = QuestionIntervals(points, clusters=options.clusters)
+    return ScoredRun(points, options.clusters, lambda interval: method)
 
 
-def _question_intervals(columns: np.ndarray, clusters: np.ndarray | None) -> QuestionIntervals:
-    keys = one_column_each(range(columns.shape[1]))
-    return QuestionIntervals(Scores(keys, np.arange(len(columns)), columns), clusters=clusters)
-
-
-def _of_each(runs: Sequence[Run], measure: Callable[[Run], T]) -> list[T]:
-    """Return what is measured of each run. Errors have the name of the run."""
-    measured = []
+def _for_each(
+    runs: Sequence[Run], score: Callable[[Run], ScoredRun], interval: str, confidence: float
+) -> list[ScoredRun]:
+    """Return the scored runs, with their limits. Errors have the name of the run."""
+    scored = []
     for run in runs:
         try:
-            measured.append(measure(run))
+            scored.append(score(run))
+            scored[-1].limits(confidence, interval)
         except ValueError as error:
             raise InputError.of_run(run.name, error) from error
-    return measured
+    return scored
 
 
 def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> dict[str, Rewards]:
     """The rewards of each run by its name: real if one of the runs has real rewards."""
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
         return {run.name: real_rewards(run.outcomes) for run in runs}
-    values = check_rewards(w)
-
-    def of_categories(run: Run) -> Rewards:
+    values, rewards = check_rewards(w), {}
+    for run in runs:
         prior = check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
-        return category_rewards(run.outcomes, values, prior)
-
-    names = [run.name for run in runs]
-    return dict(zip(names, _of_each(runs, of_categories), strict=True))
+        try:
+            rewards[run.name] = category_rewards(run.outcomes, values, prior)
+        except ValueError as error:
+            raise InputError.of_run(run.name, error) from error
+    return rewards
 
 
 def _tabulated(estimate: Estimator) -> Estimator:
