@@ -218,7 +218,7 @@ def test_texts_that_nothing_grades_are_named_with_the_flag(capsys, tmp_path, row
         (("gpassk", "--k", 3), "question 1 has n = 2 scored samples"),
         (("compare", "--k", 3), "question 1 has n = 2 scored samples"),
         (("gate", "--k", 3, "--at-least", 0.5), "question 1 has n = 2 scored samples"),
-        (("compare", "--metric", "cons@k"), None),
+        (("compare", "--include", "cons@k"), None),
     ],
 )
 def test_a_question_is_named_by_its_id(capsys, tmp_path, arguments, problem):

@@ -22,7 +22,7 @@ from ..readers.run import read_run
 from ..runs.comparison import compare
 from ..runs.differences import Compared, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of
-from ..runs.measure import ComparisonOptions, default_interval
+from ..runs.measure import ComparisonOptions, check_metric, default_interval
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import (
     Run,
@@ -35,7 +35,7 @@ from ..runs.outcomes_of_runs import (
     with_errors,
 )
 from .comparison_tables import ComparisonView, LeaderboardView
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
+from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
 from .formats import Output, Scope, View, enumerated
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all, naming_questions, warn_of_other_grades
@@ -44,7 +44,7 @@ from .score_tables import nouns_of
 _COMPARE_EXAMPLES = f"""\
 examples, with the samples of the package:
   at-k compare {COOL} {WARM} --check-correct-fn numeric
-  at-k compare {COOL} {WARM} --check-correct-fn numeric --metric pass^k --k 1 4 --interval questions
+  at-k compare {COOL} {WARM} --check-correct-fn numeric --include pass^k --k 1 4 --p-values
   at-k compare {COOL} {WARM} --check-correct-fn numeric --k 8 --names 0.2 0.8 --format latex
 """
 
@@ -55,7 +55,7 @@ _OF_SECOND = ("predictions", "outcomes", "references", "questions")
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` to the parser, and what it runs."""
-    parameters = [*_compare_parameters(), GPASSK.parameters["groups"]]
+    parameters = parameters_of(compare, ("R_a", "R_b")) | {"groups": GPASSK.parameters["groups"]}
     helps = parameter_helps(inspect.getdoc(compare) or "")
     helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += (
@@ -67,18 +67,12 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--names", nargs="+", metavar="NAME", help="names of the runs. Default: those of the files"
     )
-    add_flags(command, parameters, helps)
+    add_flags(command, parameters.values(), helps)
     second = command.add_argument_group("columns of the second file, if they have other names")
     for role in _OF_SECOND:
         several: dict[str, Any] = {"nargs": "+"} if role == "questions" else {}
         second.add_argument(f"--{role}-b", metavar="COLUMN", help=f"as --{role}.", **several)
     command.set_defaults(run=_compare_files)
-
-
-def _compare_parameters() -> list[inspect.Parameter]:
-    """Return the parameters of `at_k.compare` except the two runs."""
-    parameters = inspect.signature(compare, eval_str=True).parameters
-    return [parameters[name] for name in parameters if name not in ("R_a", "R_b")]
 
 
 def _compare_files(
@@ -101,11 +95,12 @@ def _compare_files(
     of_second = {role: flags.pop(f"{role}_b") for role in _OF_SECOND}
     if len(files) != 2 and any(x is not None for x in of_second.values()):
         raise ValueError("Flags that end in -b are for the second of two files.")
-    reading, parameters = split_arguments(flags, default_interval(flags.get("metric", "pass@k")))
+    metric = check_metric("--include", flags.pop("include", "pass@k"))
+    reading, parameters = split_arguments(flags, default_interval(metric))
     reading["checked"] = check_correct_fn != "exact_match"
     of_second = {role: x for role, x in of_second.items() if x is not None}
     counts = parameters.pop("labels", None)
-    options = ComparisonOptions(**parameters, all_k=len(files) == 2)
+    options = ComparisonOptions(metric, **parameters, all_k=len(files) == 2)
     inputs = [
         RunInput(questions, check_correct_fn, name)
         for name, questions in zip(

@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.checks import check_name
+from ..core.credits import scores_of_one_mean
 from ..readers.run import read_run
 from ..runs.noise import correction_in_words
 from ..runs.plan import PlanOptions, Wanted, plan, plan_runs
 from .compare_files import graded_runs
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
+from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
 from .formats import Cells, View, number_of
 from .run_input import RunInput
 
@@ -50,7 +52,7 @@ examples, with the samples of the package:
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and what it runs."""
-    parameters = inspect.signature(plan, eval_str=True).parameters
+    parameters = parameters_of(plan, ("R", "R_b"))
     helps = parameter_helps(inspect.getdoc(plan) or "")
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAGS.items()}
     command.usage = "at-k plan [FILE [FILE]] [flags]"
@@ -59,9 +61,8 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
         "files", metavar="FILE", nargs="*", help=f"a pilot run, or two: {FILE_HELP}"
     )
     shown = [
-        parameter.replace(name=_FLAGS.get(name, name))
-        for name, parameter in parameters.items()
-        if name not in ("R", "R_b")
+        parameter.replace(name=_FLAGS.get(parameter.name, parameter.name))
+        for parameter in parameters.values()
     ]
     shown.append(parameters["labels"])  # the column of a file
     add_flags(command, shown, helps, has_charts=False)
@@ -72,6 +73,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
     """Return the plan from pilot runs in files, or from assumed rates."""
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
+    metric = check_name("--include", flags.pop("include", "pass@k"), scores_of_one_mean())
     reading, parameters = split_arguments(flags)
     counts = parameters.pop("labels", None)
     if counts is not None and not files:
@@ -81,7 +83,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
             parameters[name] = parameters.pop(flag)
     checker = parameters.pop("check_correct_fn", "exact_match")
     num_proc = parameters.pop("num_proc", None)
-    options = PlanOptions(**parameters)  # raises before any sample is checked
+    options = PlanOptions(metric, **parameters)  # raises before any sample is checked
     inputs = [RunInput(read_run(file, **reading), checker, file) for file in files]
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the rows
         rates = options.checker_rates

@@ -24,7 +24,7 @@ from .checks import (
 from .coherent import CoherentIntervals, with_neighbors
 from .counts import BinaryCounts
 from .expected import pass_scores
-from .interval import UNIT_RANGE, IntervalMethod
+from .interval import IntervalMethod
 from .package import PACKAGE
 from .questions import QuestionIntervals, effective_clusters
 from .rewards import Rewards, max_scores
@@ -194,8 +194,14 @@ def pass_limits(
     """Return scores of the pass@k family, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    together = pass_scores(counts, with_neighbors(scores, int(counts.n.min()))).with_products()
-    method = QuestionIntervals(together, UNIT_RANGE, options.clusters)
+    least = int(counts.n.min())
+    wanted = with_neighbors(scores, least)
+    together = pass_scores(counts, wanted).with_products()
+    size = np.array([least])
+    all_correct = pass_scores(BinaryCounts(size, size), wanted).with_products().columns[0]
+    # Rounding must not move limits of scores up to 1.
+    most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
+    method = QuestionIntervals(together, (0.0, most), options.clusters)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 

@@ -30,8 +30,11 @@ Credits = tuple[float, ...]
 
 
 def at_least(k: int, needed: int) -> Credits:
-    """Value 1 if at least `needed` of k samples are correct, otherwise 0."""
-    return (0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed)
+    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
+
+    Fewer than `needed` samples always have the value 0.
+    """
+    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
 
 def any_correct(k: int) -> Credits:
@@ -192,7 +195,17 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
     "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
     "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
 }
-"""For each name the score at one k, with a threshold tau that only G-Pass@k has."""
+"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
+
+Whatever takes the name of a score of correct samples reads this dict.
+"""
+
+
+def scores_of_one_mean() -> list[str]:
+    """Return the names of the scores that are one expected credit, and no product of two."""
+    return [
+        name for name, of_k in PASS_FAMILY.items() if len(of_k(2, 0.5, ScoreOptions()).terms) == 1
+    ]
 
 
 def scores_by_name(
@@ -215,5 +228,7 @@ def scores_by_name(
     for name in names:
         for k in ks:
             for tau in options.thresholds if name == "G-Pass@k" else [None]:
-                scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
+                score = PASS_FAMILY[name](k, tau or 0.0, options)
+                assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+                scores[ScoreId(name, k, tau)] = score
     return scores

@@ -84,8 +84,8 @@ def compare(
             references, as `at_k.read` returns it.
         R_b: run b on the same questions. The numbers of samples may differ. Runs that were read
             are paired by the ids of their questions; matrices are paired by their rows.
-        metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k, AUC@k, Geom@k, Geom_ds@k,
-            GeoSpectrum@k, Spectrum@k, vote@k, max@k, avg@N, bayes@N or score_agg.
+        metric: the score: one of the metric gpassk, such as pass@k or pass^k; or vote@k, max@k,
+            avg@N, bayes@N or score_agg.
         k: size of the subsets of samples, one or several. Default: each k up to the smallest number
             of samples of a question, above 64 powers of the square root of 2, and this number; for
             vote@k the powers of 2, and this number. avg@N, bayes@N and score_agg have no k.

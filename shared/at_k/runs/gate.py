@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import as_list, check_name, check_number
+from ..core.checks import as_list, check_number
 from ..core.rewards import check_rewards, has_real_rewards
 from .differences import compare_runs, differences_of
-from .measure import COMPARED, WITHOUT_K, ComparisonOptions, score_runs
+from .measure import WITHOUT_K, ComparisonOptions, check_metric, score_runs
 from .outcomes_of_runs import Run
 
 _REWARDS = ("max@k", "avg@N", "bayes@N")
@@ -90,7 +90,7 @@ def gate_options(
     metric: str = "pass@k", k: int | list[int] | None = None, **options: Any
 ) -> ComparisonOptions:
     """Return the options of a gate: those of a comparison, with one k, by default 1."""
-    check_name("metric", metric, COMPARED)
+    check_metric("metric", metric)
     ks = as_list("k", 1 if k is None else k)
     if len(ks) > 1:
         raise ValueError(f"There are {len(ks)} values of k: a gate has one score, so give one k.")

@@ -19,7 +19,7 @@ from ..core.checks import (
     as_list,
     check_confidence,
     check_k,
-    check_names,
+    check_name,
     check_samples,
     short,
 )
@@ -71,6 +71,17 @@ _INTERVALS_OF = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
 _INTERVALS_OF_MOST = ("questions", "sampling")
 _USUAL_KS = (4, 8, 16)
 _PENALTY, _EPS = 0.1, 1e-9  # the defaults of score_agg
+
+
+def check_metric(name: str, metric: Any) -> str:
+    """Return the name of a score that runs are compared by."""
+    if isinstance(metric, str) and metric in ("picked@k", "weighted_vote@k"):
+        raise ValueError(
+            f"{metric} needs a number for each sample, which comparisons do not take: compare its "
+            f"scores of the questions (return_per_question), each in a list of one, as avg@N with "
+            f"interval='questions'."
+        )
+    return check_name(name, metric, COMPARED)
 
 
 def default_interval(metric: str) -> str:
@@ -177,16 +188,10 @@ class ComparisonOptions:
     all_k: bool = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.metric, str) and self.metric in ("picked@k", "weighted_vote@k"):
-            raise ValueError(
-                f"{self.metric} needs a number for each sample, which comparisons do not take: "
-                f"compare its scores of the questions (return_per_question), each in a list of "
-                f"one, as avg@N with interval='questions'."
-            )
-        check_names("metric", [self.metric], COMPARED)
+        check_metric("metric", self.metric)
         applicable = _INTERVALS_OF.get(self.metric, _INTERVALS_OF_MOST)
         interval = default_interval(self.metric) if self.interval is None else self.interval
-        check_names("interval", [interval], ("sampling", "posterior", "questions"))
+        check_name("interval", interval, ("sampling", "posterior", "questions"))
         if interval not in applicable:
             raise ValueError(
                 f"{self.metric} is compared with interval={' or '.join(map(repr, applicable))}, "
@@ -302,8 +307,9 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
     counts, errors, questions = run.outcomes.counts(), run.errors, np.arange(len(run.outcomes))
     require_correction(scores, errors.rates)
 
-    def method(interval: str) -> IntervalMethod:
-        return pass_intervals(counts, scores, options.limit_options(interval), errors.rates)[1]
+    @cache
+    def limits(interval: str) -> tuple[Scores, IntervalMethod]:
+        return pass_intervals(counts, scores, options.limit_options(interval), errors.rates)
 
     def covariance() -> np.ndarray:
         keys, estimate = estimator(scores, errors.rates)
@@ -319,9 +325,9 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
         return moves_of_rates(errors.labels, under(errors.rates), under, confidence)
 
     return ScoredRun(
-        corrected_scores(counts, scores, errors.rates),
+        limits(str(options.interval))[0],
         options.clusters,
-        method,
+        lambda interval: limits(interval)[1],
         covariance if counts.n.max() > 1 else None,
         moves if errors.labels is not None else None,
     )

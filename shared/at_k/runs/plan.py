@@ -15,11 +15,11 @@ from ..core.checks import (
     as_list,
     check_confidence,
     check_k,
-    check_names,
+    check_name,
     check_number,
     check_positive,
 )
-from ..core.credits import ScoreOptions, check_tau, scores_by_name
+from ..core.credits import ScoreOptions, check_tau, scores_by_name, scores_of_one_mean
 from ..core.score import Score, ScoreId
 from ..functions import RunLike
 from ..scores.checker_rates import CheckerRates, check_rates, require_correction
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .designs import Design
     from .outcomes_of_runs import Run
 
-_PLANNED = ("pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
 _KINDS = ("sampling", "questions")
 _QUESTIONS = (100, 200, 500, 1000)
 _ASSUMED_CORRELATION = 0.5
@@ -69,7 +68,7 @@ def plan(
     Args:
         R: outcomes of a pilot run, 0 or 1, with two samples or more of a question; or
             `at_k.Counts`; or a dict of predictions and references, as `at_k.read` returns it.
-        metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k or AUC@k. pass@1 is avg@n.
+        metric: the score: one of the metric gpassk that is no product of two. pass@1 is avg@n.
         k: size of the subsets of samples.
         questions: numbers of questions M, from 2 to a million. If given, the cheapest design has at
             most the largest of them. Default: 100, 200, 500 and 1000.
@@ -220,8 +219,8 @@ class PlanOptions:
     wanted: Wanted | None = field(init=False)
 
     def __post_init__(self) -> None:
-        check_names("metric", [self.metric], _PLANNED)
-        check_names("interval", [self.interval], _KINDS)
+        check_name("metric", self.metric, scores_of_one_mean())
+        check_name("interval", self.interval, _KINDS)
         k, tau = check_k(self.k), check_tau(self.tau)
         questions = _numbers("questions", self.questions, _QUESTIONS, 2, _MOST_QUESTIONS)
         most = _MOST_QUESTIONS if self.questions is None else max(questions)
