@@ -142,6 +142,11 @@ class BinaryCounts:
         return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
 
     @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Results for these counts that several methods need, such as an estimated prior."""
+        return {}
+
+    @cached_property
     def _is_large(self) -> bool:
         return int(self.n.max()) >= 1 << 31
 
@@ -690,7 +695,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "8f6757708b42"
+KERNEL = "7253da895708"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -709,9 +714,19 @@ def installed_version() -> str | None:
 def has_same_package() -> bool:
     """Whether the installed package has the kernel that this module is part of.
 
-    A script then uses the class of the package, so that a process has one copy of each class.
+    A script then uses the class of the package, so that a process has one copy of each class. With
+    another kernel, which may be out of date, a warning says so.
     """
-    return (installed_version() or "").endswith(f"(kernel {KERNEL})")
+    version = installed_version() if KERNEL else None  # the package itself has no kernel
+    if version is None or version.endswith(f"(kernel {KERNEL})"):
+        return version is not None
+    warnings.warn(
+        f"This script has the kernel {KERNEL}, and the installed package evaluate-at-k is version "
+        f"{version}: the script computes with its own kernel. If you have changed "
+        f"shared/at_k/core, the kernel is out of date: run shared/vendor.py.",
+        stacklevel=2,
+    )
+    return False
 
 
 def needs_package(option: str) -> NoReturn:
@@ -1287,9 +1302,9 @@ class Scores:
         """Each score over a set of questions.
 
         Args:
-            multiplicity: (U,) number of questions in each row.
+            multiplicity: (U,) number of questions in each row, or the sum of their weights.
         """
-        total, columns = int(multiplicity.sum()), np.ascontiguousarray(self.columns.T)
+        total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
@@ -1300,9 +1315,18 @@ class Scores:
             for key, score in self.keys.items()
         }
 
-    def over(self, questions: np.ndarray) -> dict[ScoreKey, float]:
-        """Each score over the questions with these indices."""
+    def over(
+        self, questions: np.ndarray, weights: np.ndarray | None = None
+    ) -> dict[ScoreKey, float]:
+        """Each score over the questions with these indices.
+
+        Args:
+            questions: the indices.
+            weights: (M,) of all questions, or None for equal ones.
+        """
         rows, size = self.inverse[questions], len(self.columns)
+        if weights is not None:
+            return self.means(np.bincount(rows, weights[questions], minlength=size))
         if len(rows) >= size:
             return self.means(np.bincount(rows, minlength=size))
         used = UniqueIntegers(rows, size)
@@ -1316,6 +1340,17 @@ class Scores:
                 keys[key] = Score((len(columns),))
                 columns.append(score.value(self.columns.T))
         return replace(self, keys=keys, columns=np.stack(columns, axis=1))
+
+    def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """(M, m) what varies with the questions in each score, to first order.
+
+        Args:
+            weights: (M,) of the questions, or None for equal ones.
+        """
+        scores = self.with_products()
+        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
+        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
+        return (scores.columns @ gradient)[scores.inverse]
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Each score of each question."""
@@ -1909,18 +1944,66 @@ class IntervalMethod(abc.ABC):
         return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions, up to a factor.
+        """(m, m) covariance of the errors of m scores over these questions.
 
         Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
+        By default, only that is said: the variances are 1.
         """
         return np.eye(len(keys))
+
+
+class Multiplicity(NamedTuple):
+    """How many questions of B groups have each of U distinct counts, by their weights.
+
+    Let w be the weights of the questions of a group. A weighted mean with independent errors of the
+    variances v has the variance sum w^2 v / (sum w)^2. Questions with equal weights have the same
+    for equal v if there are (sum w)^2 / sum w^2 of them, their effective number (Kish 1965).
+
+    Attributes:
+        numbers: (B, U) shares of the sums of w, times the effective number. For equal weights, the
+            numbers of questions.
+        squares: (B, U) shares of the sums of w^2, times the effective number.
+    """
+
+    numbers: np.ndarray
+    squares: np.ndarray
+
+
+def multiplicities(
+    rows_of_groups: Sequence[np.ndarray],
+    size: int,
+    weights_of_groups: Sequence[np.ndarray] | None = None,
+) -> Multiplicity:
+    """Return the numbers of questions of groups.
+
+    Args:
+        rows_of_groups: for each group the index of each question's counts.
+        size: U.
+        weights_of_groups: for each group the weights of the questions, or None if they are equal.
+    """
+    if weights_of_groups is None:
+        numbers = np.array([np.bincount(rows, minlength=size) for rows in rows_of_groups])
+        return Multiplicity(numbers, numbers)
+    sums, squares = (
+        np.array(
+            [
+                np.bincount(rows, weights**power, minlength=size)
+                for rows, weights in zip(rows_of_groups, weights_of_groups, strict=True)
+            ]
+        )
+        for power in (1, 2)
+    )
+    total, total_of_squares = (x.sum(axis=1, keepdims=True) for x in (sums, squares))
+    effective = total**2 / total_of_squares
+    return Multiplicity(sums * (effective / total), squares * (effective / total_of_squares))
 
 
 def intervals_by_counts(
     groups: Sequence[np.ndarray],
     inverse: np.ndarray,
     size: int,
-    of_counts: Callable[[np.ndarray | None, np.ndarray], dict[ScoreKey, Interval]],
+    of_counts: Callable[[np.ndarray | None, Multiplicity], dict[ScoreKey, Interval]],
+    weights: np.ndarray | None = None,
 ) -> list[dict[ScoreKey, Interval]]:
     """The intervals of groups of questions, which depend on the counts of the questions only.
 
@@ -1933,6 +2016,7 @@ def intervals_by_counts(
         size: U.
         of_counts: the intervals of B groups, from the indices of V of the U distinct counts (None
             for all), and the (B, V) numbers of questions with each.
+        weights: (M,) of the questions, or None if they are equal.
     """
     if not groups:
         return []
@@ -1943,15 +2027,17 @@ def intervals_by_counts(
             rows, index = np.unique(np.concatenate(counts), return_inverse=True)
             last = np.cumsum([len(of_group) for of_group in counts])
             counts, used = np.split(index, last[:-1]), len(rows)
-        multiplicity = np.array([np.bincount(of_group, minlength=used) for of_group in counts])
-        intervals = of_counts(rows, multiplicity)
+        of_groups = None if weights is None else [weights[groups[group]] for group in block]
+        intervals = of_counts(rows, multiplicities(counts, used, of_groups))
         return [
             {key: interval.of_group(i) for key, interval in intervals.items()}
             for i in range(len(block))
         ]
 
     # What is equal for groups with equal intervals.
-    contents: list[Any] = [0, *(np.sort(inverse[questions]).tobytes() for questions in groups[1:])]
+    contents: list[Any] = [*range(len(groups))]
+    if weights is None:
+        contents[1:] = [np.sort(inverse[questions]).tobytes() for questions in groups[1:]]
     first = {content: group for group, content in reversed([*enumerate(contents)])}
     distinct = sorted(first.values())
     step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
@@ -2138,8 +2224,11 @@ Credits = tuple[float, ...]
 
 
 def at_least(k: int, needed: int) -> Credits:
-    """Value 1 if at least `needed` of k samples are correct, otherwise 0."""
-    return (0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed)
+    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
+
+    Fewer than `needed` samples always have the value 0.
+    """
+    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
 
 def any_correct(k: int) -> Credits:
@@ -2300,7 +2389,17 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
     "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
     "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
 }
-"""For each name the score at one k, with a threshold tau that only G-Pass@k has."""
+"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
+
+Whatever takes the name of a score of correct samples reads this dict.
+"""
+
+
+def scores_of_one_mean() -> list[str]:
+    """Return the names of the scores that are one expected credit, and no product of two."""
+    return [
+        name for name, of_k in PASS_FAMILY.items() if len(of_k(2, 0.5, ScoreOptions()).terms) == 1
+    ]
 
 
 def scores_by_name(
@@ -2323,7 +2422,9 @@ def scores_by_name(
     for name in names:
         for k in ks:
             for tau in options.thresholds if name == "G-Pass@k" else [None]:
-                scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
+                score = PASS_FAMILY[name](k, tau or 0.0, options)
+                assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+                scores[ScoreId(name, k, tau)] = score
     return scores
 
 
@@ -2395,12 +2496,16 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
     Attributes:
         estimates: an `Estimate` for each score, in the order of the keys; of `compare` a
             `Difference`; and of `leaderboard` an `Estimate` for each entry of "runs".
+        averaging: how questions are averaged, such as "averaged over 3 groups", or "".
     """
 
-    def __init__(self, values: Any = (), estimates: Iterable[Any] | None = None):
+    def __init__(
+        self, values: Any = (), estimates: Iterable[Any] | None = None, averaging: str = ""
+    ):
         super().__init__(values)  # also alone, as libraries make a dict of the type of another one
         self.estimates = () if estimates is None else tuple(estimates)
         self._made = None if estimates is None else dict(self)
+        self.averaging = averaging
 
     @property
     def is_unchanged(self) -> bool:
@@ -2412,7 +2517,7 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
         module = type(self).__module__
         is_of_package = module.startswith("at_k.") and not module.endswith(".kernel")
         if self.is_unchanged and is_of_package:
-            return type(self), (self._made, self.estimates)
+            return type(self), (self._made, self.estimates, self.averaging)
         return dict, (dict(self),)
 
 
@@ -2420,7 +2525,10 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
 
 
 def as_dict(
-    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
+    estimates: Sequence[Estimate],
+    safe: bool = False,
+    others: Mapping[str, Any] | None = None,
+    averaging: str = "",
 ) -> Result:
     """Return the flat dict of `compute`: for each estimate its score, interval and band.
 
@@ -2428,6 +2536,7 @@ def as_dict(
         estimates: in the order of the keys.
         safe: whether the keys are names that every logger takes, and the values numbers only.
         others: further entries of the dict.
+        averaging: see `Result`.
 
     Raises:
         ValueError: if two groups have the same safe name.
@@ -2448,7 +2557,7 @@ def as_dict(
                     result[f"{name}_{field}"] = value
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return Result(result | dict(others or {}), estimates)
+    return Result(result | dict(others or {}), estimates, averaging)
 
 
 def safe_name(score: ScoreId) -> str:
@@ -2552,39 +2661,50 @@ class PosteriorIntervals(IntervalMethod):
         moments: of the scores of each distinct count.
         bounds: (lo, hi) to which the limits are clipped.
         name: of the method in the results, or None for none.
+        weights: (M,) of the questions, or None if they are equal.
     """
 
     def __init__(
-        self, moments: Moments, bounds: tuple[float, float], name: str | None = "posterior"
+        self,
+        moments: Moments,
+        bounds: tuple[float, float],
+        name: str | None = "posterior",
+        weights: np.ndarray | None = None,
     ):
-        self._moments, self._bounds, self._name = moments, bounds, name
+        self._moments, self._bounds, self._name, self._weights = moments, bounds, name, weights
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
         def of_counts(
-            rows: np.ndarray | None, multiplicity: np.ndarray
+            rows: np.ndarray | None, multiplicity: Multiplicity
         ) -> dict[ScoreKey, Interval]:
             used = moments if rows is None else moments.of_rows(rows)
             return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
 
         moments, bounds, name = self._moments, self._bounds, self._name
-        return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
+        size = len(moments.mean)
+        return intervals_by_counts(groups, moments.inverse, size, of_counts, self._weights)
 
-    def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        """The intervals of B groups with (B, U) numbers of questions."""
-        weight = multiplicity.astype(float)
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        # Those of different scores are not known.
+        (intervals,) = self.for_groups([questions], 0.5)
+        return np.diag([intervals[key].sigma ** 2 for key in keys])
+
+    def over(self, multiplicity: Multiplicity, confidence: float) -> dict[ScoreKey, Interval]:
+        """The intervals of B groups of questions."""
+        weight, squares = (x.astype(float) for x in multiplicity)
         total = weight.sum(axis=1)
         mean, covariance = self._moments.mean, self._moments.covariance
         means = (weight @ mean).T / total
-        pooled = {pair: weight @ of_counts / total**2 for pair, of_counts in covariance.items()}
+        pooled = {pair: squares @ of_counts / total**2 for pair, of_counts in covariance.items()}
         result = {}
         for key, score in self._moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
                 mu = weight @ score.value(mean.T) / total
-                variance = weight @ score.variance(mean.T, covariance) / total**2
+                variance = squares @ score.variance(mean.T, covariance) / total**2
             sigma = np.sqrt(variance)
             lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
             result[key] = Interval(mu, sigma, lo, hi, self._name)
@@ -2621,6 +2741,10 @@ the jackknife, which is not too small where clusters differ in size. For single 
 sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). The degrees
 of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
 1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
+
+*Weights.* If questions have weights w, then U is the weighted mean, D_g is a sum of weighted
+deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
+(sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
 clusters increase the variance, but at least G*; without clusters it is M.
@@ -2710,61 +2834,81 @@ def means_of_questions(
     columns: np.ndarray,
     multiplicity: np.ndarray | None = None,
     clusters: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> MeansOfQuestions:
     """Return the means of m scores over questions, of two clusters or more.
 
     Args:
         columns: (U, m) scores of the questions.
-        multiplicity: (U,) number of questions with these scores, without clusters. Default: 1.
+        multiplicity: (U,) number of questions with these scores, without clusters or weights.
+            Default: 1.
         clusters: (U,) label of each question's cluster. Default: each is its own.
+        weights: (U,) of the questions, above 0. Default: equal ones.
     """
-    if multiplicity is None:
-        multiplicity = np.ones(len(columns))
-    questions = float(multiplicity.sum())
-    mean = multiplicity @ columns / questions
-    independent = columns - mean
-    independent = (independent * multiplicity[:, None]).T @ independent
-    independent = independent / (questions * (questions - 1))
-    if clusters is None:
-        return MeansOfQuestions(mean, independent, np.full(len(mean), questions), questions)
-    errors = cluster_errors(columns, clusters)
-    effective = effective_clusters(clusters, len(columns))
+    if clusters is None and weights is None:
+        if multiplicity is None:
+            multiplicity = np.ones(len(columns))
+        total = float(multiplicity.sum())
+        mean = multiplicity @ columns / total
+        deviations = columns - mean
+        squares = (deviations * multiplicity[:, None]).T @ deviations
+        covariance = squares / (total * (total - 1))
+        return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total)
+    mean, errors = np.average(columns, 0, weights), cluster_errors(columns, clusters, weights)
+    questions = effective_clusters(None, len(columns), weights)
+    effective = effective_clusters(clusters, len(columns), weights)
     covariance = errors.T @ errors
-    of_one, of_clusters = np.diag(independent), np.diag(covariance)
+    independent = cluster_errors(columns, None, weights)
+    of_one, of_clusters = np.sum(independent**2, axis=0), np.diag(covariance)
     # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
     effect = np.where(of_one > 0, of_clusters / np.where(of_one > 0, of_one, 1.0), questions)
     number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
     return MeansOfQuestions(mean, covariance, number, effective)
 
 
-def cluster_errors(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+def cluster_errors(
+    columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
+) -> np.ndarray:
     """(G, m) by how much the means of (M, m) columns move without each cluster.
 
     They are scaled so that the sums of their squares are the variances of the means.
 
     Args:
         clusters: (M,) labels, or None if each question is its own cluster.
+        weights: (M,) of the questions, or None if they are equal.
     """
-    deviations, sizes = columns - columns.mean(axis=0), np.ones(len(columns))
+    deviations = columns - np.average(columns, axis=0, weights=weights)
+    sizes = np.ones(len(columns)) if weights is None else weights
+    deviations = deviations * sizes[:, None]
     if clusters is not None:
         _, inverse = np.unique(clusters, return_inverse=True)
-        sizes = np.bincount(inverse).astype(float)
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
-    number, others = len(sizes), np.maximum(len(columns) - sizes, 1.0)
+        sizes = np.bincount(inverse, sizes)
+    number, others = np.count_nonzero(sizes), sizes.sum() - sizes
+    # A cluster that has all of the weight has no deviation.
+    others = np.where(others > 0, others, 1.0)
     return np.sqrt((number - 1) / number) * deviations / others[:, None]
 
 
-def effective_clusters(clusters: np.ndarray | None, questions: int) -> float:
+def effective_clusters(
+    clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
+) -> float:
     """Return how many clusters of equal size have as uncertain a mean as these, at the most.
 
     Args:
         clusters: (M,) labels, or None if each question is its own cluster.
         questions: M.
+        weights: (M,) of the questions, or None if they are equal.
     """
-    if clusters is None:
-        return float(questions)
-    sizes = np.unique(clusters, return_counts=True)[1].astype(float)
-    return questions**2 / float(np.sum(sizes**2))
+    if weights is None:
+        if clusters is None:
+            return float(questions)
+        sizes = np.unique(clusters, return_counts=True)[1].astype(float)
+        return questions**2 / float(np.sum(sizes**2))
+    sizes = weights
+    if clusters is not None:
+        sizes = np.bincount(np.unique(clusters, return_inverse=True)[1], weights)
+    return float(sizes.sum() ** 2 / np.sum(sizes**2))
 
 
 def degrees_of_freedom(clusters: float) -> float:
@@ -2863,6 +3007,7 @@ class QuestionIntervals(IntervalMethod):
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         allow_one: whether one question, or one cluster, has the whole range as its interval.
         ranges_of_estimates: if estimates may lie outside of the range of the scores.
+        weights: (M,) of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -2872,8 +3017,10 @@ class QuestionIntervals(IntervalMethod):
         clusters: np.ndarray | None = None,
         allow_one: bool = False,
         ranges_of_estimates: Ranges | None = None,
+        weights: np.ndarray | None = None,
     ):
         self._scores, self._clusters, self._allow_one = scores, clusters, allow_one
+        self._weights = weights
         self._ranges, self._ranges_of_estimates = ranges, ranges_of_estimates
 
     def problem(self, questions: np.ndarray) -> str | None:
@@ -2886,9 +3033,12 @@ class QuestionIntervals(IntervalMethod):
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """The means of the columns over questions."""
-        if self._clusters is not None:
-            rows = self._scores.inverse[questions]
-            return means_of_questions(self._scores.columns[rows], None, self._clusters[questions])
+        if self._clusters is not None or self._weights is not None:
+            columns = self._scores.columns[self._scores.inverse[questions]]
+            clusters, weights = (
+                None if x is None else x[questions] for x in (self._clusters, self._weights)
+            )
+            return means_of_questions(columns, None, clusters, weights)
         used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
@@ -2904,7 +3054,8 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):
-            mean = self._scores.columns[rows].mean(axis=0)
+            weights = None if self._weights is None else self._weights[questions]
+            mean = np.average(self._scores.columns[rows], axis=0, weights=weights)
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
@@ -3096,11 +3247,15 @@ class Samples:
             raise InputError(place, f" {verb} {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question.
+        """Return the number of scored and of correct samples of each question, counted once.
 
         Raises:
             ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
         """
+        return self._counts
+
+    @cached_property
+    def _counts(self) -> BinaryCounts:
         if self.multiplicity is not None:
             correct = require_binary(self).values * self.weights
             return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
@@ -5290,6 +5445,22 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
 # --- Options ------------------------------------------------------------------------------
 
 
+class Weighting(NamedTuple):
+    """How questions are averaged.
+
+    Attributes:
+        values: (M,) the weight of each question, or None if all are equal.
+        words: what differs from a mean over questions, such as "averaged over 3 groups", or "".
+    """
+
+    values: np.ndarray | None = None
+    words: str = ""
+
+
+OVER_QUESTIONS = Weighting()
+"""The mean over questions with equal weights."""
+
+
 @dataclass(frozen=True)
 class IntervalOptions:
     """How intervals are computed. The values have been checked.
@@ -5299,6 +5470,7 @@ class IntervalOptions:
         method: the name of the method; "auto" if it depends on the numbers of samples.
         is_named: whether the results name the method of each interval.
         clusters: (M,) cluster of each question, or None if each is its own.
+        weighting: how questions are averaged.
         prior: Beta prior of the success rates, for the posterior.
         bounds: of the score.
         band: whether to add the simultaneous band of each score over k.
@@ -5308,9 +5480,15 @@ class IntervalOptions:
     method: str = "auto"
     is_named: bool = True
     clusters: np.ndarray | None = None
+    weighting: Weighting = OVER_QUESTIONS
     prior: tuple[float, float] = (1.0, 1.0)
     bounds: tuple[float, float] = (-math.inf, math.inf)
     band: bool = False
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """(M,) the weight of each question in means, or None if all are equal."""
+        return self.weighting.values
 
     @property
     def allow_above_n(self) -> bool:
@@ -5331,6 +5509,7 @@ def interval_options(
     has_prior_outcomes: bool = False,
     bounds: tuple[float, float] | None = None,
     band: bool = False,
+    weighting: Weighting = OVER_QUESTIONS,
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
 
@@ -5339,6 +5518,7 @@ def interval_options(
         known: the names that `interval` can have.
         default: what `interval` is if it is None.
         has_prior_outcomes: whether there are prior outcomes.
+        weighting: see `question_weighting`.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -5358,13 +5538,13 @@ def interval_options(
         method = method_of_auto(prior_name is not None, clusters is not None)
     if prior_name is not None:
         _check_prior_is_used(prior_name, requested, clusters)
-    cluster_index = check_clusters(clusters, method, confidence, questions)
+    cluster_index = check_clusters(clusters, method, confidence, questions, weighting.values)
     if confidence is not None:
         confidence = check_confidence(confidence)
     if check_flag("band", band) and confidence is None:
         raise ValueError("band needs an interval: give a confidence, such as 0.95.")
     return IntervalOptions(
-        confidence, method, requested == "auto", cluster_index, prior, limits, band
+        confidence, method, requested == "auto", cluster_index, weighting, prior, limits, band
     )
 
 
@@ -5380,8 +5560,74 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
         )
 
 
+def question_weighting(
+    average: Any, question_weights: Any, groups: Any, questions: int
+) -> Weighting:
+    """Return how questions are averaged.
+
+    Args:
+        average: "questions", or "groups" for the mean of the scores of the groups.
+        question_weights: (M,) numbers, not negative, or None.
+        groups: a label for each question, or None.
+        questions: M.
+
+    Raises:
+        ValueError: if a parameter is invalid, or if all weights of a group are 0.
+    """
+    check_name("average", average, ("questions", "groups"))
+    weights, words = np.ones(questions), ""
+    if question_weights is not None:
+        given = entries_of("question_weights", question_weights)
+        if len(given) != questions:
+            raise ValueError(
+                f"question_weights has {len(given)} entries for {questions} questions: give one "
+                f"weight for each."
+            )
+        wanted = "a weight is 0, or a number from 1e-50 to 1e50"
+        for question, weight in enumerate(given):
+            number = check_number(f"question_weights[{question}]", weight, wanted, 0, 1e50)
+            if 0 < number < 1e-50:
+                raise ValueError(f"question_weights[{question}] is {weight}: {wanted}.")
+            weights[question] = number
+        words = "averaged with weights"
+        if not weights.any():
+            raise ValueError("question_weights are all 0: give a weight above 0.")
+    if groups is not None:
+        names, index = label_index(groups, questions, "groups")
+        sums = np.bincount(index, weights)
+        if not sums.all():
+            raise ValueError(
+                f"question_weights are 0 for all questions of group {names[int(sums.argmin())]!r}: "
+                f"give one of them a weight above 0, or leave the group out."
+            )
+        if average == "groups":
+            weights = weights / sums[index]
+            within = ", with weights in each" if words else ""
+            words = f"averaged over {len(names)} groups{within}"
+    elif average == "groups":
+        raise ValueError(
+            "average='groups' is the mean of the scores of groups: give a label of its group for "
+            "each question as groups (in the shell, their column as --groups)."
+        )
+    return Weighting(None if (weights == weights[0]).all() else weights, words)
+
+
+def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
+    """Raise a ValueError if one of the scores has no average over groups by weights."""
+    for key, score in scores.items():
+        if average == "groups" and score.pooled and len(score.terms) > 1:
+            raise ValueError(
+                f"{key} is a product of two means over all questions, so average='groups' does not "
+                f"apply: leave it out, or give groups without average."
+            )
+
+
 def check_clusters(
-    clusters, interval: str, confidence: float | None, questions: int
+    clusters,
+    interval: str,
+    confidence: float | None,
+    questions: int,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray | None:
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
@@ -5401,7 +5647,7 @@ def check_clusters(
             f"clusters are used by interval='questions' only, and interval is {interval!r}."
         )
     names, index = label_index(clusters, questions, "clusters")
-    effective = effective_clusters(index, questions)
+    effective = effective_clusters(index, questions, weights)
     if effective < len(names) / 2:
         warnings.warn(
             f"The {len(names)} clusters differ in size, so they count as {effective:.1f} of equal "
@@ -5420,8 +5666,14 @@ def pass_limits(
     """Return scores of the pass@k family, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    together = pass_scores(counts, with_neighbors(scores, int(counts.n.min()))).with_products()
-    method = QuestionIntervals(together, UNIT_RANGE, options.clusters)
+    least = int(counts.n.min())
+    wanted = with_neighbors(scores, least)
+    together = pass_scores(counts, wanted).with_products()
+    size = np.array([least])
+    all_correct = pass_scores(BinaryCounts(size, size), wanted).with_products().columns[0]
+    # Rounding must not move limits of scores up to 1.
+    most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
+    method = QuestionIntervals(together, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 
@@ -5433,7 +5685,8 @@ def max_limits(
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
     least, most = np.clip(rewards.ranges, *options.bounds).T
-    return points, QuestionIntervals(points, (least[:, None], most[:, None]), options.clusters)
+    ranges = least[:, None], most[:, None]
+    return points, QuestionIntervals(points, ranges, options.clusters, weights=options.weights)
 
 
 def limits_for_questions(
@@ -5458,7 +5711,9 @@ def limits_for_questions(
             f"{name} has limits for other questions only: give interval='questions', without a "
             f"prior, or leave {name} out of include."
         )
-    return QuestionIntervals(points, score_range, options.clusters, allow_one=options.is_named)
+    return QuestionIntervals(
+        points, score_range, options.clusters, options.is_named, weights=options.weights
+    )
 
 
 # --- shared/at_k/core/checking.py -----------------------------------------------------------------
@@ -6013,6 +6268,9 @@ class Report:
             self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
+        if options.weights is not None:
+            counted = options.weights > 0
+            self._questions_of = [group[counted[group]] for group in self._questions_of]
         self._return_per_question = check_flag("return_per_question", return_per_question)
         if self._safe and self._return_per_question:
             warnings.warn(
@@ -6048,7 +6306,7 @@ class Report:
                 for score, values in scores.per_question().items()
                 if score in known
             }
-        return as_dict(estimates, self._safe, others)
+        return as_dict(estimates, self._safe, others, self._options.weighting.words)
 
     def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
@@ -6073,7 +6331,7 @@ class Report:
             unidentified: Collection[ScoreId] = ()
             if method is not None and options.confidence is not None:
                 unidentified = method.unidentified(questions)
-            for score, mean in scores.over(questions).items():
+            for score, mean in scores.over(questions, options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
@@ -6692,6 +6950,8 @@ def gpassk_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     budget: int | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -6714,6 +6974,7 @@ def gpassk_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
     )
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
@@ -6734,6 +6995,7 @@ def gpassk_results(
         return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(included, ks, score_options)
+    check_average(average, scores)
 
     checked = questions.check(checking)
     counts = checked.outcomes
@@ -6800,6 +7062,8 @@ def bayes_at_n_results(
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -6808,7 +7072,14 @@ def bayes_at_n_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
     category_values = check_rewards(w, names)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    options = interval_options(len(questions), confidence, interval, clusters, bounds=bounds)
+    options = interval_options(
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        bounds=bounds,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
+    )
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
     has_errors = checker_rates is not None or labels is not None
@@ -6835,13 +7106,13 @@ def bayes_at_n_results(
         limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
             check_clusters(clusters, "posterior", confidence, len(questions))
-            method = PosteriorIntervals(moments, limits, name=None)
+            method = PosteriorIntervals(moments, limits, None, options.weights)
         elif options.method == "posterior":
-            method = PosteriorIntervals(moments, limits)
+            method = PosteriorIntervals(moments, limits, weights=options.weights)
     if method is None and confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is not None:
-        return report.of(*errors.rate_limits(checked, points, method))
+        return report.of(*errors.rate_limits(checked, points, method, options))
     return report.of(points, method)
 
 
@@ -6879,6 +7150,8 @@ def max_at_k_results(
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -6903,6 +7176,7 @@ def max_at_k_results(
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
     )
     report = Report(len(questions), groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
@@ -6984,6 +7258,8 @@ def cons_at_k_results(
     beta0: float = 1.0,
     band: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -7001,6 +7277,7 @@ def cons_at_k_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
     )
     report = Report(len(questions), groups, options, return_per_question, keys)
     requested = check_ks(k)
@@ -7020,7 +7297,8 @@ def cons_at_k_results(
     if confidence is None:
         return report.of(points)
     if options.method == "questions":
-        return report.of(points, QuestionIntervals(points, UNIT_RANGE, options.clusters))
+        method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
+        return report.of(points, method)
     return report.of(points, PACKAGE.rooms.consensus_limits(consensus, options))
 
 
@@ -7056,6 +7334,8 @@ def score_agg_results(
     interval: str | None = None,
     clusters: list[str] | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -7064,7 +7344,12 @@ def score_agg_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
     options = interval_options(
-        len(questions), confidence, interval, clusters, known=("questions", "auto")
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        known=("questions", "auto"),
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
     )
     report = Report(len(questions), groups, options, return_per_question, keys)
 
@@ -7073,7 +7358,9 @@ def score_agg_results(
     score = ScoreId("score_agg")
     points = Scores(one_column_each([score]), np.arange(len(values)), values[:, None])
     # "auto" gives a single question the whole range, and "questions" refuses it.
-    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, allow_one=options.is_named)
+    method = QuestionIntervals(
+        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
+    )
     return report.of(points, method)
 
 

@@ -33,6 +33,9 @@ def assert_at_least(
     w: list[float] | None = None,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
+    groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
 ) -> None:
     """Assert that the score of a run is at least a threshold.
 
@@ -50,6 +53,9 @@ def assert_at_least(
         w: rewards of the categories, for max@k, avg@N and bayes@N.
         check_correct_fn: what predictions are checked with, if the run has references.
         num_proc: number of processes to run the checker in.
+        groups: a label for each question, for average "groups".
+        average: see `at_k.compare`.
+        question_weights: see `at_k.compare`.
 
     Raises:
         AssertionError: if the lower confidence limit is below the threshold.
@@ -67,8 +73,17 @@ def assert_at_least(
     from .runs.outcomes_of_runs import grade_sources
 
     options = gate_options(
-        metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
-    )
+        metric,
+        k,
+        interval=interval,
+        confidence=confidence,
+        tau=tau,
+        clusters=clusters,
+        w=w,
+        groups=groups,
+        average=average,
+        question_weights=question_weights,
+    ).with_those_of(R)
     threshold = check_threshold("threshold", threshold, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     (run,) = grade_sources({"R": R}, checking)
@@ -89,6 +104,9 @@ def assert_not_worse(
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
     by_order: bool = False,
+    groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
 ) -> None:
     """Assert that the score of a run is at least that of a baseline minus a margin.
 
@@ -110,8 +128,17 @@ def assert_not_worse(
     from .runs.outcomes_of_runs import grade_sources
 
     options = gate_options(
-        metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
-    )
+        metric,
+        k,
+        interval=interval,
+        confidence=confidence,
+        tau=tau,
+        clusters=clusters,
+        w=w,
+        groups=groups,
+        average=average,
+        question_weights=question_weights,
+    ).with_those_of(R)
     margin = check_margin("margin", margin, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     run, other = grade_sources({"R": R, "baseline": baseline}, checking, by_order=by_order)

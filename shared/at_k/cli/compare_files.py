@@ -8,20 +8,15 @@ import inspect
 import string
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..core.checking import Checker, Checking
-from ..core.checks import label_index
-from ..core.computations import GPASSK
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..runs.comparison import compare
-from ..runs.differences import Compared, compare_runs, differences_of
-from ..runs.leaderboard import leaderboard_of
+from ..runs.differences import compare_groups, compare_runs, differences_of
+from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.measure import ComparisonOptions, check_metric, default_interval
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import (
@@ -55,7 +50,7 @@ _OF_SECOND = ("predictions", "outcomes", "references", "questions")
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` to the parser, and what it runs."""
-    parameters = parameters_of(compare, ("R_a", "R_b")) | {"groups": GPASSK.parameters["groups"]}
+    parameters = parameters_of(compare, ("R_a", "R_b"))
     helps = parameter_helps(inspect.getdoc(compare) or "")
     helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += (
@@ -108,20 +103,21 @@ def _compare_files(
         )
     ]
     first = inputs[0].questions
-    if "clusters" in first:
-        options = replace(options, clusters=first["clusters"])
+    options = options_for(options, first)
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         by_order = bool(reading.get("by_order"))
         runs = graded_runs(inputs, num_proc, options, checker_rates, counts, by_order)
     with naming_questions(first):
         overall = compare_runs(runs, options)
-    compared = {None: overall} | _compare_groups(overall, first)
+    compared = compare_groups(overall, first.get("groups"))
     descriptions = [
         f"{run.name}: {_path_of(run.name, file)}{run.described()}"
         for file, run in zip(files, inputs, strict=True)
     ]
     sizes, nouns = [run.outcomes.n for run in runs], nouns_of([options.metric])
-    scope = Scope(sizes, checker_of_all(inputs), *nouns, _correction(runs))
+    scope = Scope(
+        sizes, checker_of_all(inputs), *nouns, _correction(runs), overall.options.weighting.words
+    )
     view: View
     if len(files) == 2:
         differences = {
@@ -130,9 +126,7 @@ def _compare_files(
         }
         view = ComparisonView(differences, names, options, scope, descriptions)
     else:
-        boards = {group: leaderboard_of(runs, p_values) for group, runs in compared.items()}
-        board = boards.pop(None)
-        view = LeaderboardView(board | ({"groups": boards} if boards else {}), scope, descriptions)
+        view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, descriptions)
     output = view.printed(output_format)
     if plot is None:
         return output
@@ -151,12 +145,19 @@ def _correction(runs: Sequence[Run]) -> str:
     return "" if errors.rates.are_exact else correction_in_words(errors.described())
 
 
+def options_for(options: ComparisonOptions, first: Questions) -> ComparisonOptions:
+    """Return the options of a comparison with the columns of the first run."""
+    if "clusters" in first:
+        options.clusters = first["clusters"]  # refused by an interval that does not use them
+    return options.with_those_of(first)
+
+
 def read_runs(
     sources: Sequence[Sequence[str]],
     reading: Mapping[str, Any],
     of_second: Mapping[str, Any] | None = None,
 ) -> list[Questions]:
-    """Read the questions of runs; groups and clusters are those of the first.
+    """Read the questions of runs; groups, clusters and weights are those of the first.
 
     Args:
         sources: the files of each run.
@@ -167,7 +168,7 @@ def read_runs(
     if reading.get("groups") is None:
         reading.pop("groups", None)
     first = read_run(sources[0], **reading)
-    for role in ("groups", "clusters"):
+    for role in ("groups", "clusters", "question_weights"):
         reading.pop(role, None)
     reading |= of_second or {}
     return [first, *(read_run(files, **reading) for files in sources[1:])]
@@ -217,24 +218,6 @@ def graded_runs(
         labels_of_runs = read_labels(run.questions for run in inputs)
     graded = with_errors(graded, checker_rates, labels_of_runs)
     return in_order(graded, orders)
-
-
-def _compare_groups(overall: Compared, first: Questions) -> dict[str | None, Compared]:
-    """Compare the runs on each group of questions, at the same k."""
-    if "groups" not in first:
-        return {}
-    runs, options = overall.runs, overall.options
-    labels, index = label_index(first["groups"], len(runs[0].outcomes.n), "groups")
-    result: dict[str | None, Compared] = {}
-    for group, label in enumerate(labels):
-        rows = np.flatnonzero(index == group)
-        clusters = None if options.clusters is None else options.clusters[rows]
-        of_group = replace(options, clusters=clusters)
-        try:
-            result[label] = compare_runs([run.of_questions(rows) for run in runs], of_group)
-        except ValueError as error:
-            raise ValueError(f"Group {label}: {error}") from error
-    return result
 
 
 def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:

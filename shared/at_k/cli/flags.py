@@ -96,7 +96,7 @@ def add_flags(
                 options |= {"dest": "include", "help": argparse.SUPPRESS}
                 flags.add_argument("--metric", default=argparse.SUPPRESS, **options)
     for role, text in column_helps.items():
-        if role in COLUMN_NAMES:
+        if COLUMN_NAMES.get(role):
             only = ' with --interval "questions"' if role == "clusters" else ""
             text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
         several: dict[str, Any] = {"nargs": "+"} if role in ("questions", "counts") else {}

@@ -9,7 +9,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..core.checking import Checker
@@ -26,7 +25,7 @@ from ..runs.gate import (
     gate_options,
 )
 from ..runs.measure import check_metric, default_interval
-from .compare_files import graded_runs, read_runs
+from .compare_files import graded_runs, options_for, read_runs
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
 from .formats import INTERVAL_SCOPE, Scale, limits_in_words, number_of, printable
 from .run_input import RunInput, naming_questions
@@ -104,8 +103,7 @@ def _gate_files(
         RunInput(questions, check_correct_fn, name)
         for name, questions in zip(names, read_runs(sources, reading), strict=False)
     ]
-    if "clusters" in inputs[0].questions:
-        options = replace(options, clusters=inputs[0].questions["clusters"])
+    options = options_for(options, inputs[0].questions)
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print in the verdict
         by_order = bool(reading.get("by_order"))
         runs = graded_runs(inputs, num_proc, options, checker_rates, counts, by_order)
@@ -129,12 +127,13 @@ def verdict(gate: Gate) -> str:
     """Return a sentence: the claim, whether it is shown, and how much more data would decide."""
     scale = Scale(percent=False, decimals=4)
     interval = limits_in_words(scale, (gate.lo, gate.hi), gate.interval, gate.confidence)
+    name = f"{gate.key}, {gate.averaging}," if gate.averaging else gate.key
     if gate.baseline is None:
-        measured = f"{gate.key} is {scale.number(gate.score)} ({interval})"
+        measured = f"{name} is {scale.number(gate.score)} ({interval})"
         least = f"{gate.threshold:g}"
     else:
         measured = (
-            f"{gate.key} is {scale.number(gate.score)}, and {scale.number(gate.baseline)} in the "
+            f"{name} is {scale.number(gate.score)}, and {scale.number(gate.baseline)} in the "
             f"baseline, a difference of {scale.number(gate.estimate, sign=True)} ({interval})"
         )
         margin = f" minus {-gate.threshold:g}" if gate.threshold else ""
@@ -161,7 +160,7 @@ def _what_would_decide(gate: Gate) -> str:
 
 def _verdict_as_json(gate: Gate) -> str:
     fields = gate._asdict()
-    del fields["size"], fields["has_labels"]
+    del fields["size"], fields["has_labels"], fields["averaging"]
     number = "questions" if gate.interval == "questions" else "samples"
     more = {} if gate.status != UNDECIDED else {f"more_{number}": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}

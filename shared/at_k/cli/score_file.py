@@ -17,7 +17,7 @@ from ..core.checking import Checked, Checking
 from ..core.checks import InputError, Place, short
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS
-from ..core.estimates import estimates_of
+from ..core.estimates import Result, estimates_of
 from ..core.samples import read_outcomes
 from ..functions import Counts
 from ..intervals.labelled import Errors, check_errors
@@ -139,7 +139,7 @@ def _score_files(
     view = ScoresView(
         scores,
         input=[f"{pooled}{run.described(*nouns_of([name]))}"],
-        scope=Scope([run.present], run.checker, *nouns_of([name])),
+        scope=Scope([run.present], run.checker, *nouns_of([name]), averaging=scores.averaging),
         interval=parameters.get("interval"),
         confidence=options.get("confidence"),
         temperature=options.get("temperature"),
@@ -184,7 +184,7 @@ class _CheckedOnce(SampledQuestions):
 
 def _scores_and_noise(
     computation: Computation, questions: Questions, parameters: dict[str, Any]
-) -> tuple[dict[str, Any], Noise | None]:
+) -> tuple[Result, Noise | None]:
     """Return what `compute` returns, and what the error of a score is made of.
 
     That is the score with the largest k of the first name. There is none without intervals, and
@@ -219,7 +219,16 @@ def _scores_and_noise(
     tau = 0.5 if score.tau is None else score.tau
     confidence = options.get("confidence", names["confidence"].default)
     comparison = ComparisonOptions(
-        score.metric, k, "questions", confidence, tau, clusters, options.get("w")
+        score.metric,
+        k,
+        "questions",
+        confidence,
+        tau,
+        clusters,
+        options.get("w"),
+        groups=options.get("groups"),
+        average=options.get("average", "questions"),
+        question_weights=options.get("question_weights"),
     )
     noise = noise_of(run, comparison)[0]
     return scores, noise if noise.standard_error > 0 else None

@@ -25,11 +25,13 @@ from .checks import (
 from .choice import (
     INTERVALS,
     IntervalOptions,
+    check_average,
     check_clusters,
     interval_options,
     limits_for_questions,
     max_limits,
     pass_limits,
+    question_weighting,
 )
 from .computation import DEFAULT_K, Computation, SampledQuestions
 from .consensus import Consensus
@@ -110,6 +112,8 @@ def gpassk_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     budget: int | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -132,6 +136,7 @@ def gpassk_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
     )
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
@@ -152,6 +157,7 @@ def gpassk_results(
         return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(included, ks, score_options)
+    check_average(average, scores)
 
     checked = questions.check(checking)
     counts = checked.outcomes
@@ -218,6 +224,8 @@ def bayes_at_n_results(
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -226,7 +234,14 @@ def bayes_at_n_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
     category_values = check_rewards(w, names)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    options = interval_options(len(questions), confidence, interval, clusters, bounds=bounds)
+    options = interval_options(
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        bounds=bounds,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
+    )
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
     has_errors = checker_rates is not None or labels is not None
@@ -253,13 +268,13 @@ def bayes_at_n_results(
         limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
             check_clusters(clusters, "posterior", confidence, len(questions))
-            method = PosteriorIntervals(moments, limits, name=None)
+            method = PosteriorIntervals(moments, limits, None, options.weights)
         elif options.method == "posterior":
-            method = PosteriorIntervals(moments, limits)
+            method = PosteriorIntervals(moments, limits, weights=options.weights)
     if method is None and confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is not None:
-        return report.of(*errors.rate_limits(checked, points, method))
+        return report.of(*errors.rate_limits(checked, points, method, options))
     return report.of(points, method)
 
 
@@ -297,6 +312,8 @@ def max_at_k_results(
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -321,6 +338,7 @@ def max_at_k_results(
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
     )
     report = Report(len(questions), groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
@@ -402,6 +420,8 @@ def cons_at_k_results(
     beta0: float = 1.0,
     band: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -419,6 +439,7 @@ def cons_at_k_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
     )
     report = Report(len(questions), groups, options, return_per_question, keys)
     requested = check_ks(k)
@@ -438,7 +459,8 @@ def cons_at_k_results(
     if confidence is None:
         return report.of(points)
     if options.method == "questions":
-        return report.of(points, QuestionIntervals(points, UNIT_RANGE, options.clusters))
+        method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
+        return report.of(points, method)
     return report.of(points, PACKAGE.rooms.consensus_limits(consensus, options))
 
 
@@ -474,6 +496,8 @@ def score_agg_results(
     interval: str | None = None,
     clusters: list[str] | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
 ) -> dict[str, Any]:
@@ -482,7 +506,12 @@ def score_agg_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
     options = interval_options(
-        len(questions), confidence, interval, clusters, known=("questions", "auto")
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        known=("questions", "auto"),
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
     )
     report = Report(len(questions), groups, options, return_per_question, keys)
 
@@ -491,7 +520,9 @@ def score_agg_results(
     score = ScoreId("score_agg")
     points = Scores(one_column_each([score]), np.arange(len(values)), values[:, None])
     # "auto" gives a single question the whole range, and "questions" refuses it.
-    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, allow_one=options.is_named)
+    method = QuestionIntervals(
+        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
+    )
     return report.of(points, method)
 
 

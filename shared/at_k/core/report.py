@@ -51,6 +51,9 @@ class Report:
             self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
+        if options.weights is not None:
+            counted = options.weights > 0
+            self._questions_of = [group[counted[group]] for group in self._questions_of]
         self._return_per_question = check_flag("return_per_question", return_per_question)
         if self._safe and self._return_per_question:
             warnings.warn(
@@ -86,7 +89,7 @@ class Report:
                 for score, values in scores.per_question().items()
                 if score in known
             }
-        return as_dict(estimates, self._safe, others)
+        return as_dict(estimates, self._safe, others, self._options.weighting.words)
 
     def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
@@ -111,7 +114,7 @@ class Report:
             unidentified: Collection[ScoreId] = ()
             if method is not None and options.confidence is not None:
                 unidentified = method.unidentified(questions)
-            for score, mean in scores.over(questions).items():
+            for score, mean in scores.over(questions, options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue

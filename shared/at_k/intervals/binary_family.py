@@ -68,7 +68,9 @@ def pass_intervals(
     """
     if options.method == "posterior":
         moments = pass_moments(counts, scores, options.prior)
-        return pass_scores(counts, scores), PosteriorIntervals(moments, UNIT_RANGE)
+        return pass_scores(counts, scores), PosteriorIntervals(
+            moments, UNIT_RANGE, weights=options.weights
+        )
     for key, score in scores.items():
         if min(score.powers) < 0:
             raise ValueError(
@@ -83,7 +85,7 @@ def pass_intervals(
     keys, estimate = estimator(
         with_neighbors(observed, int(least)) if is_coherent else observed, rates
     )
-    family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
+    family = BinaryFamily.of_run(counts, keys, estimate, extrapolated, options.weights)
     if not rates.are_exact:
         family = family_under(rates, family, estimator(observed)[1])
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
@@ -131,12 +133,14 @@ class BinaryFamily(Family):
         scores: Mapping[ScoreKey, Score],
         estimate: Estimator,
         extrapolated: Mapping[ScoreKey, Credits],
+        weights: np.ndarray | None = None,
     ) -> BinaryFamily:
         """The family of all questions of a run.
 
         Args:
             scores: for each key the score in terms of the columns of `estimate`.
             extrapolated: for each key the credits of a score of any k.
+            weights: (M,) of the questions, or None if they are equal.
         """
         n, c = counts.unique
         if (too_large := np.flatnonzero(n[counts.inverse] > _MOST_OF_A_QUESTION)).size:
@@ -158,6 +162,7 @@ class BinaryFamily(Family):
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
+            weights=weights,
             memo=counts.memo,
         )
 

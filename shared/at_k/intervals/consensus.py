@@ -26,20 +26,22 @@ from .vote_variances import vote_variances
 
 def consensus_limits(consensus: Consensus, options: IntervalOptions) -> IntervalMethod:
     """Return the method of the limits of all scores, which is not "questions"."""
-    counts, scores = consensus.counts, consensus.count_scores()
+    counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
-        return PosteriorIntervals(_posterior_moments(consensus, options.prior), UNIT_RANGE)
+        moments = _posterior_moments(consensus, options.prior)
+        return PosteriorIntervals(moments, UNIT_RANGE, weights=weights)
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
         return np.stack([score(n, c) for score in scores.values()], axis=1)
 
-    family = BinaryFamily.of_run(counts, one_column_each(scores), estimate, {})
+    family = BinaryFamily.of_run(counts, one_column_each(scores), estimate, {}, weights)
     estimated = _estimated_scores(consensus)
-    method: IntervalMethod = VarianceIntervals(estimated)
+    method: IntervalMethod = VarianceIntervals(estimated, weights=weights)
     if options.method == "auto":
         columns = np.array([score.values for score in estimated.values()]).reshape(-1, len(counts))
         points = Scores(one_column_each(estimated), np.arange(len(counts)), columns.T)
-        method = AutoIntervals(counts.n, method, QuestionIntervals(points, allow_one=True))
+        single = QuestionIntervals(points, allow_one=True, weights=weights)
+        method = AutoIntervals(counts.n, method, single)
     method = JoinedIntervals(family_intervals(family, options), method, estimated)
     if consensus.weighted is None:
         return method

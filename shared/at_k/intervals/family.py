@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.interval import Interval, intervals_by_counts
+from ..core.interval import Interval, Multiplicity, intervals_by_counts, multiplicities
 from ..core.questions import QuestionIntervals, Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 
@@ -29,11 +29,18 @@ class Fit(NamedTuple):
         family: that the priors belong to.
         multiplicity: (B, U) number of questions with each distinct count.
         priors: for each group, in the form that the family uses.
+        squares: (B, U) the same by their squared weights, see `Multiplicity`; None for the same.
     """
 
     family: Family
     multiplicity: np.ndarray
     priors: Any
+    squares: np.ndarray | None = None
+
+    @property
+    def for_variances(self) -> Fit:
+        """The fit whose mean covariance is that of the estimates of questions with weights."""
+        return self if self.squares is None else self.family.fit(self.squares)
 
 
 class Shifted(NamedTuple):
@@ -100,8 +107,8 @@ class Family(abc.ABC):
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
         known_means: `posterior_means` of the whole run, if the family is a subset of another.
-        memo: priors that were estimated for the whole run, by `prior_key`. Families of one run
-            share it.
+        weights: (M,) of the questions in means, or None if they are equal.
+        memo: priors that were estimated for all questions together. Families of one run share it.
     """
 
     inverse: np.ndarray
@@ -112,6 +119,7 @@ class Family(abc.ABC):
     extrapolated: Sequence[ScoreKey]
     bounds: np.ndarray
     known_means: np.ndarray | None = None
+    weights: np.ndarray | None = None
     memo: dict[Any, Any] = field(default_factory=dict)
 
     tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
@@ -124,33 +132,29 @@ class Family(abc.ABC):
         return replace(self, **tables, known_means=known_means, memo={})
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
-        """Estimate the priors of B groups with (B, U) questions; that of the whole run only once.
+        """Estimate the priors of B groups with (B, U) questions; that of a single one only once.
 
         Args:
             multiplicity: number of questions with each distinct count.
         """
-        if len(multiplicity) == 1 and np.array_equal(multiplicity[0], self.multiplicity):
-            return self._fit_of_run
-        return Fit(self, multiplicity, self._priors(multiplicity))
+        if len(multiplicity) > 1:
+            return Fit(self, multiplicity, self._priors(multiplicity))
+        key = self.prior_key, multiplicity.tobytes()
+        if key not in self.memo:
+            self.memo[key] = self._priors(multiplicity)
+        return Fit(self, multiplicity, self.memo[key])
 
     @property
     def prior_key(self) -> Any:
         """What the prior depends on, beside the outcomes."""
         return None
 
-    @property
-    def _fit_of_run(self) -> Fit:
-        multiplicity, key = self.multiplicity[None], self.prior_key
-        if key not in self.memo:
-            self.memo[key] = self._priors(multiplicity)
-        return Fit(self, multiplicity, self.memo[key])
-
     @cached_property
     def posterior_means(self) -> np.ndarray:
         """(U, e) posterior means of the extrapolated scores under the prior of the whole run."""
         if self.known_means is not None:
             return self.known_means
-        return self._extrapolate(self._fit_of_run)
+        return self._extrapolate(self.fit(self.multiplicity[None]))
 
     def means_of_group(self, fit: Fit, group: int) -> np.ndarray:
         """(e,) means of the extrapolated scores over a group, under the prior of the whole run."""
@@ -184,12 +188,20 @@ class Family(abc.ABC):
         """
 
         def of_counts(
-            rows: np.ndarray | None, multiplicity: np.ndarray
+            rows: np.ndarray | None, multiplicity: Multiplicity
         ) -> dict[ScoreKey, Interval]:
             family = self if rows is None else self.of_counts(rows)
-            return of_fit(family.fit(multiplicity))
+            fit = family.fit(multiplicity.numbers)
+            return of_fit(
+                fit if self.weights is None else fit._replace(squares=multiplicity.squares)
+            )
 
-        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts)
+        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, self.weights)
+
+    def multiplicity_of(self, questions: np.ndarray) -> Multiplicity:
+        """The numbers of these questions with each distinct count, as those of one group."""
+        weights = None if self.weights is None else [self.weights[questions]]
+        return multiplicities([self.inverse[questions]], len(self.n), weights)
 
     def for_other_questions(self, clusters: np.ndarray | None = None) -> QuestionIntervals:
         """The intervals for other questions like these, which no prior is needed for.
@@ -199,7 +211,9 @@ class Family(abc.ABC):
         """
         scores = Scores(self.scores, self.inverse, self.columns)
         ranges, of_estimates = self._column_ranges()
-        return QuestionIntervals(scores, ranges, clusters, ranges_of_estimates=of_estimates)
+        return QuestionIntervals(
+            scores, ranges, clusters, ranges_of_estimates=of_estimates, weights=self.weights
+        )
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         """The ranges of true scores, and those of estimates if they differ."""

@@ -39,7 +39,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -47,6 +47,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..core.checking import Checker, Checking
+from ..core.checks import label_index
 from ..core.questions import student_quantile
 from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
@@ -272,7 +273,8 @@ def compare_sources(
 ) -> Compared:
     """Read, check and compare runs.
 
-    Clusters that the first run was read with are used if they apply and no others are given.
+    Clusters, groups and weights of questions that the first run was read with are used if they
+    apply and no others are given.
 
     Args:
         checker_rates, labels, by_order: see `grade_sources`.
@@ -281,8 +283,7 @@ def compare_sources(
         if is_read_result(source) and source.get("R0") is not None:
             raise ValueError(f"{name} has prior outcomes R0, which a comparison does not use.")
     first = next(iter(sources.values()))
-    if is_read_result(first) and options.interval == "questions" and options.clusters is None:
-        options = replace(options, clusters=first.get("clusters"))
+    options = options.with_those_of(first)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     check_sizes = options.for_samples
     runs = grade_sources(sources, checking, checker_rates, labels, check_sizes, by_order)
@@ -298,6 +299,30 @@ def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
     scores, scored, width = score_runs(runs, options)
     differences = Differences(scored, str(options.interval), width)
     return Compared(options, scores, runs, scored, differences)
+
+
+def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:
+    """Return the comparison of all questions under None, and that of each group at the same k.
+
+    Args:
+        overall: the comparison of all questions.
+        groups: a label for each question, or None.
+
+    Raises:
+        ValueError: if the questions of a group do not allow the interval, with its label.
+    """
+    result: dict[str | None, Compared] = {None: overall}
+    if groups is None:
+        return result
+    labels, index = label_index(groups, len(overall.runs[0].outcomes), "groups")
+    for group, label in enumerate(labels):
+        rows = np.flatnonzero(index == group)
+        runs = [run.of_questions(rows) for run in overall.runs]
+        try:
+            result[label] = compare_runs(runs, overall.options.of_questions(rows))
+        except ValueError as error:
+            raise ValueError(f"Group {label}: {error}") from error
+    return result
 
 
 def differences_of(

@@ -44,6 +44,7 @@ class Gate(NamedTuple):
         confidence: of the interval.
         size: M for the interval "questions", otherwise the mean number of samples of a question.
         has_labels: whether labels estimate the rates of the checker.
+        averaging: how questions are averaged, or "".
     """
 
     key: str
@@ -56,6 +57,7 @@ class Gate(NamedTuple):
     confidence: float
     size: float
     has_labels: bool
+    averaging: str = ""
 
     @property
     def estimate(self) -> float:
@@ -141,11 +143,11 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
     return Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *basis)
 
 
-def _basis(runs: list[Run], options: ComparisonOptions) -> tuple[str, float, float, bool]:
-    """Return the last fields of a gate: interval, confidence, size and has_labels."""
+def _basis(runs: list[Run], options: ComparisonOptions) -> tuple[str, float, float, bool, str]:
+    """Return the last fields of a gate, from its interval on."""
     if options.interval == "questions":
         size = float(len(runs[0].outcomes.n))
     else:
         size = float(np.mean([run.outcomes.n.mean() for run in runs]))
     has_labels = any(run.errors.labels is not None for run in runs)
-    return str(options.interval), options.confidence, size, has_labels
+    return str(options.interval), options.confidence, size, has_labels, options.weighting.words

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -23,11 +23,17 @@ from ..core.checks import (
     check_samples,
     short,
 )
-from ..core.choice import IntervalOptions, check_clusters
+from ..core.choice import (
+    IntervalOptions,
+    Weighting,
+    check_average,
+    check_clusters,
+    question_weighting,
+)
 from ..core.coherent import spread_of_k
 from ..core.consensus import more_than_half
 from ..core.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
-from ..core.interval import IntervalMethod
+from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import (
     QuestionIntervals,
@@ -62,7 +68,7 @@ from ..scores.checker_rates import (
     estimator,
     require_correction,
 )
-from .outcomes_of_runs import Run
+from .outcomes_of_runs import Run, is_read_result
 
 COMPARED = (*PASS_FAMILY, "vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
@@ -94,7 +100,7 @@ class ScoredRun:
 
     Args:
         points: m scores of M questions.
-        clusters: (M,) label of each question's cluster, or None if each is its own.
+        options: of the comparison, for the samples of the run.
         method: returns the method of the limits with this name.
         covariance: returns the (m, m) covariance of the scores for new samples of the same
             questions; None if that is not known, as for one sample of each question.
@@ -106,23 +112,24 @@ class ScoredRun:
         errors: (G, m) by how much they move without each question, or each cluster of questions,
             see `cluster_errors`.
         freedom: degrees of freedom of the sums of their squares.
-        questions: M.
+        questions: M; with weights their effective number.
         moves: see the arguments.
     """
 
     def __init__(
         self,
         points: Scores,
-        clusters: np.ndarray | None,
+        options: ComparisonOptions,
         method: Callable[[str], IntervalMethod],
         covariance: Callable[[], np.ndarray] | None = None,
         moves: Callable[[float], np.ndarray] | None = None,
     ):
-        self.questions = len(points.inverse)
-        self._all = np.arange(self.questions)
-        self.estimates = np.array([*points.over(self._all).values()])
-        self.errors = cluster_errors(points.linearized(), clusters)
-        self.freedom = degrees_of_freedom(effective_clusters(clusters, self.questions))
+        number, clusters, weights = len(points.inverse), options.clusters, options.weights
+        self.questions = effective_clusters(None, number, weights)
+        self._all = options.counted(number)
+        self.estimates = np.array([*points.over(self._all, weights).values()])
+        self.errors = cluster_errors(points.linearized(weights), clusters, weights)
+        self.freedom = degrees_of_freedom(effective_clusters(clusters, number, weights))
         self.moves = None if moves is None else cache(moves)
         self._method, self._covariance = cache(method), covariance
         self._limits = cache(self._limits_by)
@@ -167,11 +174,13 @@ class ComparisonOptions:
     """Which score of runs is compared, and how: the parameters of `at_k.compare`.
 
     Args:
+        clusters, groups, average, question_weights: of the questions, see `at_k.compare`.
         all_k: whether the default is every k (see `spread_of_k`), or the largest of 4, 8 and 16.
 
     Attributes:
         interval: "sampling", "posterior" or "questions"; never None.
         k, clusters: after `for_samples` an ascending list and (M,) integers, unless None.
+        weighting: after `for_samples` how questions are averaged.
 
     Raises:
         ValueError: if an option is invalid whatever the runs are.
@@ -185,7 +194,11 @@ class ComparisonOptions:
     clusters: Any = None
     w: list[float] | None = None
     temperature: float = 0.5
+    groups: Any = None
+    average: str = "questions"
+    question_weights: Any = None
     all_k: bool = True
+    weighting: Weighting = field(default=OVER_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
         check_metric("metric", self.metric)
@@ -205,6 +218,9 @@ class ComparisonOptions:
         self.confidence, self.tau = check_confidence(self.confidence), check_tau(self.tau)
         check_rewards(self.w)
         exponent(self.temperature)
+        check_name("average", self.average, ("questions", "groups"))
+        if self.metric in PASS_FAMILY:
+            check_average(self.average, self._scores([1]))
 
     @property
     def ks(self) -> list[int]:
@@ -226,16 +242,59 @@ class ComparisonOptions:
             ValueError: if there are not k samples of a question, or not M clusters.
         """
         questions, result = len(next(iter(sizes.values()))), copy(self)  # validated before
+        result.weighting = question_weighting(
+            self.average, self.question_weights, self.groups, questions
+        )
         result.clusters = check_clusters(
-            self.clusters, str(self.interval), self.confidence, questions
+            self.clusters, str(self.interval), self.confidence, questions, result.weights
         )
         result.k = self._choose_ks(sizes) or None
+        return result
+
+    def with_those_of(self, run: Any) -> ComparisonOptions:
+        """Return the options with what a run was read with, if it applies and is not given.
+
+        These are the clusters, the weights of the questions, and for a mean over groups the groups.
+        """
+        result = copy(self)
+        if not is_read_result(run):
+            return result
+        if self.interval == "questions" and self.clusters is None:
+            result.clusters = run.get("clusters")
+        if self.average == "groups" and self.groups is None:
+            result.groups = run.get("groups")
+        if self.question_weights is None:
+            result.question_weights = run.get("question_weights")
         return result
 
     def limit_options(self, interval: str) -> IntervalOptions:
         """Return the options of the limits by a method, once `for_samples` has been called."""
         clusters = self.clusters if interval == "questions" else None
-        return IntervalOptions(self.confidence, interval, clusters=clusters)
+        return IntervalOptions(
+            self.confidence, interval, clusters=clusters, weighting=self.weighting
+        )
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """(M,) the weight of each question in means, or None if all are equal."""
+        return self.weighting.values
+
+    def counted(self, questions: int) -> np.ndarray:
+        """The indices of those of M questions that have a weight."""
+        return np.arange(questions) if self.weights is None else np.flatnonzero(self.weights)
+
+    def of_questions(self, rows: np.ndarray) -> ComparisonOptions:
+        """Return the options for some of the questions, once `for_samples` has been called."""
+        result = copy(self)
+        result.groups, result.average = None, "questions"
+        if self.clusters is not None:
+            result.clusters = self.clusters[rows]
+        if self.weights is not None:
+            result.question_weights = self.weights[rows]
+        return result
+
+    def _scores(self, ks: Sequence[int]) -> dict[ScoreId, Score]:
+        return scores_by_name([self.metric], ks, ScoreOptions(thresholds=[self.tau]))
 
     def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
         """Return the requested k, or the default, in ascending order."""
@@ -274,7 +333,7 @@ def score_runs(
     width, n = 1.0, number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
     score: Callable[[Run], ScoredRun]
     if metric in PASS_FAMILY:
-        scores = scores_by_name([metric], options.ks, ScoreOptions(thresholds=[options.tau]))
+        scores = options._scores(options.ks)
         ids, score = [*scores], partial(_pass_run, scores=scores, options=options)
     elif runs[0].errors != Errors():
         if metric != "avg@N" or options.w is not None:
@@ -304,7 +363,8 @@ def score_runs(
 
 
 def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> ScoredRun:
-    counts, errors, questions = run.outcomes.counts(), run.errors, np.arange(len(run.outcomes))
+    counts, errors = run.outcomes.counts(), run.errors
+    questions = options.counted(len(counts))
     require_correction(scores, errors.rates)
 
     @cache
@@ -313,12 +373,13 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
 
     def covariance() -> np.ndarray:
         keys, estimate = estimator(scores, errors.rates)
-        family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
+        family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {}, options.weights)
         family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
         return SamplingIntervals(family).covariance(questions, [*scores])
 
     def under(rates: CheckerRates) -> np.ndarray:
-        return np.array([*corrected_scores(counts, scores, rates).over(questions).values()])
+        points = corrected_scores(counts, scores, rates)
+        return np.array([*points.over(questions, options.weights).values()])
 
     def moves(confidence: float) -> np.ndarray:
         assert errors.labels is not None
@@ -326,7 +387,7 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
 
     return ScoredRun(
         limits(str(options.interval))[0],
-        options.clusters,
+        options,
         lambda interval: limits(interval)[1],
         covariance if counts.n.max() > 1 else None,
         moves if errors.labels is not None else None,
@@ -341,23 +402,23 @@ def _reward_run(
     options: ComparisonOptions,
 ) -> ScoredRun:
     of_run = rewards[run.name]
-    questions = np.arange(len(of_run.inverse))
+    questions = options.counted(len(of_run.inverse))
     if options.metric == "bayes@N":
         (key,) = ks
         moments = bayes_moments(of_run, key, None)
         moments = replace(moments, keys={key: moments.keys[key]})
-        posterior = PosteriorIntervals(moments, bounds)
+        posterior = PosteriorIntervals(moments, bounds, weights=options.weights)
         points = Scores(moments.keys, moments.inverse, moments.mean[:, :1])
         return ScoredRun(
             points,
-            options.clusters,
+            options,
             lambda interval: posterior,
             lambda: posterior.covariance(questions, [*ks]),
         )
-    family = RewardFamily.of_run(of_run, ks, {}, bounds)
+    family = RewardFamily.of_run(of_run, ks, {}, bounds, options.weights)
     return ScoredRun(
         max_scores(of_run, ks),
-        options.clusters,
+        options,
         lambda interval: family_intervals(family, options.limit_options(interval)),
         (lambda: SamplingIntervals(family).covariance(questions, [*ks]))
         if family.n.max() > 1
@@ -373,9 +434,10 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
         )
     correct = more_than_half(require_shares(run.outcomes))
     votes = count_answers(correct, run.answers, merge_correct=True)
-    n, questions = run.outcomes.n, np.arange(len(run.outcomes))
+    n, questions = run.outcomes.n, options.counted(len(run.outcomes))
     columns = {ScoreId("vote@k", k): vote_at_k(votes, k) for k in options.ks}
-    points = Scores(one_column_each(columns), questions, np.stack([*columns.values()], axis=1))
+    table = np.stack([*columns.values()], axis=1)
+    points = Scores(one_column_each(columns), np.arange(len(table)), table)
 
     @cache
     def again() -> VarianceIntervals:
@@ -383,19 +445,20 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
             {
                 key: EstimatedScore(column, vote_variances(votes, k), n / k)
                 for (key, column), k in zip(columns.items(), options.ks, strict=True)
-            }
+            },
+            weights=options.weights,
         )
 
     def method(interval: str) -> IntervalMethod:
         if interval == "questions":
-            return QuestionIntervals(points, clusters=options.clusters)
+            return QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
         if n.max() < 2:
             raise ValueError(f"{ONE_SAMPLE_EACH}.")
         return again()
 
     return ScoredRun(
         points,
-        options.clusters,
+        options,
         method,
         (lambda: again().covariance(questions, [*columns])) if n.max() > 1 else None,
     )
@@ -405,8 +468,8 @@ def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     power = exponent(options.temperature)
     columns = item_scores(require_weights(run.outcomes), power, _PENALTY, _EPS)[:, None]
     points = Scores(one_column_each(["score_agg"]), np.arange(len(columns)), columns)
-    method = QuestionIntervals(points, clusters=options.clusters)
-    return ScoredRun(points, options.clusters, lambda interval: method)
+    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
+    return ScoredRun(points, options, lambda interval: method)
 
 
 def _for_each(

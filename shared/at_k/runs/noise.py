@@ -71,6 +71,9 @@ def noise(
     labels: Any = None,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
+    groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Return how much of the error of a score comes from questions, from samples and from labels.
 
@@ -89,6 +92,9 @@ def noise(
             takes it. Default: the labels that the run was read with.
         check_correct_fn: what to check predictions with, if the run has references.
         num_proc: number of processes to run the checker in.
+        groups: a label for each question, for average "groups".
+        average: see `at_k.compare`.
+        question_weights: see `at_k.compare`.
 
     Returns:
         For each score, by its key such as "pass@4", a dict: score; standard_error, for other
@@ -117,7 +123,18 @@ def noise(
     from .measure import ComparisonOptions
     from .outcomes_of_runs import grade_sources
 
-    options = ComparisonOptions(metric, k, "questions", confidence, tau, clusters, w)
+    options = ComparisonOptions(
+        metric,
+        k,
+        "questions",
+        confidence,
+        tau,
+        clusters,
+        w,
+        groups=groups,
+        average=average,
+        question_weights=question_weights,
+    ).with_those_of(R)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     labels_of_runs = None if labels is None else [labels]
     (run,) = grade_sources({"R": R}, checking, checker_rates, labels_of_runs)
