@@ -695,7 +695,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "7253da895708"
+KERNEL = "984f79674bc9"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -3054,8 +3054,9 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):
-            weights = None if self._weights is None else self._weights[questions]
-            mean = np.average(self._scores.columns[rows], axis=0, weights=weights)
+            mean = self._scores.columns[rows].mean(axis=0)
+            if self._weights is not None:
+                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
@@ -6484,7 +6485,7 @@ class Computation:
             `compute`, as one that has a number for each sample does.
     """
 
-    results: Callable[..., dict[str, Any]]
+    results: Callable[..., Result]
     validate: Callable[[Samples], Samples | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
@@ -6954,7 +6955,7 @@ def gpassk_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     included = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
@@ -7066,7 +7067,7 @@ def bayes_at_n_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     names = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
@@ -7154,7 +7155,7 @@ def max_at_k_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
@@ -7262,7 +7263,7 @@ def cons_at_k_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     names = _SCORES_OF_CONSENSUS
@@ -7338,7 +7339,7 @@ def score_agg_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_weights(weights)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)

@@ -209,7 +209,7 @@ def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
         ({"rates": [0.5], "correlation": 2}, "correlation is 2"),
         ({"rates": [0.5], "power": 1}, "power is 1: give a probability from 0.5"),
         ({"rates": [0.5], "sample_cost": -1}, "sample_cost is -1"),
-        ({"rates": [0.5], "metric": "vote@k"}, "metric has 'vote@k', which is none of pass@k"),
+        ({"rates": [0.5], "metric": "vote@k"}, "metric has 'vote@k', which is none of G-Pass@k"),
         ({"rates": [0.5], "interval": "posterior"}, "interval has 'posterior'"),
     ],
 )

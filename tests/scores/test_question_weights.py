@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import at_k
 import numpy as np
@@ -12,13 +13,13 @@ RNG = np.random.default_rng(41)
 RATES = RNG.beta(0.7, 0.9, 40)
 ROWS = [RNG.binomial(1, rate, RNG.integers(4, 7)).tolist() for rate in RATES]
 GROUPS = RNG.choice(["a", "b", "c"], len(ROWS), p=[0.7, 0.2, 0.1]).tolist()
-WEIGHTS = RNG.integers(1, 6, len(ROWS)).tolist()
+WEIGHTS: list[float] = RNG.integers(1, 6, len(ROWS)).tolist()
 ANSWERS = [[f"{x if x else RNG.integers(2, 5)}" for x in row] for row in ROWS]
 REWARDS = [[x + round(float(RNG.uniform(0, 0.9)), 2) for x in row] for row in ROWS]
 VERDICTS = [[("none", "partial", "fully")[RNG.integers(3)] for _ in row] for row in ROWS]
 REFERENCES = ["1"] * len(ROWS)
 
-INTERVALS = [
+INTERVALS: list[tuple[str, dict[str, Any], str]] = [
     *(("gpassk", {"predictions": ROWS, "include": ["pass@k", "pass^k", "Geom@k"], "k": 3}, x)
       for x in ("sampling", "questions", "posterior")),
     ("gpassk", {"predictions": ROWS, "include": ["pass@k", "maj@k"], "k": [2, 9]}, "hierarchical"),
@@ -89,7 +90,7 @@ def test_a_mean_over_groups_is_the_mean_of_their_scores(name, options, interval)
 
 
 def test_integer_weights_repeat_questions():
-    index = np.repeat(np.arange(len(ROWS)), WEIGHTS)
+    index = np.repeat(np.arange(len(ROWS)), np.array(WEIGHTS, int))
     for name, options in {("gpassk", "pass@k"): ROWS, ("max_at_k", None): REWARDS}.items():
         include = {} if name[1] is None else {"include": [name[1], "GeoSpectrum@k"]}
         repeated = compute(name[0], {"predictions": [options[i] for i in index], "k": 2, **include})
@@ -216,7 +217,7 @@ def test_weighted_limits_cover(interval):
 # --- Comparisons, gates and plans -------------------------------------------------------
 
 OTHER = [RNG.binomial(1, min(1, rate + 0.1), 5).tolist() for rate in RATES]
-WAYS = [
+WAYS: list[dict[str, Any]] = [
     {"question_weights": WEIGHTS},
     {"groups": GROUPS, "average": "groups"},
     {"groups": GROUPS, "average": "groups", "question_weights": WEIGHTS},
@@ -228,8 +229,8 @@ WAYS = [
 @pytest.mark.parametrize("metric", ["pass@k", "max@k", "avg@N", "Geom@k"])
 def test_comparisons_have_the_scores_and_the_limits_of_compute(metric, way, interval):
     name = {"max@k": "max_at_k", "avg@N": "bayes_at_n"}.get(metric, "gpassk")
-    k = {} if metric == "avg@N" else {"k": 3}
-    include = {"include": [metric]} if name == "gpassk" else {}
+    k: dict[str, Any] = {} if metric == "avg@N" else {"k": 3}
+    include: dict[str, Any] = {"include": [metric]} if name == "gpassk" else {}
     result = at_k.compare(ROWS, OTHER, metric, interval=interval, **k, **way)
     (key, *_) = result
     for run, rows in (("a", ROWS), ("b", OTHER)):
@@ -265,7 +266,7 @@ def test_comparisons_within_groups_are_those_of_the_groups_alone():
 
 
 def test_a_gate_takes_weights():
-    rows, weights = [[1, 1, 1, 1]] * 30 + [[0, 0, 0, 0]] * 30, [9] * 30 + [1] * 30
+    rows, weights = [[1, 1, 1, 1]] * 30 + [[0, 0, 0, 0]] * 30, [9.0] * 30 + [1.0] * 30
     with pytest.raises(AssertionError, match=r"Not decided.*pass@1 is 0\.5000"):
         at_k.testing.assert_at_least(rows, 0.6, interval="questions")
     at_k.testing.assert_at_least(rows, 0.7, question_weights=weights)
@@ -304,7 +305,7 @@ def test_invalid_weights_are_refused(options, problem):
 
 @pytest.mark.parametrize("include", ["Geom_ds@k", "GeoSpectrum@k"])
 def test_a_product_of_means_has_no_mean_over_groups(include):
-    groups = {"groups": GROUPS, "average": "groups"}
+    groups: dict[str, Any] = {"groups": GROUPS, "average": "groups"}
     with pytest.raises(ValueError, match="product of two means over all questions"):
         at_k.load("gpassk").compute(predictions=ROWS, k=2, include=include, **groups)
     with pytest.raises(ValueError, match="product of two means over all questions"):

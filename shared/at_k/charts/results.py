@@ -98,7 +98,14 @@ def correction(runs: Mapping[str, ChartScores]) -> str:
     words = {x: correction_in_words(y["checker"]) for x, y in runs.items() if "checker" in y}
     if len(words) == len(runs) > 1 and len({*words.values()}) == 1:
         words = {"": next(iter(words.values()))}
-    return " ".join([*sentences, *(f"{name or 'Scores'}: {text}." for name, text in words.items())])
+    sentences = [f"{name or 'Scores'}: {text}." for name, text in words.items()]
+    return " ".join(filter(None, [averaging, *sentences]))
+
+
+def averaging_in_words(results: Iterable[Mapping[str, Any]]) -> str:
+    """Return the sentence on scores that are no mean over questions with equal weights, or ""."""
+    words = dict.fromkeys(getattr(result, "averaging", "") for result in results)
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in words if text)
 
 
 def correction_of_runs(compared: Mapping[str, Any]) -> str:

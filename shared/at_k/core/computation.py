@@ -18,6 +18,7 @@ from .checking import CheckCache, Checked, Checking
 from .columns import check_types, sample_kind, stored
 from .containers import shortest_decimals
 from .counts import BinaryCounts
+from .estimates import Result
 from .samples import Samples, as_outcomes, read_samples
 
 DEFAULT_K = (4, 8, 16)
@@ -90,7 +91,7 @@ class Computation:
             `compute`, as one that has a number for each sample does.
     """
 
-    results: Callable[..., dict[str, Any]]
+    results: Callable[..., Result]
     validate: Callable[[Samples], Samples | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True

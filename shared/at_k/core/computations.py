@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import Executor
-from typing import Any
 
 import numpy as np
 
@@ -44,6 +43,7 @@ from .credits import (
     check_thresholds,
     scores_by_name,
 )
+from .estimates import Result
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
@@ -116,7 +116,7 @@ def gpassk_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     included = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
@@ -228,7 +228,7 @@ def bayes_at_n_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     names = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
@@ -316,7 +316,7 @@ def max_at_k_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
@@ -424,7 +424,7 @@ def cons_at_k_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     names = _SCORES_OF_CONSENSUS
@@ -500,7 +500,7 @@ def score_agg_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_weights(weights)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)

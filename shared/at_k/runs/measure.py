@@ -24,6 +24,7 @@ from ..core.checks import (
     short,
 )
 from ..core.choice import (
+    OVER_QUESTIONS,
     IntervalOptions,
     Weighting,
     check_average,
