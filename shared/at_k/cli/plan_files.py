@@ -75,6 +75,8 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
     metric = check_name("--include", flags.pop("include", "pass@k"), scores_of_one_mean())
     reading, parameters = split_arguments(flags)
+    if reading.get("groups") is None and parameters.get("average") != "groups":
+        reading.pop("groups", None)  # which nothing uses
     counts = parameters.pop("labels", None)
     if counts is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
@@ -89,6 +91,8 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
         rates = options.checker_rates
         by_order = bool(reading.get("by_order"))
         runs = graded_runs(inputs, num_proc, None, rates, counts, by_order) if inputs else []
+    if inputs:
+        options = options.with_those_of(inputs[0].questions)
     view = PlanView(plan_runs(runs, options), options.wanted, [run.described() for run in inputs])
     return view.printed(output_format)
 
@@ -170,6 +174,9 @@ def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str) -> str:
     if cheapest is None:
         return f"No design with these numbers of questions and samples {claim}"
     questions = number_of(cheapest["questions"], "question")
+    if "questions_lo" in cheapest:
+        lo, hi = cheapest["questions_lo"], cheapest["questions_hi"]
+        questions += f" ({lo} to {hi}, as far as the pilot run tells)"
     samples = number_of(cheapest["samples"], "sample")
     labels = f" and {number_of(cheapest['labels'], 'label')}" if "labels" in cheapest else ""
     return (
@@ -186,6 +193,9 @@ def _assumptions(assumptions: Mapping[str, Any]) -> str:
         pilot = number_of(assumptions["pilot_questions"], "question")
         samples = number_of(assumptions["pilot_samples"], "sample")
         text = f"The success rates of questions are estimated from {pilot} with {samples} each"
+        if "design_effect" in assumptions:
+            effect = f"increases variances by a factor of {assumptions['design_effect']:.2f}"
+            text += f", and averaged as in the pilot run, which {effect}"
         if assumptions["extrapolated"]:
             text += ", and scores with more samples are extrapolated"
     if "checker" in assumptions:
