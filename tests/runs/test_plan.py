@@ -364,7 +364,7 @@ def test_weights_need_a_pilot_run():
 def test_the_range_of_the_cheapest_design_covers_what_a_large_pilot_run_says(wanted):
     random, covered, widths = np.random.default_rng(5), 0, []
     rates = random.beta(1, 1.5, 3000)
-    options = {"k": 1, "samples": 4, wanted: 0.1}
+    options: dict[str, Any] = {"k": 1, "samples": 4, wanted: 0.1}
     large = at_k.plan(random.binomial(1, rates[:, None], (3000, 4)), **options)["cheapest"]
     for _ in range(30):
         rows = random.binomial(1, random.choice(rates, 12)[:, None], (12, 4))

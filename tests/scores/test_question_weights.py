@@ -28,7 +28,7 @@ INTERVALS: list[tuple[str, dict[str, Any], str]] = [
      "auto"),
     *(("bayes_at_n", {"predictions": ROWS}, x) for x in ("posterior", "sampling", "questions")),
     *(("max_at_k", {"predictions": REWARDS, "k": 2}, x) for x in ("sampling", "questions")),
-    ("max_at_k", {"predictions": ROWS, "k": 2, "include": ["Max@k", "TailPass@k"]}, "sampling"),
+    ("max_at_k", {"predictions": ROWS, "k": 2, "include": ["Max@k", "TailPass@k"]}, "questions"),
     *(("cons_at_k", {"predictions": ANSWERS, "references": REFERENCES, "k": 3}, x)
       for x in ("sampling", "questions", "posterior")),
     ("score_agg", {"predictions": VERDICTS}, "questions"),
@@ -271,7 +271,7 @@ def test_a_gate_takes_weights():
         at_k.testing.assert_at_least(rows, 0.6, interval="questions")
     at_k.testing.assert_at_least(rows, 0.7, question_weights=weights)
     labels = ["a"] * 30 + ["b"] * 29 + ["c"]
-    with pytest.raises(AssertionError, match=r"pass@1 is 0\.3333"):
+    with pytest.raises(AssertionError, match=r"averaged over 3 groups, is 0\.3333"):
         at_k.testing.assert_at_least(rows, 0.6, groups=labels, average="groups")
 
 
