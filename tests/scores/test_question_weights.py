@@ -265,6 +265,12 @@ def test_comparisons_within_groups_are_those_of_the_groups_alone():
     assert {key.removeprefix("b/"): x for key, x in result.items() if key[:2] == "b/"} == alone
 
 
+def test_equal_weights_do_not_hinder_a_comparison_within_groups():
+    plain = at_k.compare(ROWS, OTHER, k=2, groups=GROUPS)
+    equal = at_k.compare(ROWS, OTHER, k=2, groups=GROUPS, question_weights=[2.0] * len(ROWS))
+    assert equal == plain
+
+
 def test_a_gate_takes_weights():
     rows, weights = [[1, 1, 1, 1]] * 30 + [[0, 0, 0, 0]] * 30, [9.0] * 30 + [1.0] * 30
     with pytest.raises(AssertionError, match=r"Not decided.*pass@1 is 0\.5000"):

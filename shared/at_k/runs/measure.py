@@ -290,8 +290,7 @@ class ComparisonOptions:
         result.groups, result.average = None, "questions"
         if self.clusters is not None:
             result.clusters = self.clusters[rows]
-        if self.weights is not None:
-            result.question_weights = self.weights[rows]
+        result.question_weights = None if self.weights is None else self.weights[rows]
         return result
 
     def _scores(self, ks: Sequence[int]) -> dict[ScoreId, Score]:
