@@ -78,8 +78,8 @@ Args:
         "auto".
     clusters: a label of the cluster of each item. Default: each item is its own cluster.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
-    average: "questions" (the default), for the mean over all questions; or "groups", for the mean of
-        the scores of the groups, whatever their sizes (macro average). Needs groups.
+    average: "questions" (the default), for the mean over all questions; or "groups", for the mean
+        of the scores of the groups, whatever their sizes (macro average). Needs groups.
     question_weights: a weight for each question in all means over questions, not negative. Default:
         equal weights.
     return_per_question: whether to add per_question, with the list of the scores of the items.
