@@ -24,17 +24,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
 from .checks import as_list, check_number, is_frame, is_list_like, short
 from .counts import UniqueIntegers, one_size
 from .double_double import (
-    LARGE_TABLE,
     DoubleDouble,
     ScaledDoubleDouble,
-    factorial_power,
+    factorial_powers,
+    is_large_table,
     rising_factorials,
 )
 from .samples import Samples, read_outcomes
@@ -227,13 +226,13 @@ def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
 
 def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
     """(U, L) the share of the subsets of k samples that are at most each level."""
-    if at_most.max() > max(LARGE_TABLE, at_most.size * k):
-        falling = factorial_power(at_most, k, -1).where(at_most >= k)
+    possible = at_most >= k
+    if is_large_table(int(at_most.max()), at_most.size * k):
+        falling = factorial_powers(at_most, k, -1)[..., k].where(possible)
         return (falling * falling[:, -1:].inverse()).to_double_double()
-    factorial, inverse = rising_factorials(Fraction(1), at_most.max())
-    n, rest = at_most[:, -1:], at_most - k
-    possible = rest >= 0
-    ways = (factorial[at_most] * inverse[np.where(possible, rest, 0)]).where(possible)
+    factorial, inverse = rising_factorials(at_most.max(), 1.0)
+    n = at_most[:, -1:]
+    ways = (factorial[at_most] * inverse[np.where(possible, at_most - k, 0)]).where(possible)
     return (ways * (factorial[n - k] * inverse[n])).to_double_double()
 
 
@@ -247,10 +246,10 @@ def _mean_max(levels: np.ndarray, below: DoubleDouble) -> np.ndarray:
 
 def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
     """rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
-    if a.max() > max(LARGE_TABLE, a.size * k):
-        rising = factorial_power(a, k, 1)
+    if is_large_table(int(a.max()) + k, a.size * k):
+        rising = factorial_powers(a, k, 1)[..., k]
         return rising * rising[:, -1:].inverse()
-    factorial, inverse = rising_factorials(Fraction(1), a.max() + k)
+    factorial, inverse = rising_factorials(a.max() + k, 1.0)
     t = a[:, -1:]
     return factorial[a + k - 1] * inverse[a - 1] * (factorial[t - 1] * inverse[t + k - 1])
 
