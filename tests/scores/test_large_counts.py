@@ -7,7 +7,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k import Counts
-from at_k.core.distributions import pmf
+from at_k.scores.distributions import pmf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import betabinom, hypergeom

@@ -22,7 +22,7 @@ from ..core.choice import IntervalOptions
 from ..core.coherent import CoherentIntervals, with_neighbors
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
-from ..core.expected import cumulative_credit, pass_scores
+from ..core.expected import pass_scores
 from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import Ranges
@@ -434,7 +434,7 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
     for credit in credits:
         k = len(credit)
         pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1))[:, RATE_SUPPORT]
-        columns.append(cumulative_credit(credit).hi @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
+        columns.append(np.cumsum([0.0, *credit]) @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
 
 

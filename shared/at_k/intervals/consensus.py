@@ -9,8 +9,6 @@ import numpy as np
 from ..core.choice import IntervalOptions, limits_for_questions
 from ..core.consensus import Consensus, mean_shares, rows_by_k
 from ..core.credits import Credits, any_correct, majority
-from ..core.distributions import Prior
-from ..core.expected import expected_credits
 from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import QuestionIntervals
@@ -18,6 +16,7 @@ from ..core.samples import Samples
 from ..core.score import Moments, ScoreId, Scores, one_column_each
 from ..core.votes import vote_at_k
 from ..scores.covariances import credit_covariances
+from ..scores.distributions import Prior, posterior_means
 from .binary_family import BinaryFamily
 from .methods import AutoIntervals, EstimatedScore, JoinedIntervals, VarianceIntervals
 from .sampling import family_intervals
@@ -117,6 +116,6 @@ def _credit_moments(
     mean, variance = np.empty(len(n)), np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         credit = credits(size)
-        mean[rows] = expected_credits(n[rows], c[rows], [credit], prior)[:, 0]
+        mean[rows] = posterior_means(n[rows], c[rows], [credit], prior)[:, 0]
         variance[rows] = credit_covariances(n[rows], c[rows], [(credit, credit)], prior)[:, 0]
     return mean, variance

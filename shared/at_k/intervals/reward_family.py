@@ -20,8 +20,9 @@ import numpy as np
 from ..core.choice import IntervalOptions
 from ..core.interval import IntervalMethod
 from ..core.posterior import PosteriorIntervals
-from ..core.rewards import RankedRewards, Rewards, max_moments, max_scores
+from ..core.rewards import RankedRewards, Rewards, max_scores
 from ..core.score import Score, ScoreKey, Scores
+from ..scores.reward_moments import max_moments
 from .family import (
     Candidates,
     Family,

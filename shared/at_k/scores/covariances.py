@@ -28,10 +28,10 @@ import numpy as np
 
 from ..core.counts import BinaryCounts, one_size
 from ..core.credits import Credits
-from ..core.distributions import Prior, pmf
-from ..core.double_double import DoubleDouble
-from ..core.expected import blocks_of_rows, columns_by_k, cumulative_credit, expected_credits
+from ..core.expected import blocks_of_rows, columns_by_k
 from ..core.score import Moments, Score, ScoreKey, number_terms
+from .distributions import Prior, cumulative_credit, pmf, posterior_means
+from .double_double import DoubleDouble
 
 _FEW_VALUES = 4  # of a score, less a constant, which are not 0
 _MOST_OF_A_TABLE = 64  # samples of a question, up to which values for all c are kept
@@ -47,7 +47,7 @@ def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: 
     return Moments(
         keys,
         counts.inverse,
-        expected_credits(n, c, credits, prior),
+        posterior_means(n, c, credits, prior),
         dict(zip(pairs, covariance.T, strict=True)),
     )
 

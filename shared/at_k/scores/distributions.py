@@ -16,12 +16,21 @@ of correct ones is then Beta-binomial,
     P(j) = C(k, j) rise(c+a, j) rise(n-c+b, k-j) / rise(n+a+b, k),
 
 and expected values under it are posterior means (Hariri et al. 2026, arXiv:2510.04265).
+
+Both are in double-double arithmetic: the variances of `covariances` are differences of numbers that
+may agree in their first fifteen digits. Point estimates need less, see `core.expected`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+
 import numpy as np
 
+from ..core.counts import one_size
+from ..core.credits import Credits
+from ..core.expected import blocks_of_rows, columns_by_k
 from .double_double import (
     DoubleDouble,
     ScaledDoubleDouble,
@@ -32,6 +41,44 @@ from .double_double import (
 
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
+
+_MOST_OF_A_TABLE = 128  # samples of a question, up to which values for all c are kept
+
+
+def posterior_means(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
+) -> np.ndarray:
+    """(U, m) posterior means of m scores of new samples, for U questions (n, c), both (U,)."""
+    result = np.zeros((len(c), len(credits)))
+    size = one_size(n)
+    for k, columns in columns_by_k(credits).items():
+        of_k = tuple(credits[column] for column in columns)
+        if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
+            result[:, columns] = _table_of_means(size, of_k, prior)[c]
+            continue
+        for rows in blocks_of_rows(np.arange(len(c)), k):
+            result[np.ix_(rows, np.array(columns))] = _means_of_k(n[rows], c[rows], of_k, prior)
+    return result
+
+
+@lru_cache(maxsize=1 << 10)
+def _table_of_means(n: int, credits: tuple[Credits, ...], prior: Prior) -> np.ndarray:
+    """(n + 1, m) posterior means of scores of one k for c = 0 .. n of n samples."""
+    return _means_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
+
+
+def _means_of_k(
+    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
+) -> np.ndarray:
+    """(U, m) posterior means of scores of one k."""
+    cells = pmf(n, c, len(credits[0]), prior)
+    return np.stack([(cells * cumulative_credit(credit)).sum().hi for credit in credits], axis=1)
+
+
+@lru_cache(maxsize=16)
+def cumulative_credit(credit: Credits) -> DoubleDouble:
+    """(k + 1,) the value of 0, 1, .., k correct samples."""
+    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 
 def pmf(
