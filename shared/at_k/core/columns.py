@@ -19,15 +19,12 @@ import pyarrow.compute as pc
 
 from .checks import InputError, Place, check_depth, entries_of, is_list_like, short
 from .containers import (
-    arrow_column,
-    as_arrow,
     is_numeric,
     numbers_and_scored,
-    numeric_array,
+    plain_container,
     plain_entry,
     plain_types,
     shortest_decimal,
-    shortest_decimals,
     to_numpy,
 )
 from .samples import Samples, sample_place
@@ -72,10 +69,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         ValueError: if the number of references differs from the number of questions, or if a
             reference cannot be stored, with its index.
     """
-    if isinstance(references, (list, tuple)):
-        column = _column_of_entries([*references])
-    else:
-        column = _column_of_container(references)
+    column = _column_of_references(plain_container(references))
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -85,27 +79,19 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
 
 
-def _column_of_container(references: Any) -> pa.ChunkedArray:
-    references = as_arrow(shortest_decimals(references))
-    column, array = arrow_column(references), numeric_array(references)
-    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
-        column = plain_types(column)
-        if str(column.type) not in ("halffloat", "float"):
-            return column
-        numbers, present = numbers_and_scored(column)
-        missing = None if present is None else ~present
-        return pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
-    if array is not None and array.ndim == 1:
-        return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
-    entries = entries_of("references", references)
-    if column is not None:
-        entries = [None if entry is None else json.loads(entry) for entry in entries]
-    return _column_of_entries(entries)
-
-
-def _column_of_entries(references: list[Any]) -> pa.ChunkedArray:
-    check_depth("references", references)
-    return pa.chunked_array([_typed_array(references, "references")])
+def _column_of_references(references: Any) -> pa.ChunkedArray:
+    if isinstance(references, np.ndarray) and references.ndim == 1:
+        return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(references)))])
+    if not isinstance(references, pa.ChunkedArray):
+        entries = entries_of("references", references)
+        check_depth("references", entries)
+        return pa.chunked_array([_typed_array(entries, "references")])
+    column = plain_types(references)
+    if str(column.type) not in ("halffloat", "float"):
+        return column
+    numbers, present = numbers_and_scored(column)
+    missing = None if present is None else ~present
+    return pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
 
 
 def _as_doubles(numbers: np.ndarray) -> np.ndarray:

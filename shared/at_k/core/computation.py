@@ -16,7 +16,6 @@ import numpy as np
 from .batches import Batch
 from .checking import CheckCache, Checked, Checking
 from .columns import check_types, sample_kind, stored
-from .containers import shortest_decimals
 from .counts import BinaryCounts
 from .estimates import Result
 from .samples import Samples, as_outcomes, read_samples
@@ -124,7 +123,7 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_samples(predictions if references is None else shortest_decimals(predictions))
+        rows = read_samples(predictions)
         if references is not None:
             if rows.multiplicity is not None and rows.are_numbers:
                 raise ValueError(

@@ -82,8 +82,10 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> 
     The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
     published digits are reproduced to the last.
     """
-    tails, values = _tails(n, c, len(credits[0])), []
-    for credit in np.array(credits):
+    table, values = np.array(credits), []
+    needed = np.flatnonzero(table.any(axis=0))
+    tails = _tails(n, c, len(credits[0]), needed + 1)
+    for credit in table[:, needed]:
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
         one_term = len(credited) == 1
@@ -104,16 +106,19 @@ def chance_of_rank(n: int, k: int) -> np.ndarray:
     return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
 
 
-def _tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) P(at least r of k samples are correct) for r = 1 .. k."""
+def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
+    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    if (n == k).all():
+        return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
     for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
             tails[rows] = tails_of(n[rows], c[rows], k)
-    return tails
+    return tails[:, r - 1]
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by integers of any size."""
     binomials, r = _binomials(), np.arange(k, 0, -1)
     ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
@@ -131,6 +136,7 @@ def _binomials() -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
     j, n, c = np.arange(k), n[:, None], c[:, None]
     # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
     gain = (k - j) * np.maximum(c - j, 0.0)

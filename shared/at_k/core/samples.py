@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,16 +40,14 @@ from .checks import (
     short,
 )
 from .containers import (
-    arrow_column,
-    as_arrow,
     chunked,
     is_numeric,
     numbers_and_scored,
-    numeric_array,
+    plain_container,
     plain_entry,
+    plain_list,
     plain_types,
     sample_rows,
-    to_array,
     to_numpy,
 )
 from .count_tables import is_counts, read_counts
@@ -339,35 +336,28 @@ def read_samples(
             one, with the question.
         TypeError: if a library cannot convert its array.
     """
-    values = as_arrow(values)
-    if isinstance(values, (list, tuple)):
-        rows = _samples_of_lists([*values], name, flat_is_one_question)
-    elif is_counts(values):
+    values = plain_container(values)
+    if is_counts(values):
         rows = _samples_of_counts(values, name)
     else:
-        rows = _samples_of_container(values, name, flat_is_one_question)
+        if is_frame(values):
+            values = sample_rows(values, name)
+        if isinstance(values, list):
+            rows = _samples_of_lists(values, name, flat_is_one_question)
+        elif isinstance(values, np.ndarray):
+            rows = _samples_of_array(values, name, flat_is_one_question)
+        elif is_list_like(values):
+            rows = _samples_of_column(values, name, flat_is_one_question)
+        else:
+            raise ValueError(
+                f"{name} is {short(values)}: give a list with the samples of each question."
+            )
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
         place = Place(name, int(rows.sizes.argmin()))
         raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return rows
-
-
-def _samples_of_container(values, name: str, flat_is_one_question: bool) -> Samples:
-    if is_frame(values):
-        values = sample_rows(values, name)
-    if not is_list_like(values):
-        raise ValueError(
-            f"{name} is {short(values)}: give a list with the samples of each question."
-        )
-    array = numeric_array(values)
-    if array is not None:
-        return _samples_of_array(array, name, flat_is_one_question)
-    column = arrow_column(values)
-    if column is not None:
-        return _samples_of_column(column, name, flat_is_one_question)
-    return _samples_of_lists(_entries(values), name, flat_is_one_question)
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
@@ -408,12 +398,8 @@ def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) 
 def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples:
     """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
     is_list = "list" in str(column.type).partition("<")[0]
-    entry_type = column.type.value_type if is_list else column.type
-    if getattr(entry_type, "extension_name", "") == "arrow.json":
-        lists = [_from_json(row) for row in column.to_pylist()]
-        return _samples_of_lists(lists, name, flat_is_one_question)
     if not is_list:
-        return _samples_of_lists(column.to_pylist(), name, flat_is_one_question)
+        return read_samples(column.to_pylist(), name, flat_is_one_question)
     if column.null_count:
         question = next(i for i, row in enumerate(column) if not row.is_valid)
         raise _no_list(name, question, None)
@@ -427,50 +413,49 @@ def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples
     return Samples(numbers, sizes, name, scored)
 
 
-def _from_json(row: Any) -> Any:
-    return [_from_json(text) for text in row] if isinstance(row, list) else row and json.loads(row)
-
-
 # --- Lists --------------------------------------------------------------------------------
 
 
 def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Samples:
-    if is_counts(lists):
-        return _samples_of_counts(lists, name)
-    if not flat_is_one_question and (rows := _samples_of_texts(lists, name)) is not None:
-        return rows
-    if flat_is_one_question and lists and not any(map(is_list_like, lists)):
-        lists = [lists]
+    if flat_is_one_question:
+        if lists and not any(map(is_list_like, lists)):
+            lists = [lists]
+    elif (texts := _column_of_texts(lists)) is not None:
+        return Samples(texts, _lengths(lists), name)
     for question, row in enumerate(lists):
         if not is_list_like(row):
             raise _no_list(name, question, row)
     if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
-        sizes = np.array([len(row) for row in lists], dtype=np.int64)
-        return Samples(np.concatenate(lists), sizes, name)
-    lists = [row if isinstance(row, (list, tuple)) else _entries(row) for row in lists]
-    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+        return Samples(np.concatenate(lists), _lengths(lists), name)
+    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
     entries = list(itertools.chain.from_iterable(lists))
-    types = {*map(type, entries)}
-    if not types <= PLAIN_TYPES:
+    if not {*map(type, entries)} <= PLAIN_TYPES:
         check_depth(name, lists)
         entries = [plain_entry(entry) for entry in entries]
-        types = {*map(type, entries)}
-        if types >= {bytes, str}:  # as in `_column_of_texts`
+        if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
             with contextlib.suppress(UnicodeDecodeError):
                 entries = [x.decode() if type(x) is bytes else x for x in entries]
-    if not types <= _NUMBERS:
-        return Samples(entries, sizes, name)
-    scored, filled = None, entries
+    numbers = _numbers_of_entries(entries)
+    values, scored = (entries, None) if numbers is None else numbers
+    return Samples(values, _lengths(lists), name, scored)
+
+
+def _lengths(lists: list[Any]) -> np.ndarray:
+    return np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def _numbers_of_entries(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return an array of entries, and where they are not None; None if no array holds them."""
+    types, scored = {*map(type, entries)}, None
+    if not types <= PLAIN_TYPES - {str}:
+        return None
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
-        filled = [0 if entry is None else entry for entry in entries]
-    numbers = np.asarray(filled)
-    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, filled):
-        return Samples(entries, sizes, name)
-    return Samples(numbers, sizes, name, scored)
-
-
-_NUMBERS = PLAIN_TYPES - {str}
+        entries = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(entries)
+    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
+        return None
+    return numbers, scored
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
@@ -482,8 +467,8 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
     return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 
-def _samples_of_texts(lists: list[Any], name: str) -> Samples | None:
-    """Read lists of texts into an Arrow column; None if there are other values.
+def _column_of_texts(lists: list[Any]) -> Any:
+    """Return the texts of lists as an Arrow column; None if there are other values.
 
     Arrow takes bytes among texts for UTF-8.
     """
@@ -497,23 +482,12 @@ def _samples_of_texts(lists: list[Any], name: str) -> Samples | None:
         array = pa.array(lists, pa.large_list(pa.large_string()))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
-    return Samples(pa.chunked_array([array.values]), sizes, name)
+    return pa.chunked_array([array.values])
 
 
 def _is_numeric_array(row: Any) -> bool:
     is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
     return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
-
-
-def _entries(row) -> list[Any]:
-    for method in ("tolist", "to_pylist"):
-        if hasattr(row, method):
-            try:
-                return getattr(row, method)()
-            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
-                return to_array(row).tolist()
-    return list(row)
 
 
 # --- Outcomes -----------------------------------------------------------------------------
