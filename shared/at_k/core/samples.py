@@ -340,24 +340,24 @@ def read_samples(
     if is_counts(values):
         rows = _samples_of_counts(values, name)
     else:
-        if is_frame(values):
-            values = sample_rows(values, name)
-        if isinstance(values, list):
-            rows = _samples_of_lists(values, name, flat_is_one_question)
-        elif isinstance(values, np.ndarray):
-            rows = _samples_of_array(values, name, flat_is_one_question)
-        elif is_list_like(values):
-            rows = _samples_of_column(values, name, flat_is_one_question)
-        else:
-            raise ValueError(
-                f"{name} is {short(values)}: give a list with the samples of each question."
-            )
+        values = sample_rows(values, name) if is_frame(values) else values
+        rows = _samples_of_rows(values, name, flat_is_one_question)
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
         place = Place(name, int(rows.sizes.argmin()))
         raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return rows
+
+
+def _samples_of_rows(rows: Any, name: str, flat_is_one_question: bool) -> Samples:
+    if not is_list_like(rows):
+        raise ValueError(f"{name} is {short(rows)}: give a list with the samples of each question.")
+    if isinstance(rows, list):
+        return _samples_of_lists(rows, name, flat_is_one_question)
+    if isinstance(rows, np.ndarray):
+        return _samples_of_array(rows, name, flat_is_one_question)
+    return _samples_of_column(rows, name, flat_is_one_question)
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
