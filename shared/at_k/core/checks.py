@@ -122,12 +122,20 @@ def has_no_axes(value) -> bool:
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
-def item_of(name: str, value) -> Any:
-    """Return one number of NumPy or of a library of tensors as one of Python."""
+def plain_number(name: str, value) -> Any:
+    """Return one number of NumPy or of a library of tensors as one of Python.
+
+    A number of lower precision than a double is the shortest decimal that rounds to it:
+    np.float32(0.6) is 0.6, and not 0.6000000238.
+    """
     try:
-        return value.item()
+        number = value.item()
     except RuntimeError as error:  # a tensor of torch without data
         raise TypeError(f"{name} is a {type(value).__name__} without a value: {error}") from error
+    precision = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    if precision in ("float16", "float32"):
+        return float(str(np.dtype(precision).type(number)))
+    return number
 
 
 def is_list_like(value) -> bool:
@@ -280,7 +288,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
-    entries = [item_of(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
+    entries = [plain_number(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -313,7 +321,7 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
     """
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
-        value = item_of(name, value)
+        value = plain_number(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
         try:
@@ -347,7 +355,7 @@ def check_count(name: str, value, wanted: str = "give a positive integer", least
         least: smallest valid number.
     """
     if not isinstance(value, int) and has_no_axes(value):
-        value = item_of(name, value)
+        value = plain_number(name, value)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return int(value)
@@ -403,7 +411,7 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
         name: of the parameter, for messages.
     """
     if not isinstance(k, int) and has_no_axes(k):
-        k = item_of(name, k)
+        k = plain_number(name, k)
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
         raise ValueError(f"{name} is {short(k)}: give a positive integer, at most a million.")

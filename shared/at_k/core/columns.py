@@ -24,7 +24,6 @@ from .containers import (
     plain_container,
     plain_entry,
     plain_types,
-    shortest_decimal,
     to_numpy,
 )
 from .samples import Samples, sample_place
@@ -99,7 +98,7 @@ def _as_doubles(numbers: np.ndarray) -> np.ndarray:
     if numbers.dtype.kind != "f" or numbers.itemsize == 8:
         return numbers
     distinct, index = np.unique(numbers, return_inverse=True)
-    return np.array([shortest_decimal(number) for number in distinct])[index]
+    return np.array([float(str(number)) for number in distinct])[index]
 
 
 # --- Values of Python ---------------------------------------------------------------------

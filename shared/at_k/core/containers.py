@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import has_no_axes, is_frame, is_list_like, is_masked
+from .checks import has_no_axes, is_frame, is_list_like, is_masked, plain_number
 
 QUESTION_NAMES = (
     *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
@@ -61,17 +61,6 @@ def to_array(values) -> np.ndarray:
     return array.astype(np.float32) if is_foreign else array
 
 
-def shortest_decimal(number) -> Any:
-    """Return a number of lower precision than a double as the shortest decimal that rounds to it.
-
-    np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
-    """
-    if isinstance(number, (float, int)) or not has_no_axes(number):
-        return number
-    value = to_array(number)[()]
-    return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
-
-
 def plain_entry(value) -> Any:
     """Return a number, a text or a missing value of any library as one of Python."""
     if type(value).__name__ in ("NAType", "MaskedConstant"):  # of pandas, and of a masked array
@@ -88,10 +77,7 @@ def plain_entry(value) -> Any:
         except ValueError:  # a signaling nan
             return float("nan")
         return int(value) if number.is_integer() else number
-    if not has_no_axes(value):
-        return value
-    value = shortest_decimal(value)
-    return value.item() if hasattr(value, "item") else value
+    return plain_number("An entry", value) if has_no_axes(value) else value
 
 
 # --- Containers ---------------------------------------------------------------------------

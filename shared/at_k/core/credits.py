@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from .checks import as_list, check_number
-from .containers import shortest_decimal
 from .score import Score, ScoreId
 
 _MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
@@ -62,14 +61,8 @@ def threshold(k: int, tau: float) -> Credits:
 
 
 def check_tau(tau, name: str = "tau") -> float:
-    """Return the threshold tau as a float in [0, 1].
-
-    A number of lower precision is read as its shortest decimal: its binary value can be larger, and
-    would then require more samples.
-    """
-    return check_number(
-        name, shortest_decimal(tau), "a threshold is a share of the k samples, from 0 to 1", 0, 1
-    )
+    """Return the threshold tau as a float in [0, 1]."""
+    return check_number(name, tau, "a threshold is a share of the k samples, from 0 to 1", 0, 1)
 
 
 def check_thresholds(thresholds) -> list[float]:

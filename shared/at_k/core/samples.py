@@ -428,23 +428,29 @@ def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -
     if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
         return Samples(np.concatenate(lists), _lengths(lists), name)
     lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
-    entries = list(itertools.chain.from_iterable(lists))
-    if not {*map(type, entries)} <= PLAIN_TYPES:
-        check_depth(name, lists)
-        entries = [plain_entry(entry) for entry in entries]
-        if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
-            with contextlib.suppress(UnicodeDecodeError):
-                entries = [x.decode() if type(x) is bytes else x for x in entries]
-    numbers = _numbers_of_entries(entries)
-    values, scored = (entries, None) if numbers is None else numbers
+    entries = _plain_entries(lists, name)
+    values, scored = _numbers(entries) or (entries, None)
     return Samples(values, _lengths(lists), name, scored)
+
+
+def _plain_entries(lists: list[Any], name: str) -> list[Any]:
+    """Return the entries of all lists as values of Python."""
+    entries = list(itertools.chain.from_iterable(lists))
+    if {*map(type, entries)} <= PLAIN_TYPES:
+        return entries
+    check_depth(name, lists)
+    entries = [plain_entry(entry) for entry in entries]
+    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
+        with contextlib.suppress(UnicodeDecodeError):
+            return [x.decode() if type(x) is bytes else x for x in entries]
+    return entries
 
 
 def _lengths(lists: list[Any]) -> np.ndarray:
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def _numbers_of_entries(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
     """Return an array of entries, and where they are not None; None if no array holds them."""
     types, scored = {*map(type, entries)}, None
     if not types <= PLAIN_TYPES - {str}:
@@ -528,24 +534,24 @@ def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
 
 def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
     """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
-    entries, index = rows.values, None
-    if not isinstance(entries, list) and str(entries.type) != "large_string":
-        entries = entries.to_pylist()
-    if not isinstance(entries, list):  # texts of Arrow: the distinct ones suffice
-        encoded = entries.combine_chunks().dictionary_encode()
-        entries, index = encoded.dictionary.to_pylist(), to_numpy(encoded.indices.fill_null(-1))
-        entries.append(None)
+    entries, index = _distinct_samples(rows.values)
     numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
     for entry, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):
-            sample = entry if index is None else int(np.argmax(index == entry))
-            raise _no_outcome(rows, sample, number, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)
-    values = np.asarray([0 if number is None else number for number in numbers])
-    if index is not None:
-        values, scored = values[index], scored[index]
+            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
+    values = np.asarray([0 if number is None else number for number in numbers])[index]
     return values, None if scored.all() else scored
+
+
+def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
+    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
+    if isinstance(values, list) or str(values.type) != "large_string":
+        entries = values if isinstance(values, list) else values.to_pylist()
+        return entries, np.arange(len(entries))
+    encoded = values.combine_chunks().dictionary_encode()
+    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
 
 
 def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
