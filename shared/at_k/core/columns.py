@@ -133,18 +133,23 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         with suppress(UnicodeEncodeError):
             return pa.array(values, TEXTS)
     values = [plain_entry(value) for value in values]
+    array = _array_of_one_type(values)
+    return to_json(values, name, sizes) if array is None else array
+
+
+def _array_of_one_type(values: list[Any]) -> pa.Array | None:
+    """Return values as an array; None if they have several types, or if some are dicts."""
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
-    if len(kinds) <= 1 or lists_of_one_type:
-        try:
-            array = pa.array(values, TEXTS if kinds == {str} else None)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            array = None
-        # A struct has the keys of all dicts, with None where a dict lacks one.
-        if array is not None and "struct" not in str(array.type):
-            return array
-    return to_json(values, name, sizes)
+    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
+    if len(kinds) > 1 and not are_lists_of_one_type:
+        return None
+    try:
+        array = pa.array(values, TEXTS if kinds == {str} else None)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    # A struct would have the keys of all dicts, with None where a dict lacks one.
+    return None if "struct" in str(array.type) else array
 
 
 _PLAIN_TEXTS = {str, type(None)}

@@ -40,7 +40,7 @@ class PosteriorIntervals(IntervalMethod):
         def of_counts(
             rows: np.ndarray | None, multiplicity: Multiplicity
         ) -> dict[ScoreKey, Interval]:
-            used = moments if rows is None else moments.of_rows(rows)
+            used = moments if rows is None else moments.at_rows(rows)
             return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
 
         moments, bounds, name = self._moments, self._bounds, self._name

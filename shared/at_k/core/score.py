@@ -258,7 +258,7 @@ class Moments:
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
 
-    def of_rows(self, rows: np.ndarray) -> Moments:
+    def at_rows(self, rows: np.ndarray) -> Moments:
         """The moments of some of the U rows."""
-        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
+        covariance = {pair: values[rows] for pair, values in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
