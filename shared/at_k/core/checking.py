@@ -113,6 +113,8 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
+        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
+            return
         self._check_checker()
         self._check_options()
         if self._package_checker is not None:

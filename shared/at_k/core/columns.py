@@ -82,7 +82,8 @@ def _column_of_references(references: Any) -> pa.ChunkedArray:
     if isinstance(references, np.ndarray) and references.ndim == 1:
         return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(references)))])
     if not isinstance(references, pa.ChunkedArray):
-        entries = entries_of("references", references)
+        is_list = isinstance(references, list)
+        entries = references if is_list else entries_of("references", references)
         check_depth("references", entries)
         return pa.chunked_array([_typed_array(entries, "references")])
     column = plain_types(references)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from .checks import as_list, check_number
 from .score import Score, ScoreId
 
+_VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
 _MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
 
 Credits = tuple[float, ...]
@@ -60,15 +61,15 @@ def threshold(k: int, tau: float) -> Credits:
     return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
 
 
-def check_tau(tau, name: str = "tau") -> float:
+def check_tau(tau) -> float:
     """Return the threshold tau as a float in [0, 1]."""
-    return check_number(name, tau, "a threshold is a share of the k samples, from 0 to 1", 0, 1)
+    return check_number("tau", tau, _VALID_TAU, 0, 1)
 
 
 def check_thresholds(thresholds) -> list[float]:
     """Return one or more thresholds, each from 0 to 1."""
     values = as_list("thresholds", thresholds)
-    return [check_tau(tau, f"thresholds[{index}]") for index, tau in enumerate(values)]
+    return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
 
 
 def above_half(k: int) -> Credits:

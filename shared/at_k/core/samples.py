@@ -340,7 +340,6 @@ def read_samples(
     if is_counts(values):
         rows = _samples_of_counts(values, name)
     else:
-        values = sample_rows(values, name) if is_frame(values) else values
         rows = _samples_of_rows(values, name, flat_is_one_question)
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
@@ -351,10 +350,12 @@ def read_samples(
 
 
 def _samples_of_rows(rows: Any, name: str, flat_is_one_question: bool) -> Samples:
-    if not is_list_like(rows):
-        raise ValueError(f"{name} is {short(rows)}: give a list with the samples of each question.")
     if isinstance(rows, list):
         return _samples_of_lists(rows, name, flat_is_one_question)
+    if is_frame(rows):
+        return _samples_of_rows(sample_rows(rows, name), name, flat_is_one_question)
+    if not is_list_like(rows):
+        raise ValueError(f"{name} is {short(rows)}: give a list with the samples of each question.")
     if isinstance(rows, np.ndarray):
         return _samples_of_array(rows, name, flat_is_one_question)
     return _samples_of_column(rows, name, flat_is_one_question)
