@@ -161,34 +161,19 @@ def as_list(name: str, value) -> list[Any]:
 def check_depth(name: str, values: Sequence[Any]) -> None:
     """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
 
-    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack. A list
-    whose own `__len__` fails crashes Arrow as well.
+    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
     """
     for index, value in enumerate(values):
-        if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
-            continue
-        level = {id(value): value}
+        level = [value] if isinstance(value, (list, tuple, dict)) else []
         for _ in range(50):
-            level = {
-                id(entry): entry
-                for nested in level.values()
-                for entry in _entries_of_nested(Place(name, index), nested)
-                if isinstance(entry, (list, tuple, dict))
-            }
             if not level:
                 break
-        else:
+            inner = (x for x in level for x in (x.values() if isinstance(x, dict) else x))
+            # By their ids, because a list may occur many times.
+            level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
+        if level:
             what = " is nested more than 50 levels deep"
             raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
-
-
-def _entries_of_nested(place: Place, values: list | tuple | dict) -> Iterable[Any]:
-    try:
-        len(values)
-    except Exception as error:  # whatever the caller's class raises
-        what = f" has a {type(values).__name__} without a length: {error}"
-        raise InputError(place, what) from error
-    return values.values() if isinstance(values, dict) else values
 
 
 def entries_of(name: str, values) -> list[Any]:

@@ -63,11 +63,6 @@ class DoubleDouble:
         return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))
 
     @staticmethod
-    def exact_product(a: np.ndarray, b: np.ndarray) -> DoubleDouble:
-        """Return the product of two arrays of doubles without rounding error."""
-        return DoubleDouble(*_two_product(a, b))
-
-    @staticmethod
     def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
         """Join arrays along the last axis."""
         return DoubleDouble(
