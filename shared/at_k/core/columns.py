@@ -39,7 +39,7 @@ def stored(rows: Samples, references: Any = None) -> Samples:
     """Return rows with their values in an Arrow column, and with references.
 
     Args:
-        rows: as `read_rows` returns them.
+        rows: as `read_samples` returns them.
         references: one for each question, in any container; or None if there are none.
 
     Raises:
@@ -48,12 +48,7 @@ def stored(rows: Samples, references: Any = None) -> Samples:
     """
     values = rows.values
     if rows.are_numbers:
-        if rows.scored is not None and not rows.scored.any():
-            array = pa.nulls(len(values))
-        else:
-            missing = None if rows.scored is None else ~rows.scored
-            array = from_numpy(_as_doubles(values), missing)
-        values = pa.chunked_array([array])
+        values = _column_of_numbers(values, rows.scored)
     elif isinstance(values, list):
         check_types(rows)
         values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
@@ -80,26 +75,30 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
 
 def _column_of_references(references: Any) -> pa.ChunkedArray:
     if isinstance(references, np.ndarray) and references.ndim == 1:
-        return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(references)))])
+        return _column_of_numbers(references)
     if not isinstance(references, pa.ChunkedArray):
         is_list = isinstance(references, list)
         entries = references if is_list else entries_of("references", references)
         check_depth("references", entries)
         return pa.chunked_array([_typed_array(entries, "references")])
     column = plain_types(references)
-    if str(column.type) not in ("halffloat", "float"):
-        return column
-    numbers, present = numbers_and_scored(column)
-    missing = None if present is None else ~present
-    return pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
+    is_short = str(column.type) in ("halffloat", "float")
+    return _column_of_numbers(*numbers_and_scored(column)) if is_short else column
 
 
-def _as_doubles(numbers: np.ndarray) -> np.ndarray:
-    """Return floats of lower precision as the doubles of their shortest decimals."""
-    if numbers.dtype.kind != "f" or numbers.itemsize == 8:
-        return numbers
-    distinct, index = np.unique(numbers, return_inverse=True)
-    return np.array([float(str(number)) for number in distinct])[index]
+def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:
+    """Return numbers as a column, floats of lower precision as their shortest decimals.
+
+    Args:
+        numbers: (S,).
+        present: (S,) False for numbers that stand for None, or None if all are present.
+    """
+    if present is not None and not present.any():
+        return pa.chunked_array([pa.nulls(len(numbers))])
+    if numbers.dtype.kind == "f" and numbers.itemsize < 8:
+        distinct, index = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(number)) for number in distinct])[index]
+    return pa.chunked_array([from_numpy(numbers, None if present is None else ~present)])
 
 
 # --- Values of Python ---------------------------------------------------------------------

@@ -18,14 +18,9 @@ import numpy as np
 
 from .checks import has_no_axes, is_frame, is_list_like, is_masked, plain_number
 
-QUESTION_NAMES = (
+_NOT_SAMPLES = {
     *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
     *("instance_id", "qid", "id", "question", "problem", "prompt"),
-)
-"""The usual names of the column that identifies questions, in order of precedence."""
-
-_NOT_SAMPLES = {
-    *QUESTION_NAMES,
     *("task", "model", "group", "cluster", "uid", "uuid"),
     *("idx", "index", "epoch", "seed", "sample_id"),
     *("reference", "answer", "target"),

@@ -10,7 +10,7 @@ A function takes outcomes, and a metric takes predictions, as
 
 `read_samples` finds the values of all samples and the number of samples of each question. Numbers
 become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
-or an Arrow column: `columns` stores those that are to be checked, and `read_labels` reads labels.
+or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
 
 Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
 inputs, unscored samples and shards of a run are all counts.
