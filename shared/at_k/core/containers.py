@@ -50,9 +50,8 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
-    is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
-    is_foreign = is_foreign or (array.dtype.kind == "V" and array.dtype.name == "bfloat16")
+    # JAX's own types of floats, which np.unique and others cannot sort.
+    is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
     return array.astype(np.float32) if is_foreign else array
 
 
