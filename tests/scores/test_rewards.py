@@ -82,6 +82,20 @@ def test_max_at_k_of_categories_is_the_mean_over_all_subsets(w, data):
     assert at_k.max_at_k(R, k, w) == pytest.approx(float(mean), rel=1e-14, abs=1e-15)
 
 
+@given(st.data())
+@settings(deadline=None, max_examples=30)
+def test_max_at_k_of_thousands_of_samples_agrees_with_exact_fractions(data):
+    n, w = data.draw(st.integers(129, 10_000)), [0.0, 0.3, 1.0]
+    first, second = sorted(data.draw(st.integers(0, n)) for _ in range(2))
+    k = data.draw(st.one_of(st.integers(1, 20), st.integers(1, n)))
+    at_most = [Fraction(math.comb(m, k), math.comb(n, k)) for m in (first, second, n)]
+    expected = w[1] * float(at_most[1] - at_most[0]) + w[2] * float(1 - at_most[1])
+    table = at_k.Counts([[first, second - first, n - second]])
+    assert at_k.max_at_k(table, k, w=w) == pytest.approx(expected, rel=1e-13)
+    ranked = np.repeat(w, [first, second - first, n - second])
+    assert real_rewards(read_outcomes([ranked])).max_of(k)[0] == pytest.approx(expected, rel=1e-13)
+
+
 # --- Posterior moments ------------------------------------------------------------------
 
 
