@@ -15,7 +15,6 @@ import itertools
 import json
 import math
 import numpy as np
-import operator
 import os
 import platform
 import pyarrow as pa
@@ -37,9 +36,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Iterable, Mapping
 from collections.abc import Iterator
-from collections.abc import Iterator, Mapping
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
@@ -62,7 +59,6 @@ from functools import cached_property
 from functools import cached_property, partial
 from functools import lru_cache
 from functools import partial
-from functools import reduce
 from numbers import Integral, Real
 from numbers import Real
 from pathlib import Path
@@ -351,12 +347,20 @@ def has_no_axes(value) -> bool:
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
-def item_of(name: str, value) -> Any:
-    """Return one number of NumPy or of a library of tensors as one of Python."""
+def plain_number(name: str, value) -> Any:
+    """Return one number of NumPy or of a library of tensors as one of Python.
+
+    A number of lower precision than a double is the shortest decimal that rounds to it:
+    np.float32(0.6) is 0.6, and not 0.6000000238.
+    """
     try:
-        return value.item()
+        number = value.item()
     except RuntimeError as error:  # a tensor of torch without data
         raise TypeError(f"{name} is a {type(value).__name__} without a value: {error}") from error
+    precision = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    if precision in ("float16", "float32"):
+        return float(str(np.dtype(precision).type(number)))
+    return number
 
 
 def is_list_like(value) -> bool:
@@ -382,34 +386,19 @@ def as_list(name: str, value) -> list[Any]:
 def check_depth(name: str, values: Sequence[Any]) -> None:
     """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
 
-    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack. A list
-    whose own `__len__` fails crashes Arrow as well.
+    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
     """
     for index, value in enumerate(values):
-        if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
-            continue
-        level = {id(value): value}
+        level = [value] if isinstance(value, (list, tuple, dict)) else []
         for _ in range(50):
-            level = {
-                id(entry): entry
-                for nested in level.values()
-                for entry in _entries_of_nested(Place(name, index), nested)
-                if isinstance(entry, (list, tuple, dict))
-            }
             if not level:
                 break
-        else:
+            inner = (x for x in level for x in (x.values() if isinstance(x, dict) else x))
+            # By their ids, because a list may occur many times.
+            level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
+        if level:
             what = " is nested more than 50 levels deep"
             raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
-
-
-def _entries_of_nested(place: Place, values: list | tuple | dict) -> Iterable[Any]:
-    try:
-        len(values)
-    except Exception as error:  # whatever the caller's class raises
-        what = f" has a {type(values).__name__} without a length: {error}"
-        raise InputError(place, what) from error
-    return values.values() if isinstance(values, dict) else values
 
 
 def entries_of(name: str, values) -> list[Any]:
@@ -509,7 +498,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
-    entries = [item_of(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
+    entries = [plain_number(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -542,7 +531,7 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
     """
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
-        value = item_of(name, value)
+        value = plain_number(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
         try:
@@ -576,7 +565,7 @@ def check_count(name: str, value, wanted: str = "give a positive integer", least
         least: smallest valid number.
     """
     if not isinstance(value, int) and has_no_axes(value):
-        value = item_of(name, value)
+        value = plain_number(name, value)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return int(value)
@@ -632,7 +621,7 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
         name: of the parameter, for messages.
     """
     if not isinstance(k, int) and has_no_axes(k):
-        k = item_of(name, k)
+        k = plain_number(name, k)
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
         raise ValueError(f"{name} is {short(k)}: give a positive integer, at most a million.")
@@ -695,7 +684,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "984f79674bc9"
+KERNEL = "81f66c906c62"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -823,317 +812,6 @@ class _Package:
 
 
 PACKAGE = _Package()
-
-
-# --- shared/at_k/core/double_double.py ------------------------------------------------------------
-
-"""Double-double arithmetic, and tables of rising factorials that never overflow.
-
-A double-double number is the unevaluated sum of two doubles and carries about 32 decimal digits.
-The probabilities in `distributions` are quotients of products of factorials. In double-double
-arithmetic they keep all the digits of a double, from 1 down to 1e-300 and for up to a million
-samples, and a variance stays accurate when it is the difference of two numbers that agree in
-their first fifteen digits.
-
-Source: T. J. Dekker, A floating-point technique for extending the available precision,
-Numerische Mathematik 18 (1971).
-"""
-
-
-_MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
-LARGE_TABLE = 1 << 17  # entries: of a larger table, only what is needed is computed
-_ENTRIES_OF_A_STEP = 16  # of a table: one is computed with integers, the others from it
-
-
-@dataclass(frozen=True, slots=True)
-class DoubleDouble:
-    """An array of double-double numbers, hi + lo.
-
-    Attributes:
-        hi: the numbers rounded to doubles.
-        lo: what the rounding left over, of the same shape.
-    """
-
-    hi: np.ndarray
-    lo: np.ndarray
-
-    def __getitem__(self, index) -> DoubleDouble:
-        return DoubleDouble(self.hi[index], self.lo[index])
-
-    def __neg__(self) -> DoubleDouble:
-        return DoubleDouble(-self.hi, -self.lo)
-
-    def __add__(self, other: DoubleDouble) -> DoubleDouble:
-        hi, lo = _two_sum(self.hi, other.hi)
-        return DoubleDouble(*_fast_two_sum(hi, lo + (self.lo + other.lo)))
-
-    def __sub__(self, other: DoubleDouble) -> DoubleDouble:
-        return self + -other
-
-    def __mul__(self, other: DoubleDouble) -> DoubleDouble:
-        hi, lo = _two_product(self.hi, other.hi)
-        return DoubleDouble(*_fast_two_sum(hi, lo + (self.hi * other.lo + self.lo * other.hi)))
-
-    @staticmethod
-    def from_doubles(values) -> DoubleDouble:
-        """Return the doubles `values` with lo = 0."""
-        hi = np.array(values, dtype=float)
-        return DoubleDouble(hi, np.zeros_like(hi))
-
-    @staticmethod
-    def from_fraction(number: Fraction) -> DoubleDouble:
-        """Return a fraction, rounded."""
-        hi = float(number)
-        return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))
-
-    @staticmethod
-    def exact_product(a: np.ndarray, b: np.ndarray) -> DoubleDouble:
-        """Return the product of two arrays of doubles without rounding error."""
-        return DoubleDouble(*_two_product(a, b))
-
-    @staticmethod
-    def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
-        """Join arrays along the last axis."""
-        return DoubleDouble(
-            np.concatenate([array.hi for array in arrays], axis=-1),
-            np.concatenate([array.lo for array in arrays], axis=-1),
-        )
-
-    def sum(self) -> DoubleDouble:
-        """Return the pairwise sum over the last axis."""
-        total = self
-        while (size := total.hi.shape[-1]) > 1:
-            half = size // 2
-            pairs = total[..., :half] + total[..., half : 2 * half]
-            total = pairs if size % 2 == 0 else DoubleDouble.concatenate([pairs, total[..., -1:]])
-        return total[..., 0]
-
-    def suffix_sums(self) -> DoubleDouble:
-        """Return, for each position of the last axis, the sum from there to the end.
-
-        Those from even positions are sums of pairs, so there are two steps per number.
-        """
-        size = self.hi.shape[-1]
-        hi, lo = self.hi.copy(), self.lo.copy()
-        if size > 1:
-            pairs = self[..., : size - size % 2 : 2] + self[..., 1::2]
-            if size % 2:
-                pairs = DoubleDouble.concatenate([pairs, self[..., -1:]])
-            even = pairs.suffix_sums()
-            odd = self[..., 1:-1:2] + even[..., 1:]
-            for positions, part in ((slice(None, None, 2), even), (slice(1, -1, 2), odd)):
-                hi[..., positions], lo[..., positions] = part.hi, part.lo
-        return DoubleDouble(hi, lo)
-
-
-@dataclass(frozen=True, slots=True)
-class ScaledDoubleDouble:
-    """An array of numbers mantissa * 2**exponent, for magnitudes outside the range of doubles.
-
-    Attributes:
-        mantissa: double-double numbers.
-        exponent: integers of the same shape.
-    """
-
-    mantissa: DoubleDouble
-    exponent: np.ndarray
-
-    def __getitem__(self, index) -> ScaledDoubleDouble:
-        return ScaledDoubleDouble(self.mantissa[index], self.exponent[index])
-
-    def __mul__(self, other: ScaledDoubleDouble) -> ScaledDoubleDouble:
-        return ScaledDoubleDouble(self.mantissa * other.mantissa, self.exponent + other.exponent)
-
-    def where(self, mask: np.ndarray) -> ScaledDoubleDouble:
-        """Return the numbers where the mask is True, and 0 elsewhere."""
-        masked = DoubleDouble(self.mantissa.hi * mask, self.mantissa.lo * mask)
-        return ScaledDoubleDouble(masked, self.exponent)
-
-    def inverse(self) -> ScaledDoubleDouble:
-        """Return 1 / numbers, which are not 0."""
-        return ScaledDoubleDouble(_inverse(self.mantissa), -self.exponent)
-
-    def prefix_products(self) -> ScaledDoubleDouble:
-        """Return the products of the first 0, 1, .., all numbers of the last axis.
-
-        Those of even numbers of factors are products of pairs, so there are two steps per factor.
-        """
-        *shape, size = self.exponent.shape
-        if size == 0:
-            return scaled(DoubleDouble.from_doubles(np.ones((*shape, 1))))
-        pairs = self[..., : size - size % 2 : 2] * self[..., 1::2]
-        even = scaled(pairs.mantissa, pairs.exponent).prefix_products()
-        odd = even[..., : (size + 1) // 2] * self[..., ::2]
-        odd = scaled(odd.mantissa, odd.exponent)
-        hi, lo = np.empty((2, *shape, size + 1))
-        exponent = np.empty((*shape, size + 1), np.int64)
-        for start, part in enumerate((even, odd)):
-            hi[..., start::2], lo[..., start::2] = part.mantissa.hi, part.mantissa.lo
-            exponent[..., start::2] = part.exponent
-        return ScaledDoubleDouble(DoubleDouble(hi, lo), exponent)
-
-    def product(self) -> ScaledDoubleDouble:
-        """Return the pairwise product over the last axis, of one number at least."""
-        total = self
-        while (size := total.exponent.shape[-1]) > 1:
-            half = size // 2
-            pairs = total[..., :half] * total[..., half : 2 * half]
-            pairs = scaled(pairs.mantissa, pairs.exponent)
-            total = (
-                pairs if size % 2 == 0 else ScaledDoubleDouble.concatenate([pairs, total[..., -1:]])
-            )
-        return total[..., 0]
-
-    @staticmethod
-    def concatenate(arrays: list[ScaledDoubleDouble]) -> ScaledDoubleDouble:
-        """Join arrays along the last axis."""
-        return ScaledDoubleDouble(
-            DoubleDouble.concatenate([array.mantissa for array in arrays]),
-            np.concatenate([array.exponent for array in arrays], axis=-1),
-        )
-
-    def to_double_double(self) -> DoubleDouble:
-        """Return the numbers without a separate exponent; those below the smallest double are 0."""
-        # The clip changes no result, as no double has such an exponent; ldexp takes a C int.
-        exponent = np.minimum(np.maximum(self.exponent, -4000), 4000).astype(np.intc)
-        with np.errstate(under="ignore"):
-            return DoubleDouble(
-                np.ldexp(self.mantissa.hi, exponent), np.ldexp(self.mantissa.lo, exponent)
-            )
-
-
-# --- Rising and falling factorials --------------------------------------------------------
-
-
-def rising_factorials(
-    base: Fraction, size: int
-) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
-    """Return tables of base (base + 1) .. (base + m - 1) for m = 0 .. size, and of the inverses.
-
-    With base 1 these are the factorials. The tables may be longer than `size` + 1.
-
-    Args:
-        base: a positive double, or a sum of doubles.
-        size: the largest m.
-    """
-    # Sizes are rounded up, so that similar sizes share a cached table.
-    rounded = 1 << max(6, (int(size) - 1).bit_length())
-    if rounded > LARGE_TABLE:
-        rounded = -(-int(size) // LARGE_TABLE) * LARGE_TABLE
-    return _rising_factorials(base, rounded)
-
-
-@lru_cache(maxsize=8)
-def _rising_factorials(
-    base: Fraction, size: int
-) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
-    # Every 16th entry is computed with integers, and the 15 after it in double-double arithmetic.
-    # The denominator of a double is a power of two: integers hold the product of the numerators,
-    # and the power of two goes to the exponent. Each step cuts the mantissa to _MANTISSA_BITS.
-    numerator, denominator = base.as_integer_ratio()
-    shift = _ENTRIES_OF_A_STEP * (denominator.bit_length() - 1)
-    mantissas, exponents = [1 << _MANTISSA_BITS], [0]
-    for _ in range(size // _ENTRIES_OF_A_STEP):
-        end = numerator + _ENTRIES_OF_A_STEP * denominator
-        mantissa = mantissas[-1] * math.prod(range(numerator, end, denominator))
-        excess = mantissa.bit_length() - 1 - _MANTISSA_BITS
-        mantissas.append(mantissa >> excess if excess >= 0 else mantissa << -excess)
-        exponents.append(exponents[-1] + excess - shift)
-        numerator = end
-    entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
-    entries = [entry]
-    start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
-    for offset in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * scaled(DoubleDouble.from_doubles(first + offset) + start)
-        entries.append(entry)
-    table = ScaledDoubleDouble(
-        DoubleDouble(
-            np.stack([entry.mantissa.hi for entry in entries], axis=1).ravel(),
-            np.stack([entry.mantissa.lo for entry in entries], axis=1).ravel(),
-        ),
-        np.stack([entry.exponent for entry in entries], axis=1).ravel(),
-    )
-    return table, _Inverse(table) if size > LARGE_TABLE else table.inverse()
-
-
-def factorial_power(start: np.ndarray, k: int, step: int) -> ScaledDoubleDouble:
-    """Return rise(start, k) for step 1 and fall(start, k) for step -1, in k steps for each number.
-
-    For large numbers, this takes less time than a table of factorials.
-    """
-    result = scaled(DoubleDouble.from_doubles(np.ones(start.shape)))
-    block = max(1, LARGE_TABLE // start.size)
-    for first in range(0, k, block):
-        factors = start[..., None] + step * np.arange(first, min(k, first + block))
-        of_block = result * scaled(DoubleDouble.from_doubles(factors)).product()
-        result = scaled(of_block.mantissa, of_block.exponent)
-    return result
-
-
-class _Inverse:
-    """The inverses of a large table, computed when they are needed: most never are."""
-
-    def __init__(self, table: ScaledDoubleDouble):
-        self._table = table
-
-    def __getitem__(self, index) -> ScaledDoubleDouble:
-        return self._table[index].inverse()
-
-
-def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:
-    """Return numbers with mantissas from 1/2 to 1, or 0.
-
-    Args:
-        numbers: that are multiplied by 2**times_two_to.
-        times_two_to: integers.
-    """
-    hi, exponent = np.frexp(numbers.hi)
-    mantissa = DoubleDouble(hi, np.ldexp(numbers.lo, -exponent))
-    return ScaledDoubleDouble(mantissa, exponent.astype(np.int64) + times_two_to)
-
-
-def _inverse(numbers: DoubleDouble) -> DoubleDouble:
-    """Return 1 / numbers by a step of Newton's method."""
-    start = DoubleDouble.from_doubles(1 / numbers.hi)
-    return start + start * (DoubleDouble.from_doubles(1.0) - numbers * start)
-
-
-def _from_integers(mantissas: list[int]) -> DoubleDouble:
-    """Return integers times 2**-_MANTISSA_BITS."""
-    tops = [float(mantissa) for mantissa in mantissas]
-    rests = [float(mantissa - int(top)) for mantissa, top in zip(mantissas, tops, strict=True)]
-    return DoubleDouble(np.ldexp(tops, -_MANTISSA_BITS), np.ldexp(rests, -_MANTISSA_BITS))
-
-
-# --- Error-free transformations ---------------------------------------------------------
-
-
-def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and the rounding error."""
-    total = a + b
-    virtual = total - a
-    return total, (a - (total - virtual)) + (b - virtual)
-
-
-def _fast_two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and the rounding error, if |a| >= |b|."""
-    total = a + b
-    return total, b - (total - a)
-
-
-def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a * b rounded, and the rounding error."""
-    product = a * b
-    a_top, b_top = _upper_half(a), _upper_half(b)
-    a_rest, b_rest = a - a_top, b - b_top
-    error = ((a_top * b_top - product) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
-    return product, error
-
-
-def _upper_half(a: np.ndarray) -> np.ndarray:
-    """Return the first 26 bits of each double (Veltkamp's split)."""
-    scaled = 134217729.0 * a  # 2**27 + 1
-    return scaled - (scaled - a)
 
 
 # --- shared/at_k/core/score.py --------------------------------------------------------------------
@@ -1388,25 +1066,25 @@ class Moments:
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
 
-    def of_rows(self, rows: np.ndarray) -> Moments:
+    def at_rows(self, rows: np.ndarray) -> Moments:
         """The moments of some of the U rows."""
-        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
+        covariance = {pair: values[rows] for pair, values in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
 # --- shared/at_k/core/containers.py ---------------------------------------------------------------
 
-"""Arrays, tensors and data frames of other libraries as values of NumPy and Python."""
+"""What users hand in, of any library, as one of a few forms of Python, NumPy and Arrow.
 
+`plain_container` makes of every container a list, an array of numbers or a column of Arrow, and
+`plain_entry` of every entry a value of Python. Nothing here imports pyarrow before it has to,
+because that takes half as long as importing all of at_k: Arrow's own objects have methods.
+"""
 
-QUESTION_NAMES = (
-    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
-    *("instance_id", "qid", "id", "question", "problem", "prompt"),
-)
-"""The usual names of the column that identifies questions, in order of precedence."""
 
 _NOT_SAMPLES = {
-    *QUESTION_NAMES,
+    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
+    *("instance_id", "qid", "id", "question", "problem", "prompt"),
     *("task", "model", "group", "cluster", "uid", "uuid"),
     *("idx", "index", "epoch", "seed", "sample_id"),
     *("reference", "answer", "target"),
@@ -1436,45 +1114,9 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
-    is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
-    is_foreign = is_foreign or (array.dtype.kind == "V" and array.dtype.name == "bfloat16")
+    # JAX's own types of floats, which np.unique and others cannot sort.
+    is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
     return array.astype(np.float32) if is_foreign else array
-
-
-def shortest_decimal(number) -> Any:
-    """Return a number of lower precision than a double as the shortest decimal that rounds to it.
-
-    np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
-    """
-    if isinstance(number, (float, int)) or not has_no_axes(number):
-        return number
-    value = to_array(number)[()]
-    if "bfloat16" in str(getattr(number, "dtype", "")):
-        return _shortest_bfloat16(float(value))
-    return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
-
-
-def shortest_decimals(values) -> Any:
-    """Return an array of bfloat16 as the doubles of its shortest decimals; other values as is."""
-    if "bfloat16" not in str(getattr(values, "dtype", "")) or has_no_axes(values):
-        return values
-    array = to_array(values)
-    distinct, index = np.unique(array, return_inverse=True)
-    decimals = np.array([_shortest_bfloat16(number) for number in distinct.tolist()], dtype=float)
-    return decimals[index].reshape(array.shape)
-
-
-def _shortest_bfloat16(value: float) -> float:
-    decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
-    return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
-
-
-def _to_bfloat16(number: float) -> np.float32:
-    """Round a number to the upper 16 bits of a float32, with ties to even."""
-    bits = int(np.float32(number).view(np.uint32))
-    bits += 0x7FFF + (bits >> 16 & 1)
-    return np.uint32(bits & 0xFFFF0000).view(np.float32)
 
 
 def plain_entry(value) -> Any:
@@ -1493,10 +1135,52 @@ def plain_entry(value) -> Any:
         except ValueError:  # a signaling nan
             return float("nan")
         return int(value) if number.is_integer() else number
-    if not has_no_axes(value):
-        return value
-    value = shortest_decimal(value)
-    return value.item() if hasattr(value, "item") else value
+    return plain_number("An entry", value) if has_no_axes(value) else value
+
+
+# --- Containers ---------------------------------------------------------------------------
+
+
+def plain_container(values) -> Any:
+    """Return a container as a list, an array of numbers, or a column of Arrow.
+
+    A data frame, and what is no container, such as a dict or a text, are returned as they are.
+
+    Raises:
+        TypeError: if a library cannot convert its array.
+    """
+    values = as_arrow(values)
+    if isinstance(values, (list, tuple)):
+        return list(values)
+    if is_frame(values) or not is_list_like(values):
+        return values
+    array = numeric_array(values)
+    if array is not None:
+        return array
+    column = arrow_column(values)
+    if column is None:
+        return plain_list(values)
+    if "arrow.json" in str(column.type):
+        return _from_json(column.to_pylist())
+    return column
+
+
+def _from_json(entry: Any) -> Any:
+    """Return the values of texts of JSON in nested lists."""
+    if isinstance(entry, list):
+        return [_from_json(nested) for nested in entry]
+    return None if entry is None else json.loads(entry)
+
+
+def plain_list(values) -> list[Any]:
+    """Return the entries of an array, a column or an iterable."""
+    for method in ("tolist", "to_pylist"):
+        if hasattr(values, method):
+            try:
+                return getattr(values, method)()
+            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
+                return to_array(values).tolist()
+    return list(values)
 
 
 def numeric_array(values) -> np.ndarray | None:
@@ -1510,12 +1194,6 @@ def numeric_array(values) -> np.ndarray | None:
     if array.dtype.kind not in "biuf":
         return None
     return array if array.itemsize <= 8 else array.astype(float)
-
-
-# --- Arrow --------------------------------------------------------------------------------
-#
-# These functions use methods of Arrow's arrays, because importing pyarrow takes half as long as
-# importing all of at_k.
 
 
 def arrow_column(values) -> Any:
@@ -1532,6 +1210,31 @@ def arrow_column(values) -> Any:
     if "view" in str(values.type) or "run_end" in str(values.type):
         return None
     return values if hasattr(values, "chunks") else chunked([values])
+
+
+def as_arrow(values) -> Any:
+    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
+
+    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
+    are.
+    """
+    if isinstance(values, memoryview):
+        return np.asarray(values)
+    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # a column of pandas
+        import pyarrow
+
+        return pyarrow.array(values)
+    if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
+        return list(values.unbind())
+    if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
+        values = values.collect()
+    for method in ("to_arrow_table", "to_arrow", "read_all"):
+        if hasattr(values, method):
+            return getattr(values, method)()
+    return values
+
+
+# --- Arrow --------------------------------------------------------------------------------
 
 
 def chunked(arrays: Iterable[Any]) -> Any:
@@ -1601,28 +1304,6 @@ def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
 # --- Data frames --------------------------------------------------------------------------
 
 
-def as_arrow(values) -> Any:
-    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
-
-    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
-    are.
-    """
-    if isinstance(values, memoryview):
-        return np.asarray(values)
-    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # a column of pandas
-        import pyarrow  # imported here, because it takes longer than all of at_k
-
-        return pyarrow.array(values)
-    if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
-        return list(values.unbind())
-    if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
-        values = values.collect()
-    for method in ("to_arrow_table", "to_arrow", "read_all"):
-        if hasattr(values, method):
-            return getattr(values, method)()
-    return values
-
-
 def column_names(frame) -> list[str]:
     """Return the names of the columns of a data frame as texts."""
     return [str(name) for name in getattr(frame, "column_names", frame.columns)]
@@ -1664,222 +1345,227 @@ def frame_rows(frame) -> np.ndarray | list[list[Any]]:
     return np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are
 
 
-# --- shared/at_k/core/distributions.py ------------------------------------------------------------
+# --- shared/at_k/core/credits.py ------------------------------------------------------------------
 
-"""The number of correct samples among k: the hypergeometric and the Beta-binomial pmf.
+"""Scores of the pass@k family, each defined by the credits of its correct samples.
 
-The samples of a question are exchangeable, so its counts are sufficient: n samples, c of them
-correct. Write C(k, j) for the binomial coefficient, fall(x, j) = x (x-1) .. (x-j+1) and
-rise(x, j) = x (x+1) .. (x+j-1).
+Take k samples of a question. A score rewards them by how many are correct: the r-th correct
+sample adds the credit w_r >= 0, so j correct samples have the value w_1 + .. + w_j. The score
+of the question is the expected value,
 
-Choose k of the n observed samples, without replacement. The number of correct ones among them
-is hypergeometric,
+    S_w = sum over r of  w_r x P(at least r of k samples are correct).
 
-    P(j) = C(k, j) fall(c, j) fall(n-c, k-j) / fall(n, k),
-
-and expected values under it are unbiased estimates. Take k new samples instead, where the
-success rate of the question has a Beta(a, b) prior before the n samples are observed. The number
-of correct ones is then Beta-binomial,
-
-    P(j) = C(k, j) rise(c+a, j) rise(n-c+b, k-j) / rise(n+a+b, k),
-
-and expected values under it are posterior means (Hariri et al. 2026, arXiv:2510.04265).
+pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
+the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
+Reasoning", which also defines the geometric combinations below. `pass_family` computes the
+expected values.
 """
 
 
-Prior = tuple[float, float]
-"""(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
+_VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
+_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
 
-_CELLS_OF_A_WINDOW = 1 << 13  # of so many, only those that do not round to 0 are computed
-_LOG_OF_0 = -746.0  # the exponential of which rounds to 0
+Credits = tuple[float, ...]
+"""The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
 
 
-def pmf(
-    n: np.ndarray,
-    c: np.ndarray,
-    k: int,
-    prior: Prior | None = None,
-    correct: np.ndarray | None = None,
-) -> DoubleDouble:
-    """P(j of k samples are correct) for U questions (n, c): (U, k + 1), or (U, J).
+def at_least(k: int, needed: int) -> Credits:
+    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
 
-    Args:
-        n: (U,) samples. Without a prior, k <= n.
-        c: (U,) correct samples, 0 <= c <= n.
-        k: size of the subset, or number of new samples.
-        prior: of new samples. Without it, the k samples are a subset of the n.
-        correct: (J,) the values of j, by default 0 .. k.
+    Fewer than `needed` samples always have the value 0.
     """
-    correct = np.arange(k + 1) if correct is None else correct
-    if not len(n):
-        return DoubleDouble.from_doubles(np.empty((0, len(correct))))
-    few = len(correct) < _CELLS_OF_A_WINDOW
-    if k < _CELLS_OF_A_WINDOW or (few and not _needs_large_table(n, k, prior)):
-        return _cells_of_pmf(n, c, k, prior, correct)
-    inside, cells = likely_pmf(n, c, k, prior)
-    column = correct - inside.start
-    known = np.flatnonzero((column >= 0) & (column < len(inside)))
-    hi, lo = np.zeros((2, len(n), len(correct)))
-    hi[:, known], lo[:, known] = cells.hi[:, column[known]], cells.lo[:, column[known]]
-    return DoubleDouble(hi, lo)
+    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
 
-def likely_pmf(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None
-) -> tuple[range, DoubleDouble]:
-    """The j whose probability does not round to 0 for all questions, and their pmf: (U, J)."""
-    if k < _CELLS_OF_A_WINDOW:
-        return range(k + 1), pmf(n, c, k, prior)
-    low, high = _windows(n, c, k, prior)
-    inside = range(int(low.min()), int(high.max()) + 1)
-    hi, lo = np.zeros((2, len(n), len(inside)))
-    for row, (start, stop) in enumerate(
-        zip(low - inside.start, high - inside.start + 1, strict=True)
-    ):
-        cells = _pmf_by_ratios(
-            int(n[row]), int(c[row]), k, prior, np.arange(low[row], high[row] + 1)
-        )
-        hi[row, start:stop], lo[row, start:stop] = cells.hi, cells.lo
-    return inside, DoubleDouble(hi, lo)
+def any_correct(k: int) -> Credits:
+    """pass@k: at least one of k samples is correct (Chen et al. 2021, arXiv:2107.03374)."""
+    return at_least(k, 1)
 
 
-def _pmf_by_ratios(
-    n: int, c: int, k: int, prior: Prior | None, correct: np.ndarray
-) -> DoubleDouble:
-    """(J,) the pmf of a question at successive j, outside of which it rounds to 0.
+def all_correct(k: int) -> Credits:
+    """pass^k, or unanimous@k: all k are correct (Yao et al. 2024, arXiv:2406.12045)."""
+    return at_least(k, k)
 
-    It is a product of ratios P(j + 1) / P(j), divided by the sum of all.
+
+def majority(k: int) -> Credits:
+    """maj@k: more than half of k samples are correct."""
+    return at_least(k, k // 2 + 1)
+
+
+def threshold(k: int, tau: float) -> Credits:
+    """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
+
+    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
+    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
     """
-    sign = -1 if prior is None else 1
-    alpha0, beta0 = map(DoubleDouble.from_doubles, prior or (0.0, 0.0))
-
-    def factors(samples: int, chosen: np.ndarray, parameter: DoubleDouble) -> DoubleDouble:
-        return DoubleDouble.from_doubles(samples + sign * chosen) + parameter
-
-    j = correct[:-1]
-    up = DoubleDouble.from_doubles(k - j) * factors(c, j, alpha0)
-    down = DoubleDouble.from_doubles(j + 1) * factors(n - c, k - j - 1, beta0)
-    products = (scaled(up) * scaled(down).inverse()).prefix_products()
-    relative = ScaledDoubleDouble(products.mantissa, products.exponent - products.exponent.max())
-    total = scaled(relative.to_double_double().sum())
-    return (relative * total.inverse()).to_double_double()
+    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
 
 
-def may_exceed_0(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
-) -> np.ndarray:
-    """Whether P(j of k samples are correct) may round to more than 0, elementwise."""
-    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+def check_tau(tau) -> float:
+    """Return the threshold tau as a float in [0, 1]."""
+    return check_number("tau", tau, _VALID_TAU, 0, 1)
 
-    def log_choose(size: np.ndarray, chosen: np.ndarray, parameter: float) -> np.ndarray:
-        """log of fall(size, chosen) or of rise(size + parameter, chosen), over chosen!."""
-        if prior is None:
-            ways = gammaln(size + 1.0) - gammaln(np.maximum(size - chosen, 0) + 1.0)
-        else:
-            ways = gammaln(size + parameter + chosen) - gammaln(size + parameter)
-        return ways - gammaln(chosen + 1.0)
 
-    alpha0, beta0 = prior or (0.0, 0.0)
-    log_probability = (
-        log_choose(c, correct, alpha0)
-        + log_choose(n - c, k - correct, beta0)
-        - log_choose(n, np.asarray(k), alpha0 + beta0)
+def check_thresholds(thresholds) -> list[float]:
+    """Return one or more thresholds, each from 0 to 1."""
+    values = as_list("thresholds", thresholds)
+    return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
+
+
+def above_half(k: int) -> Credits:
+    """mG-Pass@k: a credit of 2/k for each correct sample beyond ceil(k/2).
+
+    S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
+    paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
+    equals the area for even k. For odd k it is smaller, and (k-1)/k if all k are correct.
+    """
+    half = -(-k // 2)
+    return (0.0,) * half + (2 / k,) * (k - half)
+
+
+def area_under_pass(k: int) -> Credits:
+    """AUC@k: the area under pass@j from j = 1 to k by the trapezoidal rule, over k - 1.
+
+    If i of k samples are correct, a share C(k-i, j) / C(k, j) of the subsets of size j has no
+    correct sample. The sum of these shares over j is (k+1) / (i+1) - 1, so i correct samples
+    have the value [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences
+    between successive i (Hu et al. 2026, arXiv:2601.08763).
+    """
+    if k == 1:
+        return any_correct(1)
+    first = (k + 1) / (2 * k)
+    # Quotients of integers, because Python rounds each of them correctly.
+    return first, *(
+        (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
     )
-    rounding = 1e-14 * gammaln(n + k + alpha0 + beta0 + 2.0)
-    return log_probability + rounding > _LOG_OF_0
 
 
-def _windows(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """(U,) the least and the largest j whose probability may exceed 0.
+def spectrum(k: int, weights=None) -> Credits:
+    """Threshold spectrum S_w with the given weights, by default those of mG-Pass@k.
 
-    From its mode, a pmf decreases on both sides, so both are found by bisection.
+    Raises:
+        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
     """
-    first, last = np.zeros_like(n), np.full_like(n, k)
-    alpha, beta = (c + 1.0, n - c + 1.0) if prior is None else (c + prior[0], n - c + prior[1])
-    if ((alpha < 1) & (beta < 1)).any():  # no samples: the pmf may have two modes
-        return first, last
-    if prior is None:
-        first, last = np.maximum(first, k - (n - c)), np.minimum(last, c)
-    both = np.maximum(alpha - 1, 0) + np.maximum(beta - 1, 0)
-    share = np.where(both > 0, np.maximum(alpha - 1, 0) / np.where(both > 0, both, 1), 0.5)
-    mode = np.clip(np.rint(k * share).astype(np.int64), first, last)
-    edges = []
-    for outside in (first, last):
-        inside = mode
-        while (np.abs(outside - inside) > 1).any():
-            middle = (outside + inside) // 2
-            positive = may_exceed_0(n, c, k, prior, middle)
-            outside = np.where(positive, outside, middle)
-            inside = np.where(positive, middle, inside)
-        edges.append(outside)
-    low, high = edges
-    return low, high
+    if weights is None:
+        return above_half(k)
+    wanted = "a weight is a number from 0 to 1"
+    credits = tuple(
+        check_number(f"weights[{r}]", weight, wanted, 0, 1)
+        for r, weight in enumerate(as_list("weights", weights))
+    )
+    if len(credits) != k:
+        raise ValueError(f"weights has {len(credits)} entries but k is {k}: give k weights.")
+    if math.fsum(credits) > 1 + 1e-12:
+        raise ValueError(f"The sum of weights is {math.fsum(credits)}: it can be at most 1.")
+    return credits
 
 
-def _needs_large_table(n: np.ndarray, k: int, prior: Prior | None) -> bool:
-    """Whether a table of factorials would take longer than k factors for each question."""
-    entries = n.max(initial=0) + (0 if prior is None else k)
-    return bool(entries > max(LARGE_TABLE, len(n) * k))
+# --- Geometric combinations -------------------------------------------------------------
 
 
-def _cells_of_pmf(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
-) -> DoubleDouble:
-    incorrect = k - correct
-    if _needs_large_table(n, k, prior):
-        return _pmf_by_products(n, c, k, prior, correct)
-    n, c = n[:, None], c[:, None]
-    factorial, inverse = rising_factorials(Fraction(1), max(k, n.max(initial=0)))
-    choose = inverse[correct] * inverse[incorrect] * factorial[k]
-    if prior is None:
-        c_left, incorrect_left = c - correct, (n - c) - incorrect
-        possible = (c_left >= 0) & (incorrect_left >= 0)
-        cells = (
-            inverse[np.where(possible, c_left, 0)] * inverse[np.where(possible, incorrect_left, 0)]
+def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
+    """Geom@k: pass@k to one power times pass^k to another, for each question."""
+    powers = check_powers(pass_power, unanimous_power)
+    return _product((any_correct(k), all_correct(k)), powers, pooled=False)
+
+
+def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
+    """Geom@k of the dataset: the same product, of the averages over questions."""
+    powers = check_powers(pass_power, unanimous_power)
+    return _product((any_correct(k), all_correct(k)), powers, pooled=True)
+
+
+def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
+    """GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), both averaged over questions first."""
+    lam = check_lam(lam)
+    return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
+
+
+def check_lam(lam) -> float:
+    """Return the power of pass@k in GeoSpectrum@k as a float in [0, 1]."""
+    return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
+
+
+def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
+    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
+    wanted = "a power is a finite number, and at least one of the two is not 0"
+    most = sys.float_info.max
+    powers = (
+        check_number("pass_power", pass_power, wanted, -most, most),
+        check_number("unanimous_power", unanimous_power, wanted, -most, most),
+    )
+    if powers == (0, 0):
+        raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
+    return powers
+
+
+def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
+    """The product of powers of expected credits, without the factors whose power is 0."""
+    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
+    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
+
+
+# --- Scores by name ---------------------------------------------------------------------
+
+
+class ScoreOptions(NamedTuple):
+    """What the scores need besides k. The values have been checked."""
+
+    thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
+    lam: float = 0.5
+    weights: Sequence[float] | None = None
+    powers: tuple[float, float] = (0.5, 0.5)
+
+
+PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
+    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
+    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
+    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
+    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
+    "maj@k": lambda k, tau, o: Score((majority(k),)),
+    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
+    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
+    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
+    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
+    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
+}
+"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
+
+Whatever takes the name of a score of correct samples reads this dict.
+"""
+
+
+def scores_of_one_mean() -> list[str]:
+    """Return the names of the scores that are one expected credit, and no product of two."""
+    return [
+        name for name, of_k in PASS_FAMILY.items() if len(of_k(2, 0.5, ScoreOptions()).terms) == 1
+    ]
+
+
+def scores_by_name(
+    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
+) -> dict[ScoreId, Score]:
+    """The scores with these names at these values of k.
+
+    Raises:
+        ValueError: if the scores of very many k would take more than some minutes. That of a k
+            takes time in proportion to k.
+    """
+    names, ks = list(names), list(ks)
+    per_k = sum(len(options.thresholds) if name == "G-Pass@k" else 1 for name in names)
+    if len(ks) > 1 and sum(ks) * per_k > _MOST_CREDITS:
+        raise ValueError(
+            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
+            f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
-        rows = factorial[c] * factorial[n - c] * (factorial[n - k] * inverse[n])
-        return (cells.where(possible) * choose * rows).to_double_double()
-    alpha0, beta0 = Fraction(prior[0]), Fraction(prior[1])
-    most = n.max(initial=0) + k
-    alpha, inverse_alpha = rising_factorials(alpha0, most)
-    beta, inverse_beta = rising_factorials(beta0, most)
-    both, inverse_both = rising_factorials(alpha0 + beta0, most)
-    cells = alpha[c + correct] * beta[n - c + incorrect]
-    rows = inverse_alpha[c] * inverse_beta[n - c] * (both[n] * inverse_both[n + k])
-    return (cells * choose * rows).to_double_double()
-
-
-def _pmf_by_products(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
-) -> DoubleDouble:
-    """The same for so large n that a table of factorials would take longer than k factors."""
-    alpha0, beta0 = (0.0, 0.0) if prior is None else prior
-    sign = -1 if prior is None else 1  # fall(x, j) without a prior, and rise(x, j) with one
-
-    def factors(samples: np.ndarray, first: int, end: int, *of_prior: float) -> ScaledDoubleDouble:
-        result = DoubleDouble.from_doubles(samples[:, None] + sign * np.arange(first, end))
-        for parameter in of_prior:
-            result = result + DoubleDouble.from_doubles(parameter)
-        return scaled(result)
-
-    def powers(samples: np.ndarray, parameter: float, sizes: np.ndarray) -> ScaledDoubleDouble:
-        fewest, most = int(sizes.min()), int(sizes.max())
-        products = factors(samples, fewest, most, parameter).prefix_products()[:, sizes - fewest]
-        if fewest:
-            products = products * factors(samples, 0, fewest, parameter).product()[:, None]
-        return products
-
-    of_correct, of_incorrect = powers(c, alpha0, correct), powers(n - c, beta0, k - correct)
-    all_ways = factors(n, 0, k, alpha0, beta0).product()[:, None]
-    return (of_correct * of_incorrect * _choose(k, correct) * all_ways.inverse()).to_double_double()
-
-
-def _choose(k: int, correct: np.ndarray) -> ScaledDoubleDouble:
-    """(J,) C(k, j)."""
-    factorial, _ = rising_factorials(Fraction(1), k)
-    return (factorial[correct] * factorial[k - correct]).inverse() * factorial[k]
+    scores = {}
+    for name in names:
+        for k in ks:
+            for tau in options.thresholds if name == "G-Pass@k" else [None]:
+                score = PASS_FAMILY[name](k, tau or 0.0, options)
+                assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+                scores[ScoreId(name, k, tau)] = score
+    return scores
 
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
@@ -2110,16 +1796,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """
     columns = _columns(values, name)
     if "n" in columns:
-        n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
-        _require_same_length(name, n=n, correct=correct)
-        if (correct > n).any():
-            question = int(np.argmax(correct > n))
-            raise InputError(
-                Place(name, question, key="correct"),
-                f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
-            )
-        multiplicity = np.stack([n - correct, correct], axis=1).ravel()
-        return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+        return _read_binary(columns, name)
     rows = columns["counts"]
     for question, row in enumerate(rows):
         if not is_list_like(row):
@@ -2128,16 +1805,9 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
     if "answers" in columns:
-        answers = columns["answers"]
-        _require_same_length(name, counts=rows, answers=answers)
-        for question, size in enumerate(sizes.tolist()):
-            if not is_list_like(answers[question]) or len(answers[question]) != size:
-                raise InputError(
-                    Place(name, question, key="answers"),
-                    f" is {short(answers[question])}, with {size} counts: give one count for each "
-                    f"answer.",
-                )
-        return answers, multiplicity, sizes
+        _require_same_length(name, counts=rows, answers=columns["answers"])
+        _require_one_count_each(columns["answers"], sizes, name)
+        return columns["answers"], multiplicity, sizes
     if len(sizes) and not one_size(sizes):
         question = int(np.argmax(sizes != sizes[0]))
         raise InputError(
@@ -2147,6 +1817,29 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
             f" has {sizes[0]}: give a count for each category.",
         )
     return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
+
+
+def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
+    _require_same_length(name, n=n, correct=correct)
+    if (correct > n).any():
+        question = int(np.argmax(correct > n))
+        raise InputError(
+            Place(name, question, key="correct"),
+            f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
+        )
+    multiplicity = np.stack([n - correct, correct], axis=1).ravel()
+    return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+
+
+def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
+    for question, size in enumerate(sizes.tolist()):
+        if not is_list_like(answers[question]) or len(answers[question]) != size:
+            raise InputError(
+                Place(name, question, key="answers"),
+                f" is {short(answers[question])}, with {size} counts: give one count for each "
+                f"answer.",
+            )
 
 
 def _columns(values, name: str) -> dict[str, Any]:
@@ -2172,25 +1865,16 @@ def _column(values, name: str) -> Any:
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as integers; a ValueError that names the first one that is not a count."""
-    try:
-        numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
-    except ValueError:  # lists of different lengths
-        numbers = np.empty(0, dtype=object)
-    if numbers.dtype.kind == "O":
-        plain = [plain_entry(entry) for entry in entries]
-        numbers = np.array([x if isinstance(x, (int, float)) else math.nan for x in plain])
-    elif numbers.ndim != 1:
-        raise ValueError(f"{name}[{key!r}] is {short(entries)}: give one number for each question.")
-    is_number = numbers.dtype.kind in "iuf"
-    valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
-    if not np.all(valid):
-        first = int(np.argmin(valid)) if is_number else 0
-        question = (
-            first if sizes is None else int(np.searchsorted(np.cumsum(sizes), first, "right"))
-        )
+    plain = [plain_entry(entry) for entry in entries]
+    for first, count in enumerate(plain):
+        is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
+        if is_number and 0 <= count < 2**53 and count % 1 == 0:
+            continue
+        ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
+        place = Place(name, int(np.searchsorted(ends, first, side="right")), key=key)
         what = f" has the count {short(entries[first])}: give a whole number of at least 0."
-        raise InputError(Place(name, question, key=key), what)
-    return numbers.astype(np.int64)
+        raise InputError(place, what)
+    return np.array(plain, dtype=np.int64)
 
 
 def _require_same_length(name: str, **columns) -> None:
@@ -2200,232 +1884,272 @@ def _require_same_length(name: str, **columns) -> None:
         raise ValueError(f"{name} has {shown}: give one of each for every question.")
 
 
-# --- shared/at_k/core/credits.py ------------------------------------------------------------------
+# --- shared/at_k/core/expected.py -----------------------------------------------------------------
 
-"""Scores of the pass@k family, each defined by the credits of its correct samples.
+"""Scores of the pass@k family: expected credits of k of the n samples of a question.
 
-Take k samples of a question. A score rewards them by how many are correct: the r-th correct
-sample adds the credit w_r >= 0, so j correct samples have the value w_1 + .. + w_j. The score
-of the question is the expected value,
+Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
+among the k is hypergeometric,
 
-    S_w = sum over r of  w_r x P(at least r of k samples are correct).
+    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
 
-pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
-the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
-Reasoning", which also defines the geometric combinations below. `pass_family` computes the
-expected values.
+and an expected credit under it (see `credits`) is an unbiased estimate.
+
+For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
+larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
+number is subtracted from one of similar size, so 13 digits are left for n = 10,000. Of logarithms
+of gamma functions 11 would be left.
 """
 
 
-_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
-
-Credits = tuple[float, ...]
-"""The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
+_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
+_CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
 
 
-def at_least(k: int, needed: int) -> Credits:
-    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
+def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
+    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    credits, keys = number_terms(scores)
+    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
-    Fewer than `needed` samples always have the value 0.
+
+def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
+
+    The length of a vector of credits is its k, and the caller ensures k <= n.
     """
-    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
+    result = np.zeros((len(c), len(credits)))
+    size = one_size(n)
+    for k, columns in columns_by_k(credits).items():
+        of_k = tuple(credits[column] for column in columns)
+        if 0 < size <= _MOST_EXACT:
+            result[:, columns] = _expected_table(size, of_k)[c]
+            continue
+        if of_k == (any_correct(k),) and 0 < size <= len(c) * k:
+            result[:, columns[0]] = np.append(0.0, np.cumsum(chance_of_rank(size, k)[::-1]))[c]
+            continue
+        for rows in blocks_of_rows(np.arange(len(c)), k):
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k)
+    return result
 
 
-def any_correct(k: int) -> Credits:
-    """pass@k: at least one of k samples is correct (Chen et al. 2021, arXiv:2107.03374)."""
-    return at_least(k, 1)
+def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
+    """The columns of each k, without those whose credits are all 0."""
+    columns: dict[int, list[int]] = {}
+    for column, credit in enumerate(credits):
+        if any(credit):
+            columns.setdefault(len(credit), []).append(column)
+    return columns
 
 
-def all_correct(k: int) -> Credits:
-    """pass^k, or unanimous@k: all k are correct (Yao et al. 2024, arXiv:2406.12045)."""
-    return at_least(k, k)
+def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    """The rows in blocks of about the same number of probabilities, k + 1 for each row."""
+    step = max(1, _CELLS_AT_ONCE // (k + 1))
+    return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
-def majority(k: int) -> Credits:
-    """maj@k: more than half of k samples are correct."""
-    return at_least(k, k // 2 + 1)
+@lru_cache(maxsize=1 << 10)
+def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
+    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits)
 
 
-def threshold(k: int, tau: float) -> Credits:
-    """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
+def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """(U, m) expected values of credits of one k.
 
-    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
-    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
+    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
+    published digits are reproduced to the last.
     """
-    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
+    table, values = np.array(credits), []
+    needed = np.flatnonzero(table.any(axis=0))
+    tails = _tails(n, c, len(credits[0]), needed + 1)
+    for credit in table[:, needed]:
+        credited = np.flatnonzero(credit)
+        terms = tails[:, credited] * credit[credited]
+        one_term = len(credited) == 1
+        values.append(terms[:, 0] if one_term else np.array([*map(math.fsum, terms.tolist())]))
+    return np.stack(values, axis=1)
 
 
-def check_tau(tau, name: str = "tau") -> float:
-    """Return the threshold tau as a float in [0, 1].
+# --- Probabilities ------------------------------------------------------------------------
 
-    A number of lower precision is read as its shortest decimal: its binary value can be larger, and
-    would then require more samples.
+
+@lru_cache(maxsize=64)
+def chance_of_rank(n: int, k: int) -> np.ndarray:
+    """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
+
+    The sum of the last c is pass@k of c correct samples.
     """
-    return check_number(
-        name, shortest_decimal(tau), "a threshold is a share of the k samples, from 0 to 1", 0, 1
-    )
+    earlier = np.arange(n - 1, 0, -1)
+    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
 
 
-def check_thresholds(thresholds) -> list[float]:
-    """Return one or more thresholds, each from 0 to 1."""
-    values = as_list("thresholds", thresholds)
-    return [check_tau(tau, f"thresholds[{index}]") for index, tau in enumerate(values)]
+def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
+    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    if (n == k).all():
+        return (c[:, None] >= r).astype(float)
+    tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
+    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+        if rows.any():
+            tails[rows] = tails_of(n[rows], c[rows], k)
+    return tails[:, r - 1]
 
 
-def above_half(k: int) -> Credits:
-    """mG-Pass@k: a credit of 2/k for each correct sample beyond ceil(k/2).
-
-    S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
-    paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
-    equals the area for even k. For odd k it is smaller, and (k-1)/k if all k are correct.
-    """
-    half = -(-k // 2)
-    return (0.0,) * half + (2 / k,) * (k - half)
+def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by integers of any size."""
+    binomials, r = _binomials(), np.arange(k, 0, -1)
+    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
+    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
+    return tails[:, ::-1].astype(float)
 
 
-def area_under_pass(k: int) -> Credits:
-    """AUC@k: the area under pass@j from j = 1 to k by the trapezoidal rule, over k - 1.
-
-    If i of k samples are correct, a share C(k-i, j) / C(k, j) of the subsets of size j has no
-    correct sample. The sum of these shares over j is (k+1) / (i+1) - 1, so i correct samples
-    have the value [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences
-    between successive i (Hu et al. 2026, arXiv:2601.08763).
-    """
-    if k == 1:
-        return any_correct(1)
-    first = (k + 1) / (2 * k)
-    # Quotients of integers, because Python rounds each of them correctly.
-    return first, *(
-        (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
-    )
+@lru_cache(maxsize=1)
+def _binomials() -> np.ndarray:
+    """C(m, j) for m and j up to 128, as integers of Python."""
+    table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
+    table[:, 0] = 1
+    for m in range(1, _MOST_EXACT + 1):
+        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
+    return table
 
 
-def spectrum(k: int, weights=None) -> Credits:
-    """Threshold spectrum S_w with the given weights, by default those of mG-Pass@k.
-
-    Raises:
-        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
-    """
-    if weights is None:
-        return above_half(k)
-    wanted = "a weight is a number from 0 to 1"
-    credits = tuple(
-        check_number(f"weights[{r}]", weight, wanted, 0, 1)
-        for r, weight in enumerate(as_list("weights", weights))
-    )
-    if len(credits) != k:
-        raise ValueError(f"weights has {len(credits)} entries but k is {k}: give k weights.")
-    if math.fsum(credits) > 1 + 1e-12:
-        raise ValueError(f"The sum of weights is {math.fsum(credits)}: it can be at most 1.")
-    return credits
+def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
+    j, n, c = np.arange(k), n[:, None], c[:, None]
+    # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
+    gain = (k - j) * np.maximum(c - j, 0.0)
+    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
+    is_above = j >= mode
+    relative = np.ones((len(n), k + 1))  # to the probability of the mode
+    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
+    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
+    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
+    tails = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
+    return tails[:, 1:] / tails[:, :1]
 
 
-# --- Geometric combinations -------------------------------------------------------------
+# --- shared/at_k/core/coherent.py -----------------------------------------------------------------
 
+"""Limits that agree with the orders that hold by definition.
 
-def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k: pass@k to one power times pass^k to another, for each question."""
-    powers = check_powers(pass_power, unanimous_power)
-    return _product((any_correct(k), all_correct(k)), powers, pooled=False)
+Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
+is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
 
+    P(j, 1) <= P(k, 1) for j <= k,    P(k, k) <= P(j, j),    P(k, s) <= P(k, r) for r <= s.
 
-def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k of the dataset: the same product, of the averages over questions."""
-    powers = check_powers(pass_power, unanimous_power)
-    return _product((any_correct(k), all_correct(k)), powers, pooled=True)
-
-
-def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), both averaged over questions first."""
-    lam = check_lam(lam)
-    return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
-
-
-def check_lam(lam) -> float:
-    """Return the power of pass@k in GeoSpectrum@k as a float in [0, 1]."""
-    return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
-
-
-def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
-    wanted = "a power is a finite number, and at least one of the two is not 0"
-    most = sys.float_info.max
-    powers = (
-        check_number("pass_power", pass_power, wanted, -most, most),
-        check_number("unanimous_power", unanimous_power, wanted, -most, most),
-    )
-    if powers == (0, 0):
-        raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    return powers
-
-
-def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """The product of powers of expected credits, without the factors whose power is 0."""
-    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
-    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
-
-
-# --- Scores by name ---------------------------------------------------------------------
-
-
-class ScoreOptions(NamedTuple):
-    """What the scores need besides k. The values have been checked."""
-
-    thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
-    lam: float = 0.5
-    weights: Sequence[float] | None = None
-    powers: tuple[float, float] = (0.5, 0.5)
-
-
-PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
-    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
-    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
-    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
-    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
-    "maj@k": lambda k, tau, o: Score((majority(k),)),
-    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
-    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
-    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
-    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
-    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
-}
-"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
-
-Whatever takes the name of a score of correct samples reads this dict.
+A score that is never below another one has at least its lower limit, and one that is never above
+another one at most its upper limit. These limits take part: for pass@k and pass^k those at all j up
+to the n of the questions (see `spread_of_k`), for G-Pass@k those of pass@k and pass^k and those at
+the shares 1/4, 1/2 and 3/4. They do so whether or not they are requested, so one k alone has the
+limits that it has among others.
 """
 
 
-def scores_of_one_mean() -> list[str]:
-    """Return the names of the scores that are one expected credit, and no product of two."""
-    return [
-        name for name, of_k in PASS_FAMILY.items() if len(of_k(2, 0.5, ScoreOptions()).terms) == 1
-    ]
+_EVERY_K = 64  # up to which all k take part
+_LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
+_USUAL_SHARES = (0.25, 0.5, 0.75)
 
 
-def scores_by_name(
-    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
-) -> dict[ScoreId, Score]:
-    """The scores with these names at these values of k.
+class Event(NamedTuple):
+    """At least r of k samples are correct. It is the key of the score of a neighbor."""
 
-    Raises:
-        ValueError: if the scores of very many k would take more than some minutes. That of a k
-            takes time in proportion to k.
+    k: int
+    r: int
+
+
+def event_of(score: Score) -> Event | None:
+    """Return the event whose probability a score is, or None."""
+    if score.powers != (1.0,):
+        return None
+    credits = score.terms[0]
+    counted = [r for r, credit in enumerate(credits, start=1) if credit]
+    if len(counted) != 1 or credits[counted[0] - 1] != 1.0:
+        return None
+    return Event(len(credits), counted[0])
+
+
+def spread_of_k(most: int) -> list[int]:
+    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
+    large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
+    return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
+
+
+def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
+    """Return the scores of the pass family and those that limits of theirs depend on.
+
+    Args:
+        least: smallest number of samples of a question.
     """
-    names, ks = list(names), list(ks)
-    per_k = sum(len(options.thresholds) if name == "G-Pass@k" else 1 for name in names)
-    if len(ks) > 1 and sum(ks) * per_k > _MOST_CREDITS:
-        raise ValueError(
-            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
-            f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
-        )
-    scores = {}
-    for name in names:
-        for k in ks:
-            for tau in options.thresholds if name == "G-Pass@k" else [None]:
-                score = PASS_FAMILY[name](k, tau or 0.0, options)
-                assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
-                scores[ScoreId(name, k, tau)] = score
-    return scores
+    if least > _LARGEST_N:
+        return dict(scores)
+    events = [event for score in scores.values() if (event := event_of(score))]
+    related = dict.fromkeys(x for event in events for x in _related_events(event, least))
+    return dict(scores) | {event: Score((at_least(*event),)) for event in related}
+
+
+def _related_events(event: Event, least: int) -> Iterator[Event]:
+    k, r = event
+    if r in (1, k):
+        for j in spread_of_k(least):
+            yield Event(j, 1 if r == 1 else j)
+    else:
+        for s in sorted({1, k, *(math.ceil(share * k) for share in _USUAL_SHARES)}):
+            yield Event(k, s)
+
+
+def _is_at_most(a: Event, b: Event) -> bool:
+    """Whether the event a has at most the probability of b, for every success rate."""
+    return b.r <= a.r and (a.k <= b.k or a.k - a.r <= b.k - b.r)
+
+
+class CoherentIntervals(IntervalMethod):
+    """The intervals of a method, with limits in the order of the scores.
+
+    Args:
+        method: of the intervals of the scores and of their neighbors.
+        scores: by their keys, without the neighbors.
+    """
+
+    def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
+        self._method, self._keys = method, [*scores]
+        self._events = {key: event for key, x in scores.items() if (event := event_of(x))}
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._ordered(of_group) for of_group in self._method.for_groups(groups, confidence)]
+
+    def _ordered(self, found: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
+        result = {key: found[key] for key in self._keys if key in found}
+        # Limits for other questions say nothing of those for the same ones.
+        for of_questions in (True, False):
+            known = {
+                key: (event, interval)
+                for key, interval in found.items()
+                if (event := self._events.get(key) or (key if isinstance(key, Event) else None))
+                and not str(interval.interval).startswith("none")
+                and (interval.interval == "questions") == of_questions
+            }
+            for key in known.keys() & result.keys():
+                event, interval = known[key]
+                lo = max(x.lo for other, x in known.values() if _is_at_most(other, event))
+                hi = min(x.hi for other, x in known.values() if _is_at_most(event, other))
+                # A posterior mean of k > n is not ordered with unbiased estimates.
+                lo, hi = (
+                    min(lo, max(interval.lo, interval.mu)),
+                    max(hi, min(interval.hi, interval.mu)),
+                )
+                result[key] = interval._replace(lo=lo, hi=hi)
+        return result
 
 
 # --- shared/at_k/core/estimates.py ----------------------------------------------------------------
@@ -2679,7 +2403,7 @@ class PosteriorIntervals(IntervalMethod):
         def of_counts(
             rows: np.ndarray | None, multiplicity: Multiplicity
         ) -> dict[ScoreKey, Interval]:
-            used = moments if rows is None else moments.of_rows(rows)
+            used = moments if rows is None else moments.at_rows(rows)
             return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
 
         moments, bounds, name = self._moments, self._bounds, self._name
@@ -3101,7 +2825,7 @@ A function takes outcomes, and a metric takes predictions, as
 
 `read_samples` finds the values of all samples and the number of samples of each question. Numbers
 become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
-or an Arrow column: `columns` stores those that are to be checked, and `read_labels` reads labels.
+or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
 
 Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
 inputs, unscored samples and shards of a run are all counts.
@@ -3391,13 +3115,11 @@ def read_samples(
             one, with the question.
         TypeError: if a library cannot convert its array.
     """
-    values = as_arrow(values)
-    if isinstance(values, (list, tuple)):
-        rows = _samples_of_lists([*values], name, flat_is_one_question)
-    elif is_counts(values):
+    values = plain_container(values)
+    if is_counts(values):
         rows = _samples_of_counts(values, name)
     else:
-        rows = _samples_of_container(values, name, flat_is_one_question)
+        rows = _samples_of_rows(values, name, flat_is_one_question)
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
@@ -3406,20 +3128,16 @@ def read_samples(
     return rows
 
 
-def _samples_of_container(values, name: str, flat_is_one_question: bool) -> Samples:
-    if is_frame(values):
-        values = sample_rows(values, name)
-    if not is_list_like(values):
-        raise ValueError(
-            f"{name} is {short(values)}: give a list with the samples of each question."
-        )
-    array = numeric_array(values)
-    if array is not None:
-        return _samples_of_array(array, name, flat_is_one_question)
-    column = arrow_column(values)
-    if column is not None:
-        return _samples_of_column(column, name, flat_is_one_question)
-    return _samples_of_lists(_entries(values), name, flat_is_one_question)
+def _samples_of_rows(rows: Any, name: str, flat_is_one_question: bool) -> Samples:
+    if isinstance(rows, list):
+        return _samples_of_lists(rows, name, flat_is_one_question)
+    if is_frame(rows):
+        return _samples_of_rows(sample_rows(rows, name), name, flat_is_one_question)
+    if not is_list_like(rows):
+        raise ValueError(f"{name} is {short(rows)}: give a list with the samples of each question.")
+    if isinstance(rows, np.ndarray):
+        return _samples_of_array(rows, name, flat_is_one_question)
+    return _samples_of_column(rows, name, flat_is_one_question)
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
@@ -3460,12 +3178,8 @@ def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) 
 def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples:
     """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
     is_list = "list" in str(column.type).partition("<")[0]
-    entry_type = column.type.value_type if is_list else column.type
-    if getattr(entry_type, "extension_name", "") == "arrow.json":
-        lists = [_from_json(row) for row in column.to_pylist()]
-        return _samples_of_lists(lists, name, flat_is_one_question)
     if not is_list:
-        return _samples_of_lists(column.to_pylist(), name, flat_is_one_question)
+        return read_samples(column.to_pylist(), name, flat_is_one_question)
     if column.null_count:
         question = next(i for i, row in enumerate(column) if not row.is_valid)
         raise _no_list(name, question, None)
@@ -3479,50 +3193,55 @@ def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples
     return Samples(numbers, sizes, name, scored)
 
 
-def _from_json(row: Any) -> Any:
-    return [_from_json(text) for text in row] if isinstance(row, list) else row and json.loads(row)
-
-
 # --- Lists --------------------------------------------------------------------------------
 
 
 def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Samples:
-    if is_counts(lists):
-        return _samples_of_counts(lists, name)
-    if not flat_is_one_question and (rows := _samples_of_texts(lists, name)) is not None:
-        return rows
-    if flat_is_one_question and lists and not any(map(is_list_like, lists)):
-        lists = [lists]
+    if flat_is_one_question:
+        if lists and not any(map(is_list_like, lists)):
+            lists = [lists]
+    elif (texts := _column_of_texts(lists)) is not None:
+        return Samples(texts, _lengths(lists), name)
     for question, row in enumerate(lists):
         if not is_list_like(row):
             raise _no_list(name, question, row)
     if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
-        sizes = np.array([len(row) for row in lists], dtype=np.int64)
-        return Samples(np.concatenate(lists), sizes, name)
-    lists = [row if isinstance(row, (list, tuple)) else _entries(row) for row in lists]
-    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+        return Samples(np.concatenate(lists), _lengths(lists), name)
+    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
+    entries = _plain_entries(lists, name)
+    values, scored = _numbers(entries) or (entries, None)
+    return Samples(values, _lengths(lists), name, scored)
+
+
+def _plain_entries(lists: list[Any], name: str) -> list[Any]:
+    """Return the entries of all lists as values of Python."""
     entries = list(itertools.chain.from_iterable(lists))
-    types = {*map(type, entries)}
-    if not types <= PLAIN_TYPES:
-        check_depth(name, lists)
-        entries = [plain_entry(entry) for entry in entries]
-        types = {*map(type, entries)}
-        if types >= {bytes, str}:  # as in `_column_of_texts`
-            with contextlib.suppress(UnicodeDecodeError):
-                entries = [x.decode() if type(x) is bytes else x for x in entries]
-    if not types <= _NUMBERS:
-        return Samples(entries, sizes, name)
-    scored, filled = None, entries
+    if {*map(type, entries)} <= PLAIN_TYPES:
+        return entries
+    check_depth(name, lists)
+    entries = [plain_entry(entry) for entry in entries]
+    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
+        with contextlib.suppress(UnicodeDecodeError):
+            return [x.decode() if type(x) is bytes else x for x in entries]
+    return entries
+
+
+def _lengths(lists: list[Any]) -> np.ndarray:
+    return np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return an array of entries, and where they are not None; None if no array holds them."""
+    types, scored = {*map(type, entries)}, None
+    if not types <= PLAIN_TYPES - {str}:
+        return None
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
-        filled = [0 if entry is None else entry for entry in entries]
-    numbers = np.asarray(filled)
-    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, filled):
-        return Samples(entries, sizes, name)
-    return Samples(numbers, sizes, name, scored)
-
-
-_NUMBERS = PLAIN_TYPES - {str}
+        entries = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(entries)
+    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
+        return None
+    return numbers, scored
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
@@ -3534,8 +3253,8 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
     return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 
-def _samples_of_texts(lists: list[Any], name: str) -> Samples | None:
-    """Read lists of texts into an Arrow column; None if there are other values.
+def _column_of_texts(lists: list[Any]) -> Any:
+    """Return the texts of lists as an Arrow column; None if there are other values.
 
     Arrow takes bytes among texts for UTF-8.
     """
@@ -3549,23 +3268,12 @@ def _samples_of_texts(lists: list[Any], name: str) -> Samples | None:
         array = pa.array(lists, pa.large_list(pa.large_string()))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
-    return Samples(pa.chunked_array([array.values]), sizes, name)
+    return pa.chunked_array([array.values])
 
 
 def _is_numeric_array(row: Any) -> bool:
     is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
     return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
-
-
-def _entries(row) -> list[Any]:
-    for method in ("tolist", "to_pylist"):
-        if hasattr(row, method):
-            try:
-                return getattr(row, method)()
-            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
-                return to_array(row).tolist()
-    return list(row)
 
 
 # --- Outcomes -----------------------------------------------------------------------------
@@ -3606,24 +3314,24 @@ def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
 
 def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
     """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
-    entries, index = rows.values, None
-    if not isinstance(entries, list) and str(entries.type) != "large_string":
-        entries = entries.to_pylist()
-    if not isinstance(entries, list):  # texts of Arrow: the distinct ones suffice
-        encoded = entries.combine_chunks().dictionary_encode()
-        entries, index = encoded.dictionary.to_pylist(), to_numpy(encoded.indices.fill_null(-1))
-        entries.append(None)
+    entries, index = _distinct_samples(rows.values)
     numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
     for entry, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):
-            sample = entry if index is None else int(np.argmax(index == entry))
-            raise _no_outcome(rows, sample, number, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)
-    values = np.asarray([0 if number is None else number for number in numbers])
-    if index is not None:
-        values, scored = values[index], scored[index]
+            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
+    values = np.asarray([0 if number is None else number for number in numbers])[index]
     return values, None if scored.all() else scored
+
+
+def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
+    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
+    if isinstance(values, list) or str(values.type) != "large_string":
+        entries = values if isinstance(values, list) else values.to_pylist()
+        return entries, np.arange(len(entries))
+    encoded = values.combine_chunks().dictionary_encode()
+    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
 
 
 def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
@@ -3637,252 +3345,6 @@ def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> Value
         )
     place = sample_place(rows.name, rows.sizes, sample)
     return InputError(place, f" is {short(entry)}{problem}")
-
-
-# --- shared/at_k/core/coherent.py -----------------------------------------------------------------
-
-"""Limits that agree with the orders that hold by definition.
-
-Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
-is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
-
-    P(j, 1) <= P(k, 1) for j <= k,    P(k, k) <= P(j, j),    P(k, s) <= P(k, r) for r <= s.
-
-A score that is never below another one has at least its lower limit, and one that is never above
-another one at most its upper limit. These limits take part: for pass@k and pass^k those at all j up
-to the n of the questions (see `spread_of_k`), for G-Pass@k those of pass@k and pass^k and those at
-the shares 1/4, 1/2 and 3/4. They do so whether or not they are requested, so one k alone has the
-limits that it has among others.
-"""
-
-
-_EVERY_K = 64  # up to which all k take part
-_LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
-_USUAL_SHARES = (0.25, 0.5, 0.75)
-
-
-class Event(NamedTuple):
-    """At least r of k samples are correct. It is the key of the score of a neighbor."""
-
-    k: int
-    r: int
-
-
-def event_of(score: Score) -> Event | None:
-    """Return the event whose probability a score is, or None."""
-    if score.powers != (1.0,):
-        return None
-    credits = score.terms[0]
-    counted = [r for r, credit in enumerate(credits, start=1) if credit]
-    if len(counted) != 1 or credits[counted[0] - 1] != 1.0:
-        return None
-    return Event(len(credits), counted[0])
-
-
-def spread_of_k(most: int) -> list[int]:
-    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
-    large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
-    return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
-
-
-def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
-    """Return the scores of the pass family and those that limits of theirs depend on.
-
-    Args:
-        least: smallest number of samples of a question.
-    """
-    if least > _LARGEST_N:
-        return dict(scores)
-    events = [event for score in scores.values() if (event := event_of(score))]
-    related = dict.fromkeys(x for event in events for x in _related_events(event, least))
-    return dict(scores) | {event: Score((at_least(*event),)) for event in related}
-
-
-def _related_events(event: Event, least: int) -> Iterator[Event]:
-    k, r = event
-    if r in (1, k):
-        for j in spread_of_k(least):
-            yield Event(j, 1 if r == 1 else j)
-    else:
-        for s in sorted({1, k, *(math.ceil(share * k) for share in _USUAL_SHARES)}):
-            yield Event(k, s)
-
-
-def _is_at_most(a: Event, b: Event) -> bool:
-    """Whether the event a has at most the probability of b, for every success rate."""
-    return b.r <= a.r and (a.k <= b.k or a.k - a.r <= b.k - b.r)
-
-
-class CoherentIntervals(IntervalMethod):
-    """The intervals of a method, with limits in the order of the scores.
-
-    Args:
-        method: of the intervals of the scores and of their neighbors.
-        scores: by their keys, without the neighbors.
-    """
-
-    def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
-        self._method, self._keys = method, [*scores]
-        self._events = {key: event for key, x in scores.items() if (event := event_of(x))}
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        return self._method.unidentified(questions)
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        return [self._ordered(of_group) for of_group in self._method.for_groups(groups, confidence)]
-
-    def _ordered(self, found: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
-        result = {key: found[key] for key in self._keys if key in found}
-        # Limits for other questions say nothing of those for the same ones.
-        for of_questions in (True, False):
-            known = {
-                key: (event, interval)
-                for key, interval in found.items()
-                if (event := self._events.get(key) or (key if isinstance(key, Event) else None))
-                and not str(interval.interval).startswith("none")
-                and (interval.interval == "questions") == of_questions
-            }
-            for key in known.keys() & result.keys():
-                event, interval = known[key]
-                lo = max(x.lo for other, x in known.values() if _is_at_most(other, event))
-                hi = min(x.hi for other, x in known.values() if _is_at_most(event, other))
-                # A posterior mean of k > n is not ordered with unbiased estimates.
-                lo, hi = (
-                    min(lo, max(interval.lo, interval.mu)),
-                    max(hi, min(interval.hi, interval.mu)),
-                )
-                result[key] = interval._replace(lo=lo, hi=hi)
-        return result
-
-
-# --- shared/at_k/core/expected.py -----------------------------------------------------------------
-
-"""pass@k and its family: expected credits of questions.
-
-A score is an expected credit (`credits`) under one of two distributions (`distributions`):
-unbiased from the observed samples, or a posterior mean for new samples. All are computed in
-double-double arithmetic. For small n, the values for every c are kept.
-"""
-
-
-_MOST_OF_A_TABLE = 128  # samples of a question, up to which values for all c are kept
-_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
-
-
-# --- Scores of a run --------------------------------------------------------------------
-
-
-def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
-
-
-# --- Expected credits -------------------------------------------------------------------
-
-
-def expected_credits(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
-) -> np.ndarray:
-    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
-
-    The length of a vector of credits is its k. Without a prior, the caller ensures k <= n.
-    """
-    result = np.zeros((len(c), len(credits)))
-    size = one_size(n)
-    for k, columns in columns_by_k(credits).items():
-        of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
-            result[:, columns] = _expected_table(size, of_k, prior)[c]
-            continue
-        for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k, prior)
-    return result
-
-
-@lru_cache(maxsize=1 << 10)
-def _expected_table(n: int, credits: tuple[Credits, ...], prior: Prior | None) -> np.ndarray:
-    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
-    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
-
-
-def _expected_of_k(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None
-) -> np.ndarray:
-    """(U, m) expected values of credits of one k."""
-    credit = np.array(credits)
-    needed = np.flatnonzero(credit.any(axis=0)) + 1
-    tails = _tails(n, c, len(credits[0]), needed, prior)
-    values = []
-    for of_column in credit[:, needed - 1]:
-        credited = np.flatnonzero(of_column)
-        values.append(_sum_of_tails(tails[:, credited], of_column[credited]))
-    return np.stack(values, axis=1)
-
-
-@lru_cache(maxsize=16)
-def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """(k + 1,) the value of 0, 1, .., k correct samples."""
-    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
-
-
-def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """The columns of each k, without those whose credits are all 0."""
-    columns: dict[int, list[int]] = {}
-    for column, credit in enumerate(credits):
-        if any(credit):
-            columns.setdefault(len(credit), []).append(column)
-    return columns
-
-
-def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
-    """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
-
-    The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last. The sum is exact to double-double precision.
-    """
-    terms = tails * credit
-    return terms[:, 0] if len(credit) == 1 else DoubleDouble.from_doubles(terms).sum().hi
-
-
-def _tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
-) -> np.ndarray:
-    """(U, r) P(at least r of k samples are correct), rounded, for each needed r, in order."""
-    if prior is None and (n == k).all():
-        return (c[:, None] >= needed).astype(float)
-    low, high = needed[2 * needed <= k], needed[2 * needed > k]
-    upper = _upper_tails(n, c, k, high, prior)
-    if not len(low):
-        return upper
-    # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
-    below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
-    left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
-    tiny = np.flatnonzero((left < 1e-12).any(axis=1))
-    left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
-    return np.concatenate([left, upper], axis=1)
-
-
-def _upper_tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
-) -> np.ndarray:
-    if not len(needed):
-        return np.empty((len(c), 0))
-    correct = np.arange(needed[0], k + 1)
-    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, needed - needed[0]]
-
-
-def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    step = max(1, _CELLS_AT_ONCE // (k + 1))
-    return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
@@ -3907,7 +3369,7 @@ def stored(rows: Samples, references: Any = None) -> Samples:
     """Return rows with their values in an Arrow column, and with references.
 
     Args:
-        rows: as `read_rows` returns them.
+        rows: as `read_samples` returns them.
         references: one for each question, in any container; or None if there are none.
 
     Raises:
@@ -3916,12 +3378,7 @@ def stored(rows: Samples, references: Any = None) -> Samples:
     """
     values = rows.values
     if rows.are_numbers:
-        if rows.scored is not None and not rows.scored.any():
-            array = pa.nulls(len(values))
-        else:
-            missing = None if rows.scored is None else ~rows.scored
-            array = from_numpy(_as_doubles(values), missing)
-        values = pa.chunked_array([array])
+        values = _column_of_numbers(values, rows.scored)
     elif isinstance(values, list):
         check_types(rows)
         values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
@@ -3936,10 +3393,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         ValueError: if the number of references differs from the number of questions, or if a
             reference cannot be stored, with its index.
     """
-    if isinstance(references, (list, tuple)):
-        column = _column_of_entries([*references])
-    else:
-        column = _column_of_container(references)
+    column = _column_of_references(plain_container(references))
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -3949,35 +3403,32 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
 
 
-def _column_of_container(references: Any) -> pa.ChunkedArray:
-    references = as_arrow(shortest_decimals(references))
-    column, array = arrow_column(references), numeric_array(references)
-    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
-        column = plain_types(column)
-        if str(column.type) not in ("halffloat", "float"):
-            return column
-        numbers, present = numbers_and_scored(column)
-        missing = None if present is None else ~present
-        return pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
-    if array is not None and array.ndim == 1:
-        return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
-    entries = entries_of("references", references)
-    if column is not None:
-        entries = [None if entry is None else json.loads(entry) for entry in entries]
-    return _column_of_entries(entries)
+def _column_of_references(references: Any) -> pa.ChunkedArray:
+    if isinstance(references, np.ndarray) and references.ndim == 1:
+        return _column_of_numbers(references)
+    if not isinstance(references, pa.ChunkedArray):
+        is_list = isinstance(references, list)
+        entries = references if is_list else entries_of("references", references)
+        check_depth("references", entries)
+        return pa.chunked_array([_typed_array(entries, "references")])
+    column = plain_types(references)
+    is_short = str(column.type) in ("halffloat", "float")
+    return _column_of_numbers(*numbers_and_scored(column)) if is_short else column
 
 
-def _column_of_entries(references: list[Any]) -> pa.ChunkedArray:
-    check_depth("references", references)
-    return pa.chunked_array([_typed_array(references, "references")])
+def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:
+    """Return numbers as a column, floats of lower precision as their shortest decimals.
 
-
-def _as_doubles(numbers: np.ndarray) -> np.ndarray:
-    """Return floats of lower precision as the doubles of their shortest decimals."""
-    if numbers.dtype.kind != "f" or numbers.itemsize == 8:
-        return numbers
-    distinct, index = np.unique(numbers, return_inverse=True)
-    return np.array([shortest_decimal(number) for number in distinct])[index]
+    Args:
+        numbers: (S,).
+        present: (S,) False for numbers that stand for None, or None if all are present.
+    """
+    if present is not None and not present.any():
+        return pa.chunked_array([pa.nulls(len(numbers))])
+    if numbers.dtype.kind == "f" and numbers.itemsize < 8:
+        distinct, index = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(number)) for number in distinct])[index]
+    return pa.chunked_array([from_numpy(numbers, None if present is None else ~present)])
 
 
 # --- Values of Python ---------------------------------------------------------------------
@@ -4012,18 +3463,23 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         with suppress(UnicodeEncodeError):
             return pa.array(values, TEXTS)
     values = [plain_entry(value) for value in values]
+    array = _array_of_one_type(values)
+    return to_json(values, name, sizes) if array is None else array
+
+
+def _array_of_one_type(values: list[Any]) -> pa.Array | None:
+    """Return values as an array; None if they have several types, or if some are dicts."""
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
-    if len(kinds) <= 1 or lists_of_one_type:
-        try:
-            array = pa.array(values, TEXTS if kinds == {str} else None)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            array = None
-        # A struct has the keys of all dicts, with None where a dict lacks one.
-        if array is not None and "struct" not in str(array.type):
-            return array
-    return to_json(values, name, sizes)
+    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
+    if len(kinds) > 1 and not are_lists_of_one_type:
+        return None
+    try:
+        array = pa.array(values, TEXTS if kinds == {str} else None)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    # A struct would have the keys of all dicts, with None where a dict lacks one.
+    return None if "struct" in str(array.type) else array
 
 
 _PLAIN_TEXTS = {str, type(None)}
@@ -4151,29 +3607,26 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 """Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
 
-Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is at most r_l if all k are.
-With Q_l the probability of that,
+Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is above r_l if any of them is:
+with P_l the probability of that, and P_0 = 1,
 
-    E[max] = sum over l of r_l (Q_l - Q_(l-1)).
+    E[max] = sum over l of r_l (P_(l-1) - P_l).
 
-Choose k of the n observed samples, N_l of which are at most r_l. Then Q_l = fall(N_l, k) /
-fall(n, k), which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393). For new
-samples, let A_l be the probability of a reward of at most r_l. With a uniform Dirichlet prior
-(one pseudo-outcome of each category) and all observed and prior outcomes, a_l of t are at most
-r_l, and
+Choose k of the n observed samples, m of which are above r_l. Then P_l is pass@k of m correct
+samples, which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393).
 
-    E[A_l^k] = rise(a_l, k) / rise(t, k) = Q_l,
-    Cov[A_l^k, A_m^k] = Q_l (Q'_m - Q_m)  for l <= m,  Q'_m = rise(a_m + k, k) / rise(t + k, k).
+Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
+With a uniform Dirichlet prior (one pseudo-outcome of each category) and all observed and prior
+outcomes, let a_l of t be at most r_l. The share A_l of rewards that are at most r_l has
 
-Q'_m is Q_m after k more outcomes of at most r_m. The covariance follows because A_l is A_m times
-an independent share, so E[A_l^k A_m^k] = E[A_m^2k] E[A_l^k] / E[A_m^k]. The expected maximum is
-r_L less the sum of (r_(l+1) - r_l) A_l^k, so its variance is a sum of positive terms. For k = 1
-these are the moments of Bayes@N (Hariri et al. 2026, arXiv:2510.04265).
+    E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
+
+because A_l is A_m times an independent share. The mean reward is r_L less the sum of
+(r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
 """
 
 
 _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
-_REWARDS_AT_ONCE = 1 << 18  # to bound memory
 
 
 @dataclass(frozen=True)
@@ -4228,35 +3681,40 @@ class Rewards:
         return self.levels, np.diff(self.at_most, axis=1, prepend=0)
 
     def max_of(self, k: int) -> np.ndarray:
-        """(U,) the expected maximum of k of the samples, unbiased, for k <= n."""
+        """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
+
+        It has an error of about 1e-16 of the largest reward.
+        """
         if k == 1:
             return self._mean(self.at_most)
-        return np.concatenate(
-            [
-                _mean_max(self.levels, _share_below(self.at_most[rows], k))
-                for rows in _slices_of_rows(*self.at_most.shape)
-            ]
-        )
+        n = np.repeat(self.sizes, len(self.levels))
+        counts = BinaryCounts(n, n - self.at_most.ravel())
+        above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
+        above = above.reshape(self.at_most.shape)
+        share = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
+        return (self.levels * share).sum(axis=1)
 
-    def posterior_max(self, k: int, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) posterior mean and variance of the expected maximum of k new samples.
+    def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) posterior mean and variance of the reward of a new sample.
 
         Args:
             prior_outcomes: whether the prior outcomes count beside the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
-        if k == 1:
-            t = a[:, -1:]
-            mean, q, increase = self._mean(a), a / t, (t - a) / (t * (t + 1.0))
-        else:
-            below = _rising_quotient(a, k).to_double_double()
-            after = _rising_quotient(a + k, k).to_double_double()
-            mean, q = _mean_max(self.levels, below), below.hi
-            increase = np.maximum((after - below).hi, 0.0)
+        t = a[:, -1:]
+        return self._mean(a), self.variance_of_max(a / t, (t - a) / (t * (t + 1.0)))
+
+    def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
+        """(U,) the variance of the maximum of new samples, a sum of positive terms.
+
+        Args:
+            q: (U, L) probability that the maximum is at most each level.
+            increase: (U, L) covariances of the levels l <= m are q_l increase_m.
+        """
         gaps = np.diff(self.levels, append=self.levels[-1:])
         terms = gaps * q
         preceding = np.cumsum(terms, axis=1) - terms
-        return mean, (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
+        return (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """(U,) the average of the samples, and its variance.
@@ -4266,7 +3724,7 @@ class Rewards:
         Bayes@N paper).
         """
         t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
-        return self.max_of(1), (t / n) ** 2 * self.posterior_max(1, prior_outcomes=False)[1]
+        return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
 
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
         """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
@@ -4283,11 +3741,8 @@ class Rewards:
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """(U,) the mean reward of (U, L) cumulative counts."""
-        sums = [
-            _sum_of_levels(self.levels, np.diff(at_most[rows], axis=1, prepend=0))
-            for rows in _slices_of_rows(*at_most.shape)
-        ]
-        return np.concatenate(sums) / at_most[:, -1]
+        samples = np.diff(at_most, axis=1, prepend=0)
+        return (self.levels * samples).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
@@ -4334,57 +3789,15 @@ class RankedRewards(Rewards):
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
         order = np.argsort(sizes, kind="stable")
-        # The probabilities are those of ranks: the same for all questions with n samples.
+        # The chances are those of ranks: the same for all questions with n samples.
         for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
             n = int(sizes[questions[0]])
-            rank = np.arange(1, n + 1)
-            below = _share_below(rank[None], k)
-            for rows in _slices_of_rows(len(questions), n):
-                levels = self.levels[start[questions[rows], None] + rank - 1]
-                result[questions[rows]] = (
-                    _sum_of_levels(levels, np.ones(n)) / n if k == 1 else _mean_max(levels, below)
-                )
+            levels = self.levels[start[questions, None] + np.arange(n)]
+            if k == 1:
+                result[questions] = levels.mean(axis=1)
+            else:
+                result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
         return result
-
-
-def _slices_of_rows(rows: int, columns: int) -> Iterator[slice]:
-    step = max(1, _REWARDS_AT_ONCE // columns)
-    return (slice(start, start + step) for start in range(0, rows, step))
-
-
-def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-    """(U,) the sum of (U, L) levels with (U, L) multiplicities."""
-    return DoubleDouble.exact_product(multiplicity.astype(float), levels).sum().hi
-
-
-def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
-    """(U, L) the share of the subsets of k samples that are at most each level."""
-    if at_most.max() > max(LARGE_TABLE, at_most.size * k):
-        falling = factorial_power(at_most, k, -1).where(at_most >= k)
-        return (falling * falling[:, -1:].inverse()).to_double_double()
-    factorial, inverse = rising_factorials(Fraction(1), at_most.max())
-    n, rest = at_most[:, -1:], at_most - k
-    possible = rest >= 0
-    ways = (factorial[at_most] * inverse[np.where(possible, rest, 0)]).where(possible)
-    return (ways * (factorial[n - k] * inverse[n])).to_double_double()
-
-
-def _mean_max(levels: np.ndarray, below: DoubleDouble) -> np.ndarray:
-    """(U,) the mean maximum, from the probabilities (U, L) that it is at most each level."""
-    previous = DoubleDouble.concatenate(
-        [DoubleDouble.from_doubles(np.zeros_like(below.hi[:, :1])), below[:, :-1]]
-    )
-    return (DoubleDouble.from_doubles(levels) * (below - previous)).sum().hi
-
-
-def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
-    """rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
-    if a.max() > max(LARGE_TABLE, a.size * k):
-        rising = factorial_power(a, k, 1)
-        return rising * rising[:, -1:].inverse()
-    factorial, inverse = rising_factorials(Fraction(1), a.max() + k)
-    t = a[:, -1:]
-    return factorial[a + k - 1] * inverse[a - 1] * (factorial[t - 1] * inverse[t + k - 1])
 
 
 # --- From outcomes ------------------------------------------------------------------------
@@ -4536,19 +3949,15 @@ def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
-def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
-    """Posterior means and variances of Max@k, one key for each k."""
-    return _as_moments(rewards, {key: rewards.posterior_max(k) for key, k in ks.items()})
-
-
 def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
     """Means and variances of Bayes@N and avg@N, under these keys."""
-    return _as_moments(rewards, {bayes: rewards.posterior_max(1), avg: rewards.average()})
+    return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
 
 
-def _as_moments(
+def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
+    """Means and variances of independent scores, (U,) each, by their keys."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
@@ -4689,102 +4098,6 @@ def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.
     return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
 
 
-# --- The function -----------------------------------------------------------------------
-
-
-def score_agg(
-    scores: Iterable[Any],
-    temperature: float = 0.5,
-    penalty: float = 0.1,
-    eps_for_neg_p: float = 1e-9,
-    compat: str | None = None,
-) -> float:
-    """Return the score of graded verdicts, from 0 to 1: M_p * max(0, 1 - penalty * zeros).
-
-    Here, zeros is the number of verdicts of 0. For p <= 0, eps_for_neg_p replaces smaller verdicts,
-    but the mean is at most the arithmetic mean of the verdicts. For 0 < p < 1, nothing is replaced,
-    and the mean is at least that for p = 0. Thus the score never decreases as the temperature
-    rises, and it is 0 if all verdicts are 0.
-
-    Args:
-        scores: the verdicts of one item: numbers from 0 to 1, or labels of `VERDICTS`. None is
-            not scored. For a list of such lists, the result is the mean of their scores.
-        temperature: from 0.1 (strict) to 1.0 (lenient). The exponent p is interpolated linearly
-            in the table 0.1 -> -8, 0.3 -> -2.5, 0.5 -> 1, 0.7 -> 4.6, 1.0 -> 12.25.
-        penalty: share of the score that each verdict of 0 costs.
-        eps_for_neg_p: replaces smaller verdicts if p <= 0, see above.
-        compat: "0.3", "0.7" or "0.8" reproduces the score of eval-ai-library 0.3.3, 0.7.10 or
-            0.8.2 to the digit. These releases interpolate p on one line from -8 to 12.25, clip the
-            temperature to the range from 0.1 to 1.0, and round to 4 decimals. Releases 0.7 and 0.8
-            have a penalty of their own and ignore `penalty`.
-
-    Returns:
-        A float from 0 to 1. With `compat`, it is rounded as in the release.
-
-    Raises:
-        ValueError: if a verdict or a parameter is invalid. An empty list is invalid with `compat`,
-            too, although the releases give it the score 0.
-
-    Examples:
-        >>> verdicts = ["fully", "mostly", "partial", "minor"]
-        >>> [round(score_agg(verdicts, temperature=t), 3) for t in (0.1, 0.3, 0.5, 0.7, 1.0)]
-        [0.357, 0.48, 0.725, 0.842, 0.912]
-        >>> round(score_agg([1.0, 0.9, 0.7, 0.0]), 3)  # the mean 0.65, reduced by a tenth
-        0.585
-        >>> score_agg([verdicts, ["mostly", "none"]], temperature=0.7, compat="0.8")
-        0.7734
-
-    References:
-        Meshkov (2026). Adaptive Rigor in AI System Evaluation using Temperature-Controlled
-            Verdict Aggregation via Generalized Power Mean. arXiv:2604.08595
-    """
-    verdicts = require_weights(read_outcomes(scores, "scores", VERDICTS))
-    penalty, eps = check_penalty(penalty), check_eps(eps_for_neg_p)
-    if compat is None:
-        return float(item_scores(verdicts, exponent(temperature), penalty, eps).mean())
-    release = check_name("compat", compat, ("0.3", "0.7", "0.8"))
-    most = sys.float_info.max
-    temperature = check_number("temperature", temperature, "give a finite number", -most, most)
-    items = np.split(verdicts.scored_values.astype(float), np.cumsum(verdicts.n)[:-1])
-    rounded = [_release_score(x.tolist(), temperature, penalty, eps, release) for x in items]
-    return _sum_in_order(rounded) / len(rounded)
-
-
-def _sum_in_order(values: Iterable[float]) -> float:
-    """Return the sum of floats, rounded after each, as `sum` does up to Python 3.11."""
-    return reduce(operator.add, values, 0.0)
-
-
-def _release_score(
-    x: list[float], temperature: float, penalty: float, eps: float, release: str
-) -> float:
-    """Return the score of one item as a release of eval-ai-library computes it.
-
-    The operations are those of Python floats, in the order of the release: the last bit of the
-    result decides how a tie is rounded.
-    """
-    n, zeros = len(x), x.count(0.0)
-    position = (min(max(temperature, 0.1), 1.0) - 0.1) / (1.0 - 0.1)
-    p = -8.0 + position * (12.25 - -8.0)
-    try:
-        if abs(p) < 1e-12:
-            mean = math.exp(_sum_in_order(math.log(weight or eps) for weight in x) / n)
-        else:
-            powers = [(weight or eps if p < 0 else weight) ** p for weight in x]
-            mean = (_sum_in_order(powers) / n) ** (1.0 / p)
-        if release == "0.3":
-            factor = max(0.0, 1 - penalty * zeros)
-        else:
-            full = min(1.0, (n - 1) / 4.0) if release == "0.8" else 1.0
-            factor = (1.0 - zeros / n) ** ((1.5 - temperature) * full)
-    except ArithmeticError as error:  # for parameters that the releases do not support
-        raise ValueError(
-            f"Release {release} has no score for the verdicts {short(x)} at temperature "
-            f"{temperature} and eps_for_neg_p {eps}: it fails with {error!r}."
-        ) from error
-    return round(mean * factor, 4)
-
-
 # --- shared/at_k/core/votes.py --------------------------------------------------------------------
 
 """vote@k: the probability that the most frequent answer of k samples is correct.
@@ -4913,14 +4226,7 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
     correct, incorrect, unanswered = counts
-    samples = np.array(incorrect + correct)
-    nodes = [
-        (t, node, weight)
-        for t in range(1, min(k // 2, max(correct)) + 1)
-        # With at most t votes for each answer, k samples must be available.
-        if np.minimum(samples, t).sum() + unanswered >= k
-        for node, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
-    ]
+    nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
@@ -4962,6 +4268,18 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
     wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
     return float((weight[:, 0] * wins).sum())
+
+
+def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
+    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight."""
+    samples = np.array(counts.incorrect + counts.correct)
+    return [
+        (t, y, weight)
+        for t in range(1, min(k // 2, max(counts.correct)) + 1)
+        # With at most t votes for each answer, k samples must be available.
+        if np.minimum(samples, t).sum() + counts.unanswered >= k
+        for y, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
+    ]
 
 
 def _number_of_nodes(k: int, t: int) -> int:
@@ -5154,29 +4472,25 @@ def unite(batches: Sequence[Any]) -> Batch:
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
-    if types <= {TEXTS}:
-        common = TEXTS if types else pa.null()
-    elif len(types) == 1:
-        (common,) = types
-    elif name == "predictions" and all(map(is_number, types)) and not _lose_values(columns):
-        common = pa.float64()
-    else:
-        common = JSON
-        columns = [_as_json(column, name) for column in columns]
-    columns = [x if x.type == common else x.cast(common, safe=False) for x in columns]
+    if len(types) > 1:
+        doubles = _as_doubles_or_none(columns) if name == "predictions" else None
+        columns = doubles or [_as_json(column, name) for column in columns]
+        types = {pa.float64() if doubles else JSON}
+    (common,) = types or {pa.null()}
+    columns = [column if column.type == common else column.cast(common) for column in columns]
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
 
 
-def _lose_values(columns: list[pa.ChunkedArray]) -> bool:
-    """Whether numbers would change as doubles: True would be 1, and large integers are rounded."""
+def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
+    """Return numbers as doubles; None if that would change one, as True is not 1."""
     for column in columns:
-        if pa.types.is_boolean(column.type):
-            return True
-        if pa.types.is_integer(column.type):
-            bounds = pc.min_max(column)
-            if any(abs(bound.as_py() or 0) > 2**53 for bound in bounds.values()):
-                return True
-    return False
+        is_bool = pa.types.is_boolean(column.type)
+        if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
+            return None
+    try:
+        return [column.cast(pa.float64()) for column in columns]
+    except pa.ArrowInvalid:  # an integer that no double holds
+        return None
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -5809,38 +5123,42 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
-        checker, num_proc, executor, timeout = (
-            self.checker,
-            self.num_proc,
-            self.executor,
-            self.timeout,
-        )
-        if isinstance(checker, str):
-            check_name("check_correct_fn", checker, CHECKERS)
-        elif not callable(checker) and self._of_package is None:
+        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
+            return
+        self._check_checker()
+        self._check_options()
+        if self._package_checker is not None:
+            self._package_checker.validate(self)
+        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
+            PACKAGE.rooms.check_workers(self)
+
+    def _check_checker(self) -> None:
+        if isinstance(self.checker, str):
+            check_name("check_correct_fn", self.checker, CHECKERS)
+        elif not callable(self.checker) and self._package_checker is None:
             raise TypeError(
-                f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
-                f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
+                f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
+                f"function of a prediction and a reference, or one of the names "
+                f"{', '.join(CHECKERS)}."
             )
-        if num_proc is not None:
+
+    def _check_options(self) -> None:
+        executor, timeout = self.executor, self.timeout
+        if self.num_proc is not None:
             if executor is not None:
                 raise ValueError("num_proc and executor exclude each other: give one of them.")
-            check_count("num_proc", num_proc, "give a number of processes")
+            check_count("num_proc", self.num_proc, "give a number of processes")
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
-        if timeout is not None:
-            if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
-                raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
-            if executor is not None:
-                raise ValueError(
-                    "timeout cannot end the calls of an executor: give num_proc instead of the "
-                    "executor, or limit the time in check_correct_fn."
-                )
-        self.batch_size  # noqa: B018
-        if self._of_package is not None:
-            self._of_package.validate(self)
-        elif self.is_async or self.batch_size or timeout or (num_proc or 1) > 1:
-            PACKAGE.rooms.check_workers(self)
+        if timeout is None:
+            return
+        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
+            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        if executor is not None:
+            raise ValueError(
+                "timeout cannot end the calls of an executor: give num_proc instead of the "
+                "executor, or limit the time in check_correct_fn."
+            )
 
     @property
     def matches_exactly(self) -> bool:
@@ -5848,8 +5166,8 @@ class Checking:
         return isinstance(self.checker, str) and self.checker == "exact_match"
 
     @cached_property
-    def _of_package(self) -> Any:
-        """What checks all samples in its own way, or None."""
+    def _package_checker(self) -> Any:
+        """The checker of the package, which checks all samples in its own way; or None."""
         checker = self.checker
         has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
         if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
@@ -5891,8 +5209,8 @@ class Checking:
                 _warn_of_responses(rows, outcomes)
             return Checked(outcomes, rows.values)
         cache = cache or CheckCache()
-        if self._of_package is not None:
-            return self._of_package.check_samples(rows, self, cache)
+        if self._package_checker is not None:
+            return self._package_checker.check_samples(rows, self, cache)
         pairs = DistinctPairs.of(rows)
         results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
         return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
@@ -5933,17 +5251,13 @@ class Checking:
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
-        first = 0  # all pairs before it have results
+        first = 0  # the first pair without a result
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
-                    checked = missing[start : start + len(batch)]
-                    for pair, result in zip(checked, batch, strict=True):
+                    for pair, result in zip(missing[start:], batch, strict=False):
                         results[pair] = result
-                    while first < len(results) and (known := results[first]) is not None:
-                        if known[1] is not None:
-                            self._raise_problem(pairs.call(first), known[1])
-                        first += 1
+                    first = self._raise_first_problem(pairs, results, first)
         except BrokenExecutor as error:
             raise InputError(
                 "A worker died. The first missing result is that of ",
@@ -5953,6 +5267,21 @@ class Checking:
         if None in results:
             known_results = len(results) - results.count(None)
             raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
+
+    def _raise_first_problem(
+        self, pairs: DistinctPairs, results: list[PairResult | None], first: int
+    ) -> int:
+        """Raise the error of the first pair with a problem, if all before it have results.
+
+        Returns the first pair without a result. All before `first` have one.
+        """
+        for pair in range(first, len(results)):
+            result = results[pair]
+            if result is None:
+                return pair
+            if result[1] is not None:
+                self._raise_problem(pairs.call(pair), result[1])
+        return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
         """Yield the results of batches of pairs, checked in this thread or in the executor."""
@@ -6178,35 +5507,41 @@ def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
 
 def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
     """Warn if texts are compared with answers that they contain, or if none equals its answer."""
-    first = slice(_COMPARED)
-    correct, multiplicity = outcomes.values[first], np.ones(_COMPARED, dtype=int)
-    if rows.multiplicity is not None:
-        multiplicity = rows.multiplicity
-    multiplicity = multiplicity[: len(correct)]
     if outcomes.values.any():
-        texts, references = to_python(rows.values[first]), to_python(rows.references[first])
-        question = np.repeat(np.arange(len(references)), rows.sizes[first])
-        containing = [
-            sample
-            for sample in np.flatnonzero(~correct)
-            if _contains(texts[sample], references[question[sample]])
-        ]
-        contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
-        if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+        problem = _contained_references(rows, outcomes)
+        if problem is None:
             return
-        problem = (
-            f"{contain} of the first {multiplicity.sum()} samples contain their reference but do "
-            f"not equal it"
-        )
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
     remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(rows.references[first]))):
+    if all(map(_is_choice, to_python(rows.references[:_COMPARED]))):
         remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
         stacklevel=3,
+    )
+
+
+def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
+    """Return how many texts contain their reference; None if that would hardly raise the score."""
+    correct = outcomes.values[:_COMPARED]
+    multiplicity = np.ones(len(correct), dtype=int)
+    if rows.multiplicity is not None:
+        multiplicity = rows.multiplicity[: len(correct)]
+    texts, references = to_python(rows.values[:_COMPARED]), to_python(rows.references[:_COMPARED])
+    question = np.repeat(np.arange(len(references)), rows.sizes[:_COMPARED])
+    containing = [
+        sample
+        for sample in np.flatnonzero(~correct)
+        if _contains(texts[sample], references[question[sample]])
+    ]
+    contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
+    if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+        return None
+    return (
+        f"{contain} of the first {multiplicity.sum()} samples contain their reference but do not "
+        f"equal it"
     )
 
 
@@ -6322,37 +5657,32 @@ class Report:
         Raises:
             ValueError: if no score of all questions is left.
         """
-        options, estimates = self._options, []
+        estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
+        has_intervals = method is not None and self._options.confidence is not None
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified: Collection[ScoreId] = ()
-            if method is not None and options.confidence is not None:
+            if method is not None and has_intervals:
                 unidentified = method.unidentified(questions)
-            for score, mean in scores.over(questions, options.weights).items():
+            for score, mean in scores.over(questions, self._options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
-                interval, band = interval_of.get(score), band_of.get(score)
+                interval = interval_of.get(score)
                 if interval is not None:
                     interval = self._shown(interval, mean)
-                elif options.is_named and method is not None and options.confidence is not None:
+                elif has_intervals and self._options.is_named:
                     # Every other method gives an interval for each score.
-                    reason = f"none: {score} has no posterior"
-                    interval = Interval(None, None, None, None, reason)
-                limits = None if band is None else (band.lo, band.hi)
+                    interval = Interval(None, None, None, None, f"none: {score} has no posterior")
+                band = (band_of[score].lo, band_of[score].hi) if score in band_of else None
                 estimates.append(
-                    Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
+                    Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
                 )
-        for group, names in left_out.items():
-            scope = "" if group is None else f" of group {group!r}"
-            problem = f"Each question{scope} has one sample, which does not identify"
-            if not estimates:
-                raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
-            warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=2)
+        _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
     def _shown(self, interval: Interval, score: float) -> Interval:
@@ -6391,6 +5721,16 @@ class Report:
                 band |= {score: wider[score] for score in curve}
             bands.append(band)
         return bands
+
+
+def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
+    """Warn of scores that are left out, by group; a ValueError if there are no others."""
+    for group, names in left_out.items():
+        scope = "" if group is None else f" of group {group!r}"
+        problem = f"Each question{scope} has one sample, which does not identify"
+        if not has_others:
+            raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
+        warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
 
 
 def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
@@ -6518,7 +5858,7 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_samples(predictions if references is None else shortest_decimals(predictions))
+        rows = read_samples(predictions)
         if references is not None:
             if rows.multiplicity is not None and rows.are_numbers:
                 raise ValueError(

@@ -115,7 +115,7 @@ class Report:
             unidentified: Collection[ScoreId] = ()
             if method is not None and has_intervals:
                 unidentified = method.unidentified(questions)
-            for score, mean in scores.over(questions, options.weights).items():
+            for score, mean in scores.over(questions, self._options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
