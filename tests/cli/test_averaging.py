@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import at_k
 import pytest
@@ -36,7 +37,7 @@ def files(tmp_path):
 
 
 def options_of(flags):
-    given = {"groups": GROUPS} if "--groups" in flags else {}
+    given: dict[str, Any] = {"groups": GROUPS} if "--groups" in flags else {}
     given |= {"average": "groups"} if "--average" in flags else {}
     return given | ({"question_weights": WEIGHTS} if "--question-weights" in flags else {})
 
