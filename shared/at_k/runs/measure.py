@@ -375,7 +375,8 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
     def covariance() -> np.ndarray:
         keys, estimate = estimator(scores, errors.rates)
         family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {}, options.weights)
-        family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
+        if not errors.rates.are_exact:
+            family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
         return SamplingIntervals(family).covariance(questions, [*scores])
 
     def under(rates: CheckerRates) -> np.ndarray:
