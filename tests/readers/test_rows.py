@@ -56,7 +56,10 @@ def test_a_field_of_a_column_can_name_the_run(tmp_path):
 def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
     file = write_json_lines(tmp_path / "rows.jsonl", rows_of_runs("filter"))
     error = error_of(capsys, "gpassk", file, "--k", 1)
-    ways = "--where filter=x or --groups filter or --questions filter doc_id or --pool filter"
+    ways = (
+        "--where filter=x or --groups filter --questions doc_id filter or --questions doc_id "
+        "filter or --pool filter"
+    )
     assert error.endswith(f"Add {ways}.\n")
     assert pass_at_k(capsys, file, "--where", "filter=x") == {"pass@1": 1.0}
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--questions", "filter", "doc_id")

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import at_k
+import datasets
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -54,6 +55,7 @@ def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
         ({"answer": "B", "is_correct": 1}, False),
         ({"answer": ["B", "A"], "correct": [1, 0]}, True),
         ({"answer": "B", "correct": [1, 0]}, False),
+        ({"prediction": 1, "outcome": 0}, True),
     ],
 )
 def test_gold_answers_are_asked_about_only_where_they_can_be_meant(beside, is_asked):
@@ -70,6 +72,62 @@ def test_two_candidates_are_listed_as_flags(capsys, tmp_path):
     file = write_json_lines(tmp_path / "a.jsonl", rows)
     error = error_of(capsys, "gpassk", file)
     assert error.endswith("Add --outcomes is_correct or --outcomes passed.\n")
+
+
+@pytest.mark.parametrize("name", ["count", "freq", "n_samples", "attempts", "total"])
+def test_a_number_beside_each_outcome_may_say_how_often_it_occurs(name):
+    rows = [{"id": q, "outcome": x, name: n} for q, x, n in (("a", 0, 3), ("a", 1, 1), ("b", 1, 4))]
+    with pytest.raises(SelectionError, match=f"{name} can be the number of samples"):
+        at_k.read(rows)
+    assert at_k.read(rows, outcomes="outcome")["predictions"] == [[0, 1], [1]]
+    counted = at_k.read(rows, outcomes="outcome", counts=name)["predictions"]
+    assert counted == {"answers": [[0, 1], [1]], "counts": [[3, 1], [4]]}
+
+
+def test_tests_of_a_sample_are_not_counted_as_samples():
+    rows = [{"task_id": f"t{i // 4}", "total": 10, "passed": i} for i in range(8)]
+    with pytest.raises(SelectionError, match="several rows of task_id t0"):
+        at_k.read(rows)
+    named = at_k.read(rows, n="total", correct="passed")["predictions"]
+    assert named == {"n": [40, 40], "correct": [6, 22]}
+
+
+def test_a_text_that_is_a_list_is_one_answer_in_a_column_of_one():
+    rows = [{"id": i // 2, "pred": "[1, 2]", "gold": "[1, 2]"} for i in range(4)]
+    assert at_k.read(rows)["predictions"] == [["[1, 2]"] * 2] * 2
+    lists = [{"id": i, "predictions": '["1", "2"]', "gold": "1"} for i in range(2)]
+    assert at_k.read(lists)["predictions"] == [["1", "2"]] * 2
+
+
+def test_samples_that_are_objects_are_asked_about():
+    rows = [{"id": 1, "samples": [{"answer": "1", "correct": True}]}]
+    with pytest.raises(SelectionError, match=r"objects with the fields answer, correct: name one"):
+        at_k.read(rows)
+    assert at_k.read(rows, outcomes="samples.correct")["predictions"] == [[True]]
+
+
+def test_classes_of_a_dataset_are_read_by_their_names(tmp_path):
+    features = datasets.Features(
+        {"id": datasets.Value("int64"), "verdict": datasets.ClassLabel(names=["right", "wrong"])}
+    )
+    dataset = datasets.Dataset.from_dict({"id": [1, 2], "verdict": [0, 1]}, features=features)
+    dataset.to_parquet(tmp_path / "a.parquet")
+    for source in (dataset, tmp_path / "a.parquet"):
+        assert at_k.read(source)["predictions"] == [[True], [False]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,1,2\n0.5,1,2\n", "can number the samples or hold those"),
+        ("q1,1\nq1,0\nq2,1\n", "no column with a usual name"),
+        ("q1,0,1\nq2,1,1\n", "no column with a usual name"),
+    ],
+)
+def test_a_first_row_of_values_is_not_taken_for_names(tmp_path, text, message):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        at_k.read(tmp_path / "a.csv")
 
 
 def test_the_first_line_is_on_standard_error_beside_json(capsys):
@@ -127,6 +185,32 @@ def test_a_text_with_two_references_is_no_id():
         at_k.read(rows)
 
 
+@pytest.mark.parametrize("name", ["question", "input", "gold", "exam", "category", "info.lang"])
+def test_an_id_that_starts_again_in_another_part_is_asked_about(name):
+    outer, _, inner = name.partition(".")
+    rows = [
+        {"id": i, "passed": 1, outer: {inner: part} if inner else part}
+        for part, size in (("a", 6), ("b", 3))
+        for i in range(size)
+    ]
+    with pytest.raises(SelectionError, match=f"different values of {name}: 'a', 'b'"):
+        at_k.read(rows)
+    assert len(at_k.read(rows, questions=["id", name])["predictions"]) == 9
+
+
+@pytest.mark.parametrize("group", ["source", "topic", "model"])
+def test_a_question_has_one_group(group):
+    rows = [
+        {"id": q, group: "x" if (q, s) != (2, 1) else "X", "passed": 1}
+        for q in range(4)
+        for s in range(2)
+    ]
+    with pytest.raises(SelectionError, match="id, '2', but different groups: 'x' and 'X'"):
+        at_k.read(rows, groups=group)
+    run = at_k.read(rows, groups=group, questions=["id", group])
+    assert run["predictions"] == [[1, 1], [1, 1], [1], [1], [1, 1]]
+
+
 # --- 3. Repeats ---------------------------------------------------------------------------
 
 
@@ -171,6 +255,53 @@ def test_a_copy_of_a_file_is_refused(tmp_path):
     assert len(at_k.read([one, other], pool="files")["predictions"][0]) == 2
 
 
+def test_numbers_of_samples_are_looked_at_in_objects_and_lists_and_as_texts():
+    rows = [
+        {"id": q, "meta": {"attempt": f"attempt {a}"}, "passed": 1}
+        for q in range(3)
+        for a in range(3)
+    ]
+    assert len(at_k.read(rows)["predictions"]) == 3
+    with pytest.raises(SelectionError, match=r"same sample: meta\.attempt 'attempt 1' of id 0"):
+        at_k.read([*rows, rows[1]])
+    nested = [
+        {"id": q, "samples": [{"seed": s % 3, "correct": 1} for s in range(4)]} for q in range(3)
+    ]
+    with pytest.raises(SelectionError, match=r"row 0 .* two samples have the same .*seed 0"):
+        at_k.read(nested, outcomes="samples.correct")
+    lists = [{"id": q, "run": r, "passed": [1, 0]} for q in range(3) for r in range(2)]
+    with pytest.raises(SelectionError, match="same sample: run 1 of id 2"):
+        at_k.read([*lists, lists[-1]])
+
+
+def test_shards_that_overlap_are_refused(tmp_path):
+    rows = [{"id": i // 4, "attempt": i % 4, "passed": 1} for i in range(20)]
+    shards = [
+        write_json_lines(tmp_path / f"part-{i}.jsonl", x)
+        for i, x in enumerate((rows[:12], rows[10:]))
+    ]
+    with pytest.raises(SelectionError, match=r"part-0.*row 10 .* and .*part-1.*row 0 .*attempt 2"):
+        at_k.read(shards)
+    uids = [
+        {"id": i // 2, "uid": f"{random.Random(i).getrandbits(128):032x}", "passed": i % 2}
+        for i in range(12)
+    ]
+    runs = [
+        write_json_lines(tmp_path / f"run{i}.jsonl", x) for i, x in enumerate((uids[:8], uids[6:]))
+    ]
+    with pytest.raises(SelectionError, match=r"run0.*row 6 .* and .*run1.*row 0 .* are equal"):
+        at_k.read(runs)
+
+
+def test_equal_responses_at_a_low_temperature_are_no_repeats():
+    rows = [
+        {"id": q, "response": f"text {q} {s // 3}", "passed": 1}
+        for q in range(30)
+        for s in range(4)
+    ]
+    assert at_k.read(rows, outcomes="passed")["predictions"] == [[1] * 4] * 30
+
+
 # --- 4. Settings --------------------------------------------------------------------------
 
 
@@ -185,7 +316,10 @@ def test_settings_are_no_samples(capsys):
     assert pass_at_k(capsys, file, *chosen) == {"pass@1": sum(direct) / len(direct)}
     pooled = pass_at_k(capsys, file, "--pool", "strategy", "budget")["pass@1"]
     assert pooled == pytest.approx(sum(x["correct"] for x in rows) / len(rows))
-    groups = pass_at_k(capsys, file, "--groups", "strategy", "--pool", "budget")
+    error = error_of(capsys, "gpassk", file, "--groups", "strategy", "--pool", "budget")
+    assert error.endswith("Add --questions problem strategy.\n")
+    flags = ("--groups", "strategy", "--questions", "problem", "strategy", "--pool", "budget")
+    groups = pass_at_k(capsys, file, *flags)
     assert groups["direct/pass@1"] == pytest.approx(
         np.mean([x["correct"] for x in rows if x["strategy"] == "direct"])
     )
@@ -206,6 +340,66 @@ def test_a_crossed_column_is_a_setting_whatever_its_name(name):
     # A row that is missing here and there does not hide the design.
     with pytest.raises(SelectionError, match=f"different values of {name}: "):
         at_k.read(rows[:17] + rows[18:])
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        lambda x: {"zeta": x},
+        lambda x: {"config": {"sampling": {"zeta": x}}},
+        lambda x: {"config": {"sampling": {"temperature": x}}},
+        lambda x: {"top_p": x},
+        lambda x: {"judge": x},
+    ],
+)
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_settings_are_looked_at_in_objects_and_lists(row, is_nested):
+    samples = [[row(x) | {"ok": int(x == "a")} for x in "ab" for _ in range(2)] for _ in range(5)]
+    rows: list[dict[str, Any]]
+    if is_nested:
+        rows, name = [{"id": q, "samples": x} for q, x in enumerate(samples)], "samples.ok"
+    else:
+        rows, name = (
+            [{"id": q, **x} for q, of_question in enumerate(samples) for x in of_question],
+            "ok",
+        )
+    with pytest.raises(SelectionError, match=r"different values of .*: 'a', 'b'") as raised:
+        at_k.read(rows, outcomes=name)
+    setting = raised.value.examples[3]
+    one = at_k.read(rows, outcomes=name, where={setting: "b"})
+    assert one["predictions"] == [[0, 0]] * 5
+    assert at_k.read(rows, outcomes=name, pool=setting)["predictions"] == [[1, 1, 0, 0]] * 5
+    both = at_k.read(rows, outcomes=name, questions=["id", setting], groups=setting)
+    assert both["predictions"] == [[1, 1], [0, 0]] * 5
+
+
+def test_lists_beside_the_outcomes_are_settings_too():
+    rows = [{"id": q, "passed": [1, 0, 0, 0], "zeta": [*"aabb"]} for q in range(5)]
+    with pytest.raises(SelectionError, match="different values of zeta: 'a', 'b'"):
+        at_k.read(rows)
+    without_ids = [{"passed": [1, 0], "zeta": [*"ab"]} for q in range(5)]
+    assert at_k.read(without_ids, pool="zeta")["predictions"] == [[1, 0]] * 5
+    assert at_k.read(without_ids, pool="zeta").ids is None
+
+
+def test_rows_of_two_models_are_no_run_even_of_different_questions(tmp_path):
+    rows = [{"id": i, "meta": {"model": "ab"[i // 2]}, "passed": 1} for i in range(4)]
+    files = [
+        write_json_lines(tmp_path / f"{x}.jsonl", rows[i : i + 2]) for x, i in (("a", 0), ("b", 2))
+    ]
+    for source in (rows, files):
+        with pytest.raises(SelectionError, match=r"different values of meta\.model: 'a', 'b'"):
+            at_k.read(source)
+        assert len(at_k.read(source, pool="meta.model")["predictions"]) == 4
+    assert len(at_k.read(rows, where={"meta.model": "b"})["predictions"]) == 2
+
+
+def test_an_entry_that_is_chosen_is_compared_with_its_case_first():
+    rows = [{"id": i, "level": x, "passed": 1} for i, x in enumerate(("Easy", "easy", "EASY"))]
+    assert at_k.read(rows, where={"level": "easy"}).ids == ["1"]
+    with pytest.raises(ValueError, match="No row has 'hard' in level"):
+        at_k.read(rows, where={"level": "hard"})
+    assert at_k.read(rows[:1], where={"level": "easy"}).ids == ["0"]
 
 
 def test_columns_that_describe_samples_are_no_settings():
@@ -328,6 +522,67 @@ def test_a_text_in_error_says_that_there_is_no_outcome():
     with pytest.raises(MissingError, match="1 of 8 outcomes are missing, the first of question 0"):
         at_k.read(rows)
     assert at_k.read(rows, missing="drop")["predictions"] == [[None, 1], [0, 1], [0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"error": ["timeout"]},
+        {"error": True},
+        {"error": 429},
+        {"error": {"code": 1}},
+        {"error_type": "timeout"},
+        {"result": {"exception": "timeout"}},
+    ],
+)
+def test_errors_are_looked_at_in_all_forms(beside):
+    rows = [{"id": i, "passed": 0} | (beside if i == 1 else {}) for i in range(4)]
+    with pytest.raises(MissingError, match="1 of 4 outcomes are missing, the first of question 1"):
+        at_k.read(rows)
+    lists = [row | {"passed": [0, 0]} for row in rows]
+    with pytest.raises(MissingError, match="2 of 8 outcomes are missing, the first of question 1"):
+        at_k.read(lists)
+
+
+@pytest.mark.parametrize("entry", [[], False, 0, "", "none", {}, None])
+def test_an_empty_error_is_none(entry):
+    rows = [{"id": i, "passed": 0, "error": entry} for i in range(2)]
+    assert at_k.read(rows)["predictions"] == [[0], [0]]
+
+
+def test_errors_of_samples_in_lists():
+    sample = [{"error": "HTTP 429", "ok": 0}, {"error": None, "ok": 1}]
+    for rows, name in (
+        ([{"id": 1, "samples": sample}], "samples.ok"),
+        ([{"id": 1, "ok": [0, 1], "error": ["HTTP 429", None]}], "ok"),
+    ):
+        with pytest.raises(MissingError, match="1 of 2 outcomes"):
+            at_k.read(rows, outcomes=name)
+        assert at_k.read(rows, outcomes=name, missing="drop")["predictions"] == [[None, 1]]
+
+
+def test_a_missing_verdict_of_an_answer_is_asked_about():
+    rows = [
+        {"id": 1, "predicted_answer": a, "judge_correct": v}
+        for a, v in (("7", 1), ("8", None), ("8", 1), (None, 0))
+    ]
+    options: dict[str, Any] = {"predictions": "predicted_answer", "outcomes": "judge_correct"}
+    with pytest.raises(MissingError, match="2 of 4 answers are missing"):
+        at_k.read(rows, **options)
+    cons_at_k = at_k.load("cons_at_k")
+    for missing, answers, credit in (
+        ("drop", ["7", None, "8", None], {"7": 1.0, "8": 1.0}),
+        ("incorrect", ["7", "8", "8", ""], {"7": 1.0, "8": 0.5, "": 0.0}),
+    ):
+        run = at_k.read(rows, **options, missing=missing)
+        assert run["predictions"] == [answers]
+        assert json.loads(run["references"][0]) == credit
+        cons_at_k.compute(**run, k=2)
+
+
+def test_a_missing_reference_is_an_error(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("id,pred,gold\n1,1,\n2,1,1\n")
+    assert "references[0] is None" in error_of(capsys, "gpassk", tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("missing", ["wrong", True, 0])
@@ -472,6 +727,36 @@ def test_a_summary_of_scores_is_refused(tmp_path, content):
         at_k.read(tmp_path / "a.json")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"sample_1": [1, 0, 1], "sample_2": [0, 0, 1]},
+        {"run_1": [1, 0, 1], "run_2": [0, 0, 1]},
+        {"sample_1": {"0": 1, "1": 0}, "sample_2": {"0": 1, "1": 1}},
+        {"0": {"0": 1, "1": 0}, "1": {"0": 1, "1": 1}},  # of a frame without names
+        {"run1": {"q1": 1, "q2": 0}, "run2": {"q1": 0, "q2": 0}},
+    ],
+)
+def test_objects_of_questions_or_samples_are_not_guessed(tmp_path, content):
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="can be questions or samples"):
+        at_k.read(tmp_path / "a.json")
+
+
+def test_a_dict_of_numbers_is_asked_about_in_python():
+    for digits in ({"0": [1, 0], "1": [1, 1]}, {0: [1, 0], 1: [1, 1]}):
+        with pytest.raises(ValueError, match="ids of questions, or numbers of samples"):
+            at_k.read(digits)
+
+
+def test_keys_of_rows_with_ids_are_parts(tmp_path):
+    runs = {x: [{"id": i, "passed": int(x == "a")} for i in range(3)] for x in "ab"}
+    (tmp_path / "a.json").write_text(json.dumps(runs))
+    with pytest.raises(SelectionError, match="different values of key: 'a', 'b'"):
+        at_k.read(tmp_path / "a.json")
+    assert at_k.read(tmp_path / "a.json", where={"key": "a"})["predictions"] == [[1]] * 3
+
+
 def test_a_message_does_not_list_hundreds_of_ids(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({f"id {i}": [{"x": 1}] * 2 for i in range(800)}))
     with pytest.raises(ValueError, match="no column with a usual name") as raised:
@@ -497,7 +782,11 @@ def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
         (["output-rs0.jsonl", "output-rs12.jsonl"], True),
         (["m_seed=1.csv", "m_seed=2.csv"], False),  # no number right after the word
         (["m_seed1.csv", "m_seed2.csv"], True),
-        (["a_2026-01-02.json", "a_2026-01-03.json"], True),
+        (["a_2026-01-02T10-11-12.json", "a_2026-01-03T10-11-12.json"], True),
+        (["gpt-4o-2024-05-13.json", "gpt-4o-2024-08-06.json"], False),
+        (["qwen_1.5.json", "qwen_2.5.json"], False),
+        (["shots_0.json", "shots_1.json"], False),
+        (["run1b.json", "run7b.json"], False),
         (["a_1.json", "a_2.json", "a_3.json"], True),
         (["gpt_3.json", "gpt_4.json"], False),
         (["llama-7b.jsonl", "llama-13b.jsonl"], False),

@@ -164,10 +164,15 @@ def test_a_table_of_counts_is_read_as_counts(capsys, tmp_path, names):
         for i, correct in enumerate(counts["correct"])
     ]
     assert read_rows(tmp_path, rows) == {"predictions": counts}
-    # The counts of shards add.
-    assert read_rows(tmp_path, [*rows, rows[0] | {names[1]: 7}]) == {
-        "predictions": {"n": [16, 8, 8], "correct": [8, 0, 1]}
-    }
+    # The counts of shards add, where the names say that samples are counted, and not tests.
+    shards = [*rows, rows[0] | {names[1]: 7}]
+    added = {"predictions": {"n": [16, 8, 8], "correct": [8, 0, 1]}}
+    assert read_rows(tmp_path, shards, n=names[0], correct=names[1]) == added
+    if names[0] == "attempts":
+        with pytest.raises(SelectionError, match=r"rows of question_id q0\. If attempts"):
+            read_rows(tmp_path, shards)
+    else:
+        assert read_rows(tmp_path, shards) == added
 
 
 def test_numbers_of_correct_and_incorrect_samples_are_not_outcomes(tmp_path):

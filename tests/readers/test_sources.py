@@ -92,8 +92,8 @@ def test_the_cells_of_csv_are_not_converted(capsys, tmp_path):
 
 
 def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
-    row = {"samples": ["2024-01-01", "idk"], "answer": "2024-01-01", "error": None}
-    rows = [*[row] * 9999, row | {"error": "x"}]
+    row = {"samples": ["2024-01-01", "idk"], "answer": "2024-01-01", "note": None}
+    rows = [*[row] * 9999, row | {"note": "x"}]
     assert pass_at_k(capsys, write_json_lines(tmp_path / "s.jsonl", rows)) == {"pass@1": 0.5}
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, short
 from .missing import missing_answers, missing_outcomes
-from .names import PER_SAMPLE
+from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE
 from .reading import Reading
 from .remote import is_remote
 from .roles import columns_of_role, only_column, question_columns
-from .table import SelectionError, Table, column_at, list_columns
+from .table import ROW, Columns, SelectionError, Table, column_at, list_columns, may_be_nested
 from .words import (
     MISSING_WORDS,
     as_lists,
@@ -35,6 +35,47 @@ often a sample occurs) and numbers of samples, such as `labels`; or of `counts`,
 samples in a row."""
 
 
+def rows_of_samples(table: Table, chosen: Mapping[str, Any]) -> Table:
+    """Return the table with a row for each sample, if rows have lists with more than the samples.
+
+    Beside [1, 0], a list ["a", "b"] says more about the two samples, as the fields of objects do
+    in [{"correct": 1, "seed": 0}, ..]. The column `ROW` has the row of each sample.
+    """
+    aligned = [chosen[x] for x in ("predictions", "outcomes", "counts", *PER_SAMPLE) if x in chosen]
+    if not aligned or not all(isinstance(x, str) for x in aligned) or table.layout:
+        return table
+    cells = table.columns[aligned[0]]
+    sizes = [len(cell) if isinstance(cell, list) else 0 for cell in cells]
+    lists = {
+        name: column
+        for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items()
+        if may_be_nested(column)
+        and all(isinstance(x, list) and len(x) == n for x, n in zip(column, sizes, strict=True))
+    }
+    fixed = [x for role in ("references", *PER_QUESTION) for x in [chosen.get(role)] if x]
+    beside = {x: y for x, y in lists.items() if x not in fixed and x not in QUESTION_TEXTS}
+    if 0 in sizes or len(beside) == len({*aligned}) or not {*aligned} <= beside.keys():
+        return table
+    rows = [row for row, n in enumerate(sizes) for _ in range(n)]
+    columns: Columns = {
+        name: [column[row] for row in rows]
+        for name, column in table.columns.items()
+        if name not in beside
+    }
+    columns |= {name: [x for cell in column for x in cell] for name, column in beside.items()}
+    return table.with_columns({**columns, ROW: rows})
+
+
+def _lists_of_objects(table: Table, path: str) -> Columns:
+    """Return the lists of objects that a path goes through."""
+    lists: Columns = {}
+    while path := path.rpartition(".")[0]:
+        column = column_at(table.columns, path)
+        if column and any(isinstance(x, list) for x in column):
+            lists[path] = column
+    return lists
+
+
 def read_cells(
     table: Table, chosen: Mapping[str, Any], reading: Reading
 ) -> tuple[SampleCells, bool]:
@@ -51,11 +92,13 @@ def read_cells(
     if "predictions" in chosen and "outcomes" in chosen:
         cells["verdicts"] = unwrapped(table.columns[chosen["outcomes"]])
     if "references" in chosen:
-        cells["references"] = table.columns[chosen["references"]]
+        references = table.columns[chosen["references"]]
+        cells["references"] = [None if table.is_csv and x == "" else x for x in references]
     if "counts" in chosen:
         cells["multiplicities"] = table.columns[chosen["counts"]]
     cells |= {role: unwrapped(table.columns[chosen[role]]) for role in aligned}
-    if not reading.questions and _are_lists_as_text(cells["samples"], table):
+    is_single = "predictions" in chosen and name.lower() in SINGLE
+    if not (is_single or reading.questions) and _are_lists_as_text(cells["samples"], table):
         cells = {role: as_lists(entries) for role, entries in cells.items()}
     of_lists = _holds_lists(cells["samples"], table.title)
     if "multiplicities" in cells and not of_lists:
@@ -65,34 +108,53 @@ def read_cells(
     is_graded = "predictions" not in chosen
     if not is_graded:
         references = cells.get("references", ())
+        if not reading.checked:
+            _refuse_objects(table, cells["samples"], "predictions", name)
         cells["as_written"] = cells["samples"]
         words = frozenset() if reading.words_are_answers else MISSING_WORDS
         cells["samples"] = missing_answers(table, cells["samples"], references, words)
     for role in ("samples",) if is_graded else ("verdicts",) if "verdicts" in cells else ():
         cells[role] = _outcomes(table, cells[role], str(chosen["outcomes"]), reading)
-    if not of_lists:
-        cells["samples"] = missing_outcomes(table, cells["samples"])
+    cells["samples"] = missing_outcomes(table, cells["samples"])
+    if "verdicts" in cells:
+        cells["samples"] = _where_graded(cells["samples"], cells["verdicts"])
     return cells, of_lists
+
+
+def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
+    """Return the answers with None for those without a verdict."""
+    return [
+        _where_graded(cell, verdict)
+        if isinstance(cell, list) and isinstance(verdict, list)
+        else None
+        if verdict is None
+        else cell
+        for cell, verdict in zip(samples, verdicts, strict=True)
+    ]
 
 
 def _outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -> list[Any]:
     """Return outcomes as bools, numbers or labels, and None where they are missing."""
-    for cell in cells:
-        entry = next(iter(cell), None) if isinstance(cell, list) else cell
-        if isinstance(entry, dict):
-            raise SelectionError(
-                f"The outcomes in {name} are objects with the fields {', '.join(list(entry)[:8])}: "
-                f"name one of them, such as {name}.{next(iter(entry), 'FIELD')}.",
-                ["outcomes"],
-                table.columns,
-                [f"{name}.{field}" for field in list(entry)[:1]],
-            )
+    _refuse_objects(table, cells, "outcomes", name)
     if reading.correct_values:
         return graded(cells, reading.correct_values)
     outcomes = as_outcomes(cells, table.has_decimal_commas, reading.has_labels)
     if reading.correct_at_least is not None:
         return at_least(outcomes, reading.correct_at_least, name)
     return outcomes
+
+
+def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) -> None:
+    for cell in cells:
+        entry = next(iter(cell), None) if isinstance(cell, list) else cell
+        if isinstance(entry, dict):
+            raise SelectionError(
+                f"The {role} in {name} are objects with the fields {', '.join(list(entry)[:8])}: "
+                f"name one of them, such as {name}.{next(iter(entry), 'FIELD')}.",
+                [role],
+                table.columns,
+                [f"{name}.{field}" for field in list(entry)[:1]],
+            )
 
 
 def _numbers(
@@ -152,8 +214,8 @@ def mean_verdicts(answers: Sequence[Any], verdicts: Sequence[Any]) -> str:
     """Return the mean verdict of each answer to a question as JSON."""
     known: dict[str, list[float]] = {}
     for answer, verdict in zip(answers, verdicts, strict=True):
-        if verdict is not None:
-            known.setdefault(str(answer), []).append(float(verdict))
+        if answer is not None:
+            known.setdefault(str(answer), []).append(float(verdict or 0))
     return json.dumps({answer: sum(x) / len(x) for answer, x in known.items()})
 
 

@@ -14,7 +14,16 @@ import numpy as np
 
 from ..core.containers import as_arrow
 from .layouts import VLLM, recognised
-from .table import Columns, SelectionError, Table, join_tables, table_of_columns, table_of_rows
+from .table import (
+    Columns,
+    SelectionError,
+    Table,
+    class_names,
+    join_tables,
+    table_of_columns,
+    table_of_rows,
+    with_classes,
+)
 
 
 def table_of_object(source: Any, split: str | None = None) -> Table:
@@ -43,6 +52,11 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
     if isinstance(source, Mapping):
         if source and all(hasattr(dataset, "with_format") for dataset in source.values()):
             return table_of_dataset(one_split(source, "The source", split))
+        if source and all(str(name).isdigit() for name in source):
+            raise ValueError(
+                f"The keys {', '.join(map(str, list(source)[:3]))} can be ids of questions, or "
+                f"numbers of samples: give a data frame, or {{'id': [..], 'outcomes': [[..], ..]}}."
+            )
         table_of_columns(source)  # raises if lengths differ
         return table_of_columns({name: _plain_list(column) for name, column in source.items()})
     if hasattr(source, "with_format"):
@@ -60,7 +74,10 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
 
 
 def _table_of_arrow(table: Any) -> Table:
-    return table_of_columns({name: table[name].to_pylist() for name in table.column_names})
+    names = class_names(table.schema)
+    return table_of_columns(
+        {x: with_classes(table[x].to_pylist(), names.get(x)) for x in table.column_names}
+    )
 
 
 def table_of_dataset(dataset: Any) -> Table:

@@ -175,6 +175,11 @@ def columns_of_grid(
             not unnamed.reading and (are_samples or are_outcomes(rows, unnamed))
         )
         first = [] if is_graded else list(unnamed.first)
+        if not (are_samples or unnamed.reading) and len(rows[0]) > 2 and sample_columns(rows[0]):
+            raise ValueError(
+                f"{name}: the first row, {', '.join(map(str, rows[0][:4]))}, .., can number the "
+                f"samples or hold those of a question. Write a row above it: sample_1, sample_2, .."
+            )
         if not is_decided:
             what = f"{', '.join(first)} and samples" if first else "outcomes"
             warnings.warn(
@@ -214,7 +219,8 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
         in_order = [n for _, n in columns] == [*range(first, first + number)]
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
         others = {*range(len(names))} - {place for place, _ in columns}
-        is_name = bool(prefix) or not any(_is_value(names[place]) for place in others)
+        words = {_word(names[place]) for place in others}
+        is_name = bool(prefix) or words <= {""} or not _USUAL.isdisjoint(words)
         if in_order and first in (0, 1) and is_name:
             return [place for place, _ in columns]
     return []

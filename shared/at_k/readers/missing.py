@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import short
-from .names import ERRORS, columns_named
-from .table import SelectionError, Table
+from .names import ERRORS
+from .table import SelectionError, Table, nested_columns
 from .words import MISSING_WORDS, each, entry_text, is_missing, word
 
 CHOICES = ("incorrect", "drop")
@@ -33,23 +33,26 @@ def check_missing(missing: Any) -> str | None:
 
 
 def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
-    """Return the cells with None where a text in a column such as `error` says why."""
+    """Return the cells with None where an entry of a column such as `error` says why."""
     if table.layout is not None:
         return list(cells)
-    errors = columns_named(table.columns, ERRORS)
-    for name in errors:
-        column = table.columns[name]
-        cells = [
-            None if _is_error(error) and not isinstance(cell, list) else cell
-            for cell, error in zip(cells, column, strict=True)
-        ]
+    for name, column in nested_columns(table, ERRORS).items():
+        if not {*name.lower().split(".")}.isdisjoint(ERRORS):
+            pairs = zip(cells, column, strict=True)
+            cells = [_without_outcome(cell) if _is_error(x) else cell for cell, x in pairs]
     return list(cells)
 
 
+def _without_outcome(cell: Any) -> Any:
+    return [None] * len(cell) if isinstance(cell, list) else None
+
+
 def _is_error(entry: Any) -> bool:
+    if isinstance(entry, list):
+        return any(map(_is_error, entry))
     if isinstance(entry, dict):
         return bool(entry)
-    return isinstance(entry, str) and word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
+    return word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
 
 
 def missing_answers(

@@ -56,10 +56,22 @@ PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 ANSWERS = ("answer", "answers", "pred", "prediction", "predictions", "predicted_answer")
 """Columns beside which `correct` may hold the gold answers."""
 
+SINGLE = (
+    *("prediction", "pred", "sample", "response", "completion", "generation", "output"),
+    *("answer", "predicted_answer"),
+)
+"""Columns of one sample in each row: a text such as "[1, 2]" in them is one answer."""
+
+HUMAN_LABELS = ("label", "labels", "human", "human_label", "human_grade", "annotation")
+"""What a person says of a sample, which is no setting."""
+
 STATEMENTS = ("statement", "claim", "criterion")
 """What a verdict is about, in the columns of one answer: a sample, and no setting."""
 
-ERRORS = ("error", "errors", "error_message", "exception")
+ERRORS = (
+    *("error", "errors", "error_message", "error_msg", "error_type", "error_code", "err"),
+    *("exception", "exceptions", "exception_type", "exception_info"),
+)
 """A text in one of these columns says that the row has no outcome."""
 
 _SAMPLE_NOUNS = (
@@ -79,6 +91,9 @@ SHARED_NUMBERS = frozenset(
 )
 """Those that may be the same in all rows, such as the seed of a program."""
 
+MODELS = frozenset(("model", "model_name", "model_id", "llm", "checkpoint"))
+"""Columns whose entries are equal in all rows of a run."""
+
 SETTINGS = frozenset(
     (
         # which model gave the sample, and how it was run
@@ -88,28 +103,38 @@ SETTINGS = frozenset(
         *("solver", "method", "variant", "agent", "prompt_template", "template", "num_fewshot"),
         *("condition", "setting", "arm", "source", "file", "filename", "path", "strategy"),
         *("provider", "llm", "prompt_version", "shots", "quant", "thinking", "budget"),
+        *("reasoning_effort", "effort", "top_p", "top_k", "max_tokens", "mode", "engine"),
+        *("quantization", "precision", "adapter", "lora", "context_length", "persona"),
+        *("scaffold", "framework", "harness", "version", "decoding", "n_shot", "k_shot"),
+        *("num_shots", "few_shot", "fewshot", "backend", "prompt_name", "prompt_type"),
+        *("prompt_style", "prompt_format", "system_prompt", "cot", "use_cot"),
         # what became of it
         *("filter", "filter_key", "scorer", "scorer_name", "metric", "metric_name", "grader"),
+        *("judge", "judge_name", "judge_model", "rater", "annotator", "evaluator", "check"),
+        *("checker", "test_case", "test_name", "test_id"),
     )
 )
 """Columns whose entries are equal in all samples of a question."""
 
 PARTS = frozenset(
     (
-        *(
-            "task",
-            "task_name",
-            "dataset",
-            "dataset_name",
-            "benchmark",
-            "subset",
-            "subtask",
-            "split",
-        ),
-        *("subject", "category", "topic", "level", "language", "lang", "domain"),
+        *("task", "task_name", "subtask", "dataset", "dataset_name", "benchmark", "subset"),
+        *("split", "subject", "category", "topic", "level", "language", "lang", "domain"),
+        *("exam", "suite", "contest", "competition", "track", "scenario", "environment", "env"),
+        *("repo", "area", "field", "discipline", "chapter", "year", "test_set", "collection"),
+        *("corpus", "key"),
+        # which question it is
+        *("input", "inputs", "query", "instruction", "problem_statement", "question_text"),
+        *("reference", "references", "target", "targets", "ground_truth", "gold", "expected"),
+        "expected_answer",
     )
 )
 """Columns that identify a question together with its id."""
+
+
+def last_part(name: str) -> str:
+    """Return the name of a field without the path to it, in lower case."""
+    return name.rpartition(".")[2].lower()
 
 
 def usual_columns(columns: Iterable[str], role: str) -> list[str]:
@@ -128,8 +153,8 @@ def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
 def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = ()) -> list[str]:
     """Return the columns that number samples.
 
-    `sample`, `run` and other bare nouns are such columns if they hold whole numbers; they may also
-    hold texts, which are samples or settings.
+    `sample`, `rollout`, `run` and a few others are such columns if they hold whole numbers; they
+    may also hold texts, which are samples or settings.
 
     Args:
         columns: of the source.
@@ -138,7 +163,7 @@ def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = (
     taken = {*used}
     found = []
     for name, cells in columns.items():
-        lower = name.rpartition(".")[2].lower()
+        lower = last_part(name)
         if lower not in SAMPLE_NUMBERS or name in taken:
             continue
         try:
@@ -146,7 +171,7 @@ def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = (
         except TypeError:  # lists or objects
             continue
         numbers = [as_whole_number(cell) for cell in entries if not is_missing(cell)]
-        is_bare = lower in _SAMPLE_NOUNS or lower in SETTINGS
+        is_bare = lower in ("sample", "rollout", "generation", "draw") or lower in SETTINGS
         if numbers and not (is_bare and None in numbers):
             found.append(name)
     return found

@@ -5,19 +5,18 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
 from .cells import SampleCells
 from .missing import settle_missing, text_of_ids
-from .names import IDS, PER_QUESTION, PER_SAMPLE, SETTINGS
+from .names import IDS, PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS
 from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
-from .settings import is_setting, refuse_repeats, refuse_settings
-from .table import COUNT, FILE, SelectionError, Table, column_at, list_columns
+from .settings import refuse_repeats, refuse_settings
+from .table import COUNT, FILE, ROW, SelectionError, Table, column_at, list_columns
 from .words import NO_ID, entry_text, has_lists
 
 RowsOf = Mapping[Any, Sequence[int]]
@@ -60,18 +59,14 @@ def gather(
         ValueError: if an id is missing, or if a question has two references or groups.
     """
     table, key = _key_of_rows(table, chosen, of_lists, reading)
-    if of_lists and "samples" in cells:
-        names = key or _ids_beside(chosen)
-        _refuse_lists_of_ids(table, [*names, *_ids_beside(chosen)], cells["samples"])
     if not key:
         rows_of: RowsOf = {row: [row] for row in range(table.size)}
     else:
         rows_of = _rows_of(table, key)
     used = {name for role, name in pairs_of(chosen) if role != "groups"}
     _refuse_mixed_files(table, key, rows_of, used, reading.pool)
-    key, rows_of = _with_group_setting(table, key, rows_of, chosen)
-    if any(len(rows) > 1 for rows in rows_of.values()):
-        _refuse_mixtures(table, key, rows_of, {*used, *_group(chosen)}, cells, of_lists, reading)
+    _refuse_mixed_groups(table, key, rows_of, chosen)
+    _refuse_mixtures(table, key, rows_of, {*used, *_group(chosen)}, cells, reading)
     merged = {role: _merged(table, key, rows_of, role, x, of_lists) for role, x in cells.items()}
     samples, said = dict(zip(rows_of, merged.get("samples", ()), strict=False)), ""
     written = merged.pop("as_written", None)
@@ -83,6 +78,7 @@ def gather(
             role: x if role == "samples" else [x[i] for i in places] for role, x in merged.items()
         }
         rows_of = {question: rows_of[question] for question in kept}
+    key = () if key == (ROW,) else key
     ids = list(rows_of) if key else None
     return Gathered(merged, ids, key, not of_lists, said or table.missing)
 
@@ -104,6 +100,8 @@ def _key_of_rows(
     taken = {name for role, name in pairs_of(chosen) if role not in PER_QUESTION}
     if not reading.questions and table.layout is None:
         key = tuple(name for name in key if name not in taken)
+    if not key and ROW in table.columns:
+        return table, (ROW,)
     if not key and not of_lists:
         raise SelectionError(
             [
@@ -179,12 +177,13 @@ def _ids_beside(chosen: Mapping[str, Any]) -> list[str]:
     return paths
 
 
-def _refuse_lists_of_ids(table: Table, names: Iterable[str], samples: Sequence[Any]) -> None:
+def refuse_lists_of_ids(table: Table, chosen: Mapping[str, Any]) -> None:
     """Raise a ValueError if a row has an id for each of its samples: it holds several questions.
 
     A prompt that is a list of messages, which are objects, is one id.
     """
-    for name in names:
+    samples = table.columns[chosen.get("predictions") or chosen["outcomes"]]
+    for name in (*question_columns(table, of_lists=True), *_ids_beside(chosen)):
         ids = column_at(table.columns, name)
         if ids is None or not has_lists(ids):
             continue
@@ -239,22 +238,28 @@ def _merged(
     return [entries[0] for entries in questions]
 
 
-def _with_group_setting(
-    table: Table, key: tuple[str, ...], rows_of: RowsOf, chosen: Mapping[str, Any]
-) -> tuple[tuple[str, ...], RowsOf]:
-    """Return the key and the rows with the groups in the key, if these are a setting.
-
-    Then a question with one setting is another question than with another setting.
-    """
+def _refuse_mixed_groups(
+    table: Table, key: Sequence[str], rows_of: RowsOf, chosen: Mapping[str, Any]
+) -> None:
+    """Raise a SelectionError if a question has several groups: each of them may be a question."""
     name = chosen.get("groups")
-    if not key or name is None or name in key:
-        return key, rows_of
+    if name is None or name in key:
+        return
     texts = list(map(entry_text, table.columns[name]))
-    varies = any(len({texts[row] for row in rows}) > 1 for rows in rows_of.values())
-    is_named = name.rpartition(".")[2].lower() in SETTINGS
-    if not varies or not (is_named or is_setting(texts, list(rows_of.values()))):
-        return key, rows_of
-    return (*key, name), _rows_of(table, (*key, name))
+    for question, rows in rows_of.items():
+        row = next((row for row in rows if texts[row] != texts[rows[0]]), None)
+        if row is not None:
+            raise SelectionError(
+                [
+                    f"Rows {rows[0]} and {row} of {table.title} have the same {', '.join(key)}, "
+                    f"{short(text_of_ids(question))}, but different groups: "
+                    f"{short(texts[rows[0]])} and {short(texts[row])}. If {name} is a setting, so "
+                    f"that a question is another one in each group, name both columns."
+                ],
+                ["questions"],
+                table.columns,
+                [" ".join((*key, name))],
+            )
 
 
 def _refuse_mixtures(
@@ -263,7 +268,6 @@ def _refuse_mixtures(
     rows_of: RowsOf,
     used: Collection[str],
     cells: SampleCells,
-    of_lists: bool,
     reading: Reading,
 ) -> None:
     """Raise a SelectionError if rows of one question are different runs, or the same sample."""
@@ -274,31 +278,61 @@ def _refuse_mixtures(
     }
     with_outcome = {question: rows for question, rows in with_outcome.items() if rows}
     refuse_settings(table, key, with_outcome, used, reading.pool)
-    if not of_lists and "multiplicities" not in cells:
+    if any(len(rows) > 1 for rows in rows_of.values()) and "multiplicities" not in cells:
+        _refuse_repeated_counts(table, key, rows_of, cells, reading)
         numbered_by = columns_of_role(table, "samples") if table.layout else ()
         refuse_repeats(table, key, rows_of, used, reading.pool, numbered_by)
+
+
+def _refuse_repeated_counts(
+    table: Table,
+    key: Sequence[str],
+    rows_of: RowsOf,
+    cells: SampleCells,
+    reading: Reading,
+) -> None:
+    """Raise a SelectionError if a file has several counts of a question that nobody named."""
+    n, correct = ([*columns_of_role(table, role), ""][0] for role in ("n", "correct"))
+    if "counts" not in cells or table.layout or {"n", "counts"} & reading.named().keys():
+        return
+    if n.lower() in ("n", "n_samples", "num_samples"):
+        return
+    files = table.columns.get(FILE, [0] * table.size)
+    for question, rows in rows_of.items():
+        if len({files[row] for row in rows}) < len(rows):
+            raise SelectionError(
+                f"{table.title} has several rows of {', '.join(key)} {text_of_ids(question)}. If "
+                f"{n} and {correct} count samples, and not the tests of one sample, name them: "
+                f"their numbers are added.",
+                ["n", "outcomes"],
+                table.columns,
+                [n, "COLUMN"],
+                [[("correct", correct)], []],
+            )
 
 
 # --- Several files ----------------------------------------------------------------------------
 
 _NUMBERED_RUN = re.compile(
-    r"(?<![a-z])(run|rs|seed|sample|samples|trial|attempt|epoch|repeat|rep|rollout|iter|try|part|"
-    r"shard|chunk|rank|worker|batch)[-_. ]?\d+(-of-\d+)?"
+    r"(?<![a-z])(run|rs|seed|sample|samples|trial|attempt|repeat|rep|rollout|try|part|shard|chunk|"
+    r"rank|worker)[-_. ]?\d+([-_]of[-_]\d+)?(?![a-z\d]|\.\d)"
 )
-_DATE = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d([T_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?)?(?!\d)")
+_TIME = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d[t_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?(?!\d)")
+"""A date with a time of day. A date alone may be the version of a model."""
 _LEAST_PLAIN_ROWS = 20
-_LAST_NUMBER = re.compile(r"_(\d+)(?=\.|$)")
+_LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*)_(\d+)(?=(?:\.[a-z][a-z\d]*)*$)")
 
 
 def are_repeated_runs(names: Sequence[str]) -> bool:
-    """Whether names of files differ in nothing but the number of a run, a date, or _1 to _n."""
-    masked = [_NUMBERED_RUN.sub(r"\1#", _DATE.sub("DATE", name.lower())) for name in names]
+    """Whether names of files differ in nothing but the number of a run, a time, or _1 to _n."""
+    masked = [_NUMBERED_RUN.sub(r"\1#", _TIME.sub("TIME", name.lower())) for name in names]
     if len({*masked}) == 1:
         return True
-    numbers = [[int(x) for x in _LAST_NUMBER.findall(PurePosixPath(name).name)] for name in masked]
-    if len({_LAST_NUMBER.sub("_#", name) for name in masked}) > 1 or not all(numbers):
+    ends = [_LAST_NUMBER.search(name) for name in masked]
+    known = [end for end in ends if end and end[1] not in SETTINGS | PARTS]
+    if len({_LAST_NUMBER.sub("#", name) for name in masked}) > 1 or len(known) < len(ends):
         return False
-    last = sorted(x[-1] for x in numbers)
+    last = sorted(int(end[2]) for end in known)
     return last in (list(range(len(last))), list(range(1, len(last) + 1)))
 
 

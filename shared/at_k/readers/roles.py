@@ -23,7 +23,10 @@ from .names import (
 from .table import SelectionError, Table, list_columns
 from .words import as_lists, as_whole_number, entry_text, has_lists, number_in, word
 
-_FREQUENCIES = ("count", "counts", "n")
+_FREQUENCIES = (
+    *("count", "counts", "n", "n_samples", "num_samples", "total", "attempts", "num_attempts"),
+    *("trials", "num_trials", "freq", "frequency", "frequencies", "multiplicity", "occurrences"),
+)
 _COMPLEMENTS = ("incorrect", "wrong", "failed", "num_incorrect", "n_incorrect")
 _YIELDING = ("solution", "label", "test", "tests")
 """Names of references that give way to every other name: `label` may be what a person says."""
@@ -187,7 +190,7 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     """
     answers = columns_named(table.columns, ANSWERS)
     others = [name for name in references if name not in answers]
-    if table.layout or outcome.lower() != "correct" or not answers or others:
+    if table.layout or outcome.lower() not in ("correct", "outcome") or not answers or others:
         return
     cells = table.columns[outcome]
     if has_lists(cells) != has_lists(table.columns[answers[0]]):

@@ -13,16 +13,17 @@ from .cells import (
     mean_verdict,
     mean_verdicts,
     read_cells,
+    rows_of_samples,
     with_tests,
 )
 from .grids import with_sample_lists
 from .names import IDS, INDICES, PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, columns_named
-from .questions import Gathered, gather, refuse_filters
+from .questions import Gathered, gather, refuse_filters, refuse_lists_of_ids
 from .reading import Reading, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role
 from .sources import load_table
 from .table import COUNT, FILE, SelectionError, Table, rows_where, with_fields
-from .words import as_lists, as_outcomes, entry_text, number_in
+from .words import as_lists, as_outcomes, entry_text, has_lists, number_in
 
 Names = str | Sequence[str]
 """The name of a column, or of several."""
@@ -226,7 +227,8 @@ def _with_named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str
         table, reading.unnamed, named | lists, reading.checked
     )
     named |= lists_of_samples
-    table = rows_where(with_fields(table, pairs_of(named | lists)), reading.where)
+    table = with_fields(table, pairs_of(named | lists))
+    table = rows_where(table, [x for x in reading.where if not has_lists(table.columns[x[0]])])
     if not table.size:
         raise InputError(f"{table.title} has no ", QUESTION, "s.")
     refuse_filters(table)
@@ -238,6 +240,10 @@ def _questions(
 ) -> tuple[Table, dict[str, Any], Gathered]:
     """Return the cells of the questions, and the columns that they are from."""
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
+    if not (reading.questions or table.layout) and {"predictions", "outcomes"} & chosen.keys():
+        refuse_lists_of_ids(table, chosen)
+    lists = [x for x in reading.where if has_lists(table.columns[x[0]])]
+    table = rows_where(rows_of_samples(table, chosen), lists)
     cells, of_lists = read_cells(table, chosen, reading)
     for role in PER_QUESTION:
         if role not in reading.columns:
@@ -262,9 +268,7 @@ def _run(table: Table, chosen: dict[str, Any], gathered: Gathered) -> Run:
     grades = cells.pop("grades", None)
     arguments: dict[str, Any] = {"predictions": _predictions(cells, chosen)}
     if (verdicts := cells.pop("verdicts", None)) is not None:
-        answers = [["" if x is None else x for x in row] for row in arguments["predictions"]]
-        pairs = zip(answers, verdicts, strict=True)
-        arguments["predictions"] = answers
+        pairs = zip(arguments["predictions"], verdicts, strict=True)
         arguments["references"] = [mean_verdicts(*pair) for pair in pairs]
         arguments["check_correct_fn"] = mean_verdict
     run = Run(arguments | cells)

@@ -8,30 +8,36 @@ chance does not explain it. See `is_setting`. Some names are settings however th
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import FROM_0, Index, short
 from .names import (
+    ANSWERS,
     COLUMN_NAMES,
     ERRORS,
+    HUMAN_LABELS,
     IDS,
     INDICES,
+    MODELS,
     PARTS,
     SAMPLE_NUMBERS,
     SCORES,
     SETTINGS,
     SHARED_NUMBERS,
     STATEMENTS,
+    last_part,
     sample_numbers,
 )
-from .table import COUNT, FILE, SelectionError, Table
+from .table import FILE, ROW, Columns, SelectionError, Table, nested_columns
 from .words import entry_text
 
 _SHARE_OF_QUESTIONS = 0.5
 _SHARE_OF_ROWS = 0.9
 _LEAST_Z = -3.5
+_PART = re.compile(r"(?<![a-z])(part|shard|chunk|rank|worker)[-_. ]?\d", re.IGNORECASE)
 
 
 def refuse_settings(
@@ -50,96 +56,116 @@ def refuse_settings(
         used: columns with a role, which are no settings.
         pool: columns that the caller pools.
     """
-    questions = [rows for rows in rows_of.values() if len(rows) > 1]
-    if not questions:
-        return
+    rows = [row for of_question in rows_of.values() for row in of_question]
+    questions = [of_question for of_question in rows_of.values() if len(of_question) > 1]
     taken = {*key, *used, *pool}
+    wanted = None if questions else MODELS
+    columns = {x: y for x, y in scalar_columns(table, wanted).items() if x not in taken}
     found = [
         name
-        for name, texts in _candidates(table, taken)
+        for name, texts in columns.items()
         if _is_named(name, table.layout is not None)
         and _differs(texts, questions)
-        and not _numbers_rows(name, texts, table, len(rows_of))
+        and not _numbers_rows(name, texts, len(rows_of))
     ]
     if len(questions) > 1 and table.layout is None:  # a layout names its settings by its fields
-        of_samples = sample_numbers(table.columns, {*key, *used})
-        numbers = [list(map(entry_text, table.columns[name])) for name in of_samples]
+        of_samples = sample_numbers(columns, {*key, *used})
+        numbers = [columns[name] for name in of_samples]
         found += [
             name
-            for name, texts in _candidates(table, taken)
+            for name, texts in columns.items()
             if not (name in found or _has_role(name) or _is_one_to_one(texts, numbers))
             and is_setting(texts, list(rows_of.values()))
         ]
     if found:
-        _refuse(table, key, questions, found)
+        _refuse(table, key, questions, found, columns[found[0]])
+    if table.layout is None:
+        _refuse_models(table, columns, rows)
 
 
-def _last_part(name: str) -> str:
-    return name.rpartition(".")[2].lower()
+def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:
+    """Raise a SelectionError if rows say that they are of different models, also of different
+    questions.
+    """
+    for name, texts in columns.items():
+        models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
+        if last_part(name) in MODELS and len(models) > 1:
+            shown = ", ".join(map(short, models[:4])) + (", .." if len(models) > 4 else "")
+            raise SelectionError(
+                f"The rows of {table.title} have different values of {name}: {shown}. They are of "
+                f"different models.",
+                ["where", "groups", "pool"],
+                table.columns,
+                [f"{name}={models[0]}", name, name],
+            )
 
 
 def _is_named(name: str, has_layout: bool) -> bool:
     """Whether a column is a setting by its name. A layout knows its questions."""
-    is_id = _last_part(name) in COLUMN_NAMES["questions"] and not has_layout
-    return is_id or _last_part(name) in SETTINGS | PARTS
+    is_id = last_part(name) in COLUMN_NAMES["questions"] and not has_layout
+    return is_id or last_part(name) in SETTINGS | PARTS
 
 
 def _has_role(name: str) -> bool:
     """Whether a column numbers samples, or its name is one of samples, outcomes or errors."""
-    roles = {*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *SCORES, *ERRORS, *STATEMENTS}
-    return _last_part(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
+    roles = {*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *ANSWERS}
+    roles |= {*SCORES, *ERRORS, *STATEMENTS, *HUMAN_LABELS}
+    return last_part(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
 
 
 def _refuse(
-    table: Table, key: Sequence[str], questions: Sequence[Sequence[int]], names: Sequence[str]
+    table: Table,
+    key: Sequence[str],
+    questions: Sequence[Sequence[int]],
+    names: Sequence[str],
+    texts: Sequence[str],
 ) -> None:
     name, others = names[0], names[1:]
     why = "They can be different runs or questions."
     if others:
         verb = "is another setting" if len(others) == 1 else "are other settings"
         why += f" {' and '.join(others)} {verb}."
-    texts = dict(_candidates(table, ()))[name]
     rows = next((x for x in questions if len({texts[row] for row in x}) > 1), questions[0])
     entries = list(dict.fromkeys(texts[row] for row in rows))
     shown = ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
-    ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key)
+    ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key if x != ROW)
     where = f"{name}={entries[0] if len(entries[0]) <= 40 else '..'}"
     all_names = " ".join(names)
+    further = [("where", f"{x}=..") for x in names[1:]]
+    ways: list[tuple[str, str, Any]] = [("where", where, further), ("pool", all_names, [])]
+    if key != (ROW,):
+        questions_by = f"{' '.join(key)} {all_names}"
+        ways[1:1] = [
+            ("groups", name, [("questions", questions_by)]),
+            ("questions", questions_by, []),
+        ]
     raise SelectionError(
         f"The samples of {ids or 'a question'} have different values of {name}: {shown}. {why}",
-        ["where", "groups", "questions", "pool"],
+        [role for role, *_ in ways],
         table.columns,
-        [where, name, f"{all_names} {' '.join(key)}", all_names],
-        [[("where", f"{x}=..") for x in names[1:]], [], [], []],
+        [example for _, example, _ in ways],
+        [others for *_, others in ways],
     )
 
 
-def _candidates(table: Table, used: Collection[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the scalar columns without a role as texts, and fields of objects as `a.b`."""
-    for name, cells in table.columns.items():
-        if name in used or name in (COUNT, FILE):
-            continue
-        first = next((x for x in cells if x is not None), None)
-        if isinstance(first, dict):
-            fields = dict.fromkeys(x for cell in cells if isinstance(cell, dict) for x in cell)
-            for field in fields:
-                path = f"{name}.{field}"
-                inner = [x.get(field) if isinstance(x, dict) else None for x in cells]
-                if path not in used and not any(isinstance(x, (list, dict)) for x in inner):
-                    yield path, list(map(entry_text, inner))
-        elif not any(isinstance(x, (list, dict)) for x in cells):
-            yield name, list(map(entry_text, cells))
+def scalar_columns(table: Table, wanted: Collection[str] | None = None) -> dict[str, list[str]]:
+    """Return the scalar columns as texts, and the fields of objects as `a.b`: `nested_columns`."""
+    return {
+        name: list(map(entry_text, cells))
+        for name, cells in nested_columns(table, wanted).items()
+        if not any(isinstance(x, list) for x in cells)
+    }
 
 
 def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
     return any(texts[row] != texts[rows[0]] for rows in questions for row in rows[1:])
 
 
-def _numbers_rows(name: str, texts: Sequence[str], table: Table, questions: int) -> bool:
+def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
     """Whether a column such as `run` numbers samples, or one such as `id` numbers the rows."""
-    if _last_part(name) in SAMPLE_NUMBERS:
-        return name in sample_numbers(table.columns)
-    is_id = _last_part(name) in (*IDS, *INDICES)
+    if last_part(name) in SAMPLE_NUMBERS:
+        return name in sample_numbers({name: texts})
+    is_id = last_part(name) in (*IDS, *INDICES)
     return is_id and questions > 1 and len({*texts}) == len(texts)
 
 
@@ -240,22 +266,26 @@ def refuse_repeats(
         numbered_by: the columns that number samples, if a layout names them.
     """
     questions = list(rows_of.values())
-    numbers = [x for x in numbered_by if x in table.columns and x not in pool]
-    numbers = numbers or _numbers_of(table, key, {*used, *pool}, rows_of)
+    columns = nested_columns(table)
+    numbers = [x for x in numbered_by if x in columns and x not in pool]
+    numbers = numbers or _numbers_of(columns, {*key, *used, *pool}, questions)
     if not numbers:
         _refuse_equal_rows(table, key, questions, used)
         return
-    others = [x for x in pool if x in table.columns and x not in numbers]
-    names = [*numbers, *others, *([FILE] if FILE in table.columns else [])]
-    samples = list(zip(*(map(entry_text, table.columns[x]) for x in names), strict=True))
+    others = [x for x in pool if x in columns and x not in numbers]
+    are_parts = all(map(_PART.search, table.files))  # of one run, which numbers its samples
+    if FILE in table.columns and not are_parts:
+        columns[FILE] = table.columns[FILE]
+        others.append(FILE)
+    samples = list(zip(*(map(entry_text, columns[x]) for x in (*numbers, *others)), strict=True))
     for rows in questions:
         first: dict[Any, int] = {}
         for row in rows:
             if first.setdefault(samples[row], row) != row:
-                ids = ", ".join(f"{x} {short(table.columns[x][row])}" for x in key)
-                sample = ", ".join(f"{x} {short(table.columns[x][row])}" for x in numbers)
+                ids = ", ".join(f"{x} {short(table.columns[x][row])}" for x in key if x != ROW)
+                sample = ", ".join(f"{x} {short(columns[x][row])}" for x in numbers)
                 problem = (
-                    f" have the same sample: {sample} of {ids}. Leave out one of them, unless "
+                    f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one of them, unless "
                     f"{' and '.join(numbers)} does not number samples."
                 )
                 places = _pair(table, first[samples[row]], row)
@@ -264,22 +294,23 @@ def refuse_repeats(
 
 
 def _numbers_of(
-    table: Table, key: Sequence[str], used: Collection[str], rows_of: Mapping[Any, Sequence[int]]
+    columns: Columns, used: Collection[str], questions: Sequence[Sequence[int]]
 ) -> list[str]:
     """Return the columns that number samples, without a seed that all rows share."""
-    numbers = []
-    for name in sample_numbers(table.columns, {*key, *used}):
-        texts = list(map(entry_text, table.columns[name]))
-        may_be_shared = _last_part(name) in SHARED_NUMBERS
-        if not (may_be_shared and not _differs(texts, list(rows_of.values()))):
-            numbers.append(name)
-    return numbers
+    return [
+        name
+        for name in sample_numbers(columns, used)
+        if last_part(name) not in SHARED_NUMBERS
+        or _differs(list(map(entry_text, columns[name])), questions)
+    ]
 
 
 def _pair(table: Table, first: int, second: int) -> list[Any]:
-    if FILE not in table.columns:
+    if not {FILE, ROW} & table.columns.keys():
         return [f"{table.title}, rows ", Index(first), " and ", Index(second), FROM_0]
-    return [*table.row_place(first), " and ", *table.row_place(second)[1:]]
+    if ROW in table.columns and table.columns[ROW][first] == table.columns[ROW][second]:
+        return [*table.row_place(first), ": two samples"]
+    return [*table.row_place(first), " and ", *table.row_place(second)]
 
 
 def _refuse_equal_rows(
@@ -290,7 +321,7 @@ def _refuse_equal_rows(
     It does if it differs in every distinct row, within a question too. Few different values may be
     so by chance, unless they are random or times.
     """
-    texts = {name: list(map(entry_text, cells)) for name, cells in table.columns.items()}
+    texts = {name: list(map(entry_text, cells)) for name, cells in nested_columns(table).items()}
     rows = list(zip(*texts.values(), strict=True))
     first: dict[Any, int] = {}
     for row, cells in enumerate(rows):
@@ -298,8 +329,8 @@ def _refuse_equal_rows(
     if len(first) == len(rows):
         return
     distinct = list(first.values())
-    for name in table.columns:
-        if name in {*key, *used, FILE, COUNT}:
+    for name in texts:
+        if name in {*key, *used} or _has_role(name):
             continue
         values = [texts[name][row] for row in distinct]
         if len({*values}) < len(values) or not _differs(texts[name], questions):

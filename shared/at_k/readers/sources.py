@@ -18,8 +18,9 @@ from typing import Any
 from ..core.checks import short
 from .formats import FORMATS, decompressed, file_format, parse_file, zip_member
 from .frames import one_split, table_of_dataset, table_of_object
+from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, is_arc, recognised
-from .names import COLUMN_NAMES
+from .names import COLUMN_NAMES, IDS, INDICES, columns_named
 from .opening import read_file, require_openable
 from .reading import Reading, pairs_of
 from .remote import is_remote, path_of, remote_content, remote_names
@@ -320,8 +321,20 @@ def _all(values: Any, kind: type) -> bool:
 def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
     """Return a row for each key of an object whose keys are ids, or None."""
     values = list(record.values())
+    inner = {x for value in values if isinstance(value, dict) for x in value}
+    is_frame = all(x.isdigit() for x in (*record, *inner)) and _all(values, dict)
+    if (prefix := sample_columns(record) and not next(iter(record)).isdigit()) or is_frame:
+        what = "a list or an object" if prefix else "an object of numbers"
+        raise ValueError(
+            f"{title} has {what} for each of {', '.join(map(short, list(record)[:3]))}: these can "
+            f"be questions or samples. Write a row for each question, or a list of them with "
+            f'"id" and "outcomes".'
+        )
+    rows = [x for value in values for x in (value if _all(value, dict) else [value])]
+    has_ids = any(columns_named(map(str, x), (*IDS, *INDICES)) for x in rows if isinstance(x, dict))
+    name = "key" if has_ids else "id"
     if _all(values, dict) and set.intersection(*({*x} for x in values)):
-        return [{"id": key, **value} for key, value in record.items()]
+        return [{name: key, **value} for key, value in record.items()]
     if not _all(values, list):
         are_outcomes = len(values) > 1 and all(
             isinstance(x, bool) or x in (0, 1) for x in values if not isinstance(x, (list, dict))
@@ -332,7 +345,7 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
             return None
         return [{"id": key, "outcome": value} for key, value in record.items()]
     if all(_all(value, dict) for value in values):
-        return [{"id": key, **row} for key, value in record.items() for row in value]
+        return [{name: key, **row} for key, value in record.items() for row in value]
     lists = [x[0] if len(x) == 1 and isinstance(x[0], list) else x for x in values]
     flat = [x for entries in lists for x in entries]
     _refuse_summary(record, flat, title)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..core.checks import FROM_0, Index, InputError, short
+from .names import last_part
 from .words import entry_text, word
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ COUNT = "number of samples"
 
 FILE = "file (index)"
 """The column of the index of the file of a row, if there are several."""
+
+ROW = "row (index)"
+"""The column of the index of the row that a sample is from, if a row of the source had several."""
 
 _LISTED_COLUMNS = 40  # in a message
 
@@ -72,13 +77,15 @@ class UnreadColumn(Sequence[Any]):
 
     def __init__(self, file: Any, name: str, title: str):
         self._file, self._name, self._title = file, name, title
+        self.is_nested = file.schema_arrow.field(name).type.num_fields > 0
 
     @cached_property
     def _cells(self) -> list[Any]:
         import pyarrow as pa
 
         try:  # without threads: a process that ends soon after they start is aborted by Arrow
-            return self._file.read([self._name], use_threads=False)[self._name].to_pylist()
+            cells = self._file.read([self._name], use_threads=False)[self._name].to_pylist()
+            return with_classes(cells, class_names(self._file.schema_arrow).get(self._name))
         except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{self._title} cannot be read: {reason}.") from error
@@ -91,6 +98,25 @@ class UnreadColumn(Sequence[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._cells)
+
+
+def class_names(schema: Any) -> dict[str, list[str]]:
+    """Return the names of the classes in columns that `datasets` wrote as their numbers."""
+    features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+    known = features.get("info", {}).get("features", {}).items()
+    return {x: y["names"] for x, y in known if isinstance(y, dict) and "names" in y}
+
+
+def with_classes(cells: list[Any], names: Sequence[str] | None) -> list[Any]:
+    """Return the names of classes; -1 is none of them."""
+    if names is None:
+        return cells
+    return [None if x is None or x < 0 else names[x] for x in cells]
+
+
+def may_be_nested(cells: Sequence[Any]) -> bool:
+    """Whether the entries can be lists or objects, as far as is known without reading them."""
+    return not isinstance(cells, UnreadColumn) or cells.is_nested
 
 
 @dataclass(frozen=True)
@@ -148,6 +174,8 @@ class Table:
     def row_place(self, row: int) -> tuple[str | Index, ...]:
         """Return the parts of a message that name a row of the source."""
         title = self.files[self.columns[FILE][row]] if FILE in self.columns else self.title
+        if ROW in self.columns:
+            return title, ", row ", Index(self.columns[ROW][row]), FROM_0
         if FILE in self.columns:
             row -= list(self.columns[FILE]).index(self.columns[FILE][row])
         return title, ", row ", Index(row), FROM_0
@@ -217,10 +245,36 @@ def _has_value(field: Any) -> bool:
     return any(map(_has_value, field)) if isinstance(field, list) else field is not None
 
 
+def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Columns:
+    """Return the columns, with the fields of objects as `a.b` in place of the objects.
+
+    Args:
+        table: the source.
+        wanted: the columns to look at, as the last part of their names. Columns of objects are
+            looked at in any case. Default: all.
+    """
+    columns: Columns = {}
+    waiting = [
+        (name, cells)
+        for name, cells in reversed(table.columns.items())
+        if name not in (COUNT, FILE, ROW)
+        and (wanted is None or last_part(name) in wanted or may_be_nested(cells))
+    ]
+    while waiting:
+        name, cells = waiting.pop()
+        fields = dict.fromkeys(x for cell in cells if isinstance(cell, dict) for x in cell)
+        for key in reversed(fields):
+            inner = [x.get(key) if isinstance(x, dict) else None for x in cells]
+            waiting.append((f"{name}.{key}", inner))
+        if not fields:
+            columns.setdefault(name, cells)
+    return columns
+
+
 def list_columns(columns: Iterable[str]) -> str:
     """Return the sentence of an error message that lists the columns."""
     names = [name if len(name) <= 60 else f"{name[:60]}.." for name in columns]
-    names = [name for name in names if name not in (COUNT, FILE)]
+    names = [name for name in names if name not in (COUNT, FILE, ROW)]
     if len(names) > _LISTED_COLUMNS:
         names[_LISTED_COLUMNS:] = [f".., {len(names):,} in all"]
     return f"The columns are {', '.join(names)}."
@@ -257,11 +311,14 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
         where: pairs of a column and an entry. Entries of the same column are alternatives.
     """
     for name, entries in entries_by_column(where).items():
-        cells, words = table.columns[name], set(map(word, entries))
-        rows = [row for row, cell in enumerate(cells) if cell in entries or word(cell) in words]
+        cells, texts = table.columns[name], {*map(entry_text, entries)}
+        rows = [row for row, cell in enumerate(cells) if entry_text(cell) in texts]
         if not rows:
-            texts = list(dict.fromkeys(map(entry_text, cells)))
-            shown = ", ".join(map(short, texts[:8])) + (", .." if len(texts) > 8 else "")
+            words = {*map(word, entries)}
+            rows = [row for row, cell in enumerate(cells) if word(cell) in words]
+        if not rows:
+            known = list(dict.fromkeys(map(entry_text, cells)))
+            shown = ", ".join(map(short, known[:8])) + (", .." if len(known) > 8 else "")
             wanted = " or ".join(map(short, entries))
             raise ValueError(f"No row has {wanted} in {name}. Its entries are {shown}.")
         table = table.with_rows(rows)
