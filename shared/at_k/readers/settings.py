@@ -285,8 +285,8 @@ def refuse_repeats(
                 ids = ", ".join(f"{x} {short(table.columns[x][row])}" for x in key if x != ROW)
                 sample = ", ".join(f"{x} {short(columns[x][row])}" for x in numbers)
                 problem = (
-                    f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one of them, unless "
-                    f"{' and '.join(numbers)} does not number samples."
+                    f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one "
+                    f"of them, unless {' and '.join(numbers)} does not number samples."
                 )
                 places = _pair(table, first[samples[row]], row)
                 pooled = " ".join(numbers)
