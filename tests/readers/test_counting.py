@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from at_k.cli.run_input import RunInput
 from at_k.readers import counting
 from at_k.readers.missing import MissingError
+from at_k.readers.reading import make_reading
 from at_k.readers.run import read_run
 from at_k.readers.table import SelectionError
 from run_command import error_of
@@ -69,13 +71,14 @@ def both(monkeypatch, names, **named):
     assert isinstance(whole["predictions"], list)
     assert set(counted.ids) == set(whole.ids)
     samples = dict(zip(whole.ids, whole["predictions"], strict=True))
-    rows = zip(counted.ids, *counted["predictions"].values(), strict=True)
-    for question, answers, times in rows:
+    table = counted["predictions"]
+    if "n" in table:
+        pairs = zip(table["n"], table["correct"], strict=True)
+        table = {"answers": [[0, 1]] * len(counted.ids), "counts": [[n - c, c] for n, c in pairs]}
+    rows = zip(counted.ids, table["answers"], table["counts"], strict=True)
+    for question, answers, numbers in rows:
         expected = Counter(float(x) for x in samples[question] if x is not None)
-        found: Counter[float] = Counter()
-        for answer, number in zip(answers, times, strict=True):
-            found[float(answer)] += number
-        assert found == expected
+        assert Counter(dict(zip(map(float, answers), numbers, strict=True))) == +expected
     return counted, whole
 
 
@@ -213,18 +216,57 @@ def test_settings_are_found_in_the_first_rows(write):
         read_run(write(crossed))
 
 
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", ["width", "strategy"])
+def test_settings_that_begin_after_the_first_rows_are_found(monkeypatch, write, name, format):
+    monkeypatch.setattr(counting, "_HEAD", 100)
+    changes = {"id": lambda columns, number: [f"q{i % 50}" for i in range(500)]}
+    changes[name] = lambda columns, number: ["1"] * 250 + ["2"] * 250
+    with pytest.raises(SelectionError, match=f"different values of {name}: '1', '2'"):
+        read_run(write(changes, format=format))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_repeated_rows_models_and_errors_are_found(capsys, write, format):
+    def again(columns, number):
+        for name, cells in columns.items():
+            columns[name] = cells[:250] * 2
+        return [f"{random.Random(i).getrandbits(128):032x}" for i in range(250)] * 2
+
+    with pytest.raises(SelectionError, match="are equal, and uid differs in all other rows"):
+        read_run(write({"uid": again}, format=format))
+    names = {"id": lambda x, y: [f"q{i // 5}" for i in range(500)]}
+    models = {**names, "model": lambda x, y: ["a"] * 250 + ["b"] * 250}
+    with pytest.raises(SelectionError, match="different values of model: 'a', 'b'"):
+        read_run(write(models, format=format))
+    errors = {"error": lambda x, y: [None, "HTTP 429"] * 250}
+    with pytest.raises(MissingError, match="250 of 500 outcomes are missing"):
+        read_run(write(errors, format=format))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_files_with_the_same_questions_are_runs_if_their_names_say_so(monkeypatch, write, format):
+    both(monkeypatch, write(files=2, format=format))
+    names = write(files=2, format=format)
+    other = [str(Path(names[0]).rename(Path(names[0]).with_name(f"gpt.{format}"))), names[1]]
+    with pytest.raises(SelectionError, match="have the same questions, such as"):
+        read_run(other)
+    both(monkeypatch, other, pool=["files"])
+    Path(other[1]).write_bytes(Path(other[0]).read_bytes())
+    with pytest.raises(ValueError, match="contains all rows of"):
+        read_run(other)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {"response": lambda columns, number: ["a"] * 500},
-        {"reward": lambda columns, number: [0.5] * 500},
+        {"reward": lambda columns, number: columns["correct"]},
+        {"task_id": lambda columns, number: columns["id"]},
         {"n": lambda columns, number: [4] * 500},
     ],
 )
 def test_what_names_do_not_decide_is_read_whole(write, changes):
-    from at_k.readers.reading import make_reading
-
-    assert counting.counted_table(write(changes), make_reading()) is None
+    assert counting.counted_questions(write(changes), make_reading(), print) is None
 
 
 def test_outcomes_that_are_hardly_ever_equal_are_read_whole(monkeypatch, write):

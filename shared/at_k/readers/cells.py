@@ -114,7 +114,7 @@ def read_cells(
         words = frozenset() if reading.words_are_answers else MISSING_WORDS
         cells["samples"] = missing_answers(table, cells["samples"], references, words)
     for role in ("samples",) if is_graded else ("verdicts",) if "verdicts" in cells else ():
-        cells[role] = _outcomes(table, cells[role], str(chosen["outcomes"]), reading)
+        cells[role] = read_outcomes(table, cells[role], str(chosen["outcomes"]), reading)
     cells["samples"] = missing_outcomes(table, cells["samples"])
     if "verdicts" in cells:
         cells["samples"] = _where_graded(cells["samples"], cells["verdicts"])
@@ -133,7 +133,7 @@ def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -> list[Any]:
+def read_outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -> list[Any]:
     """Return outcomes as bools, numbers or labels, and None where they are missing."""
     _refuse_objects(table, cells, "outcomes", name)
     if reading.correct_values:
@@ -366,9 +366,9 @@ def join_references(
 
 def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     """Return the ids and the references in a file."""
-    from .sources import load_files
+    from .sources import load_files, names_in
 
-    answers = with_tests(load_files([file]))
+    answers = with_tests(load_files(names_in(file, Reading()), Reading()))
     key = [question] if question in answers.columns else question_columns(answers, of_lists=False)
     found = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
     if not found or not (key or not question):

@@ -1,142 +1,128 @@
-"""Large files of graded samples -> their distinct rows, and how often each occurs.
+"""Large files of graded samples -> the counts of each question, without a list of their samples.
 
 Parquet and CSV are counted by Arrow's scan and aggregation, JSON Lines by DuckDB where it is
 installed. All cells of text formats are texts, so that no type is guessed. What needs each sample
-by itself, and CSV with quotes (Arrow accepts one that is not closed), is read whole.
+by itself, what is unclear, and CSV with quotes (Arrow accepts one that is not closed) is read
+whole. Settings and repeated rows are looked for in all rows of some questions.
 """
 
 from __future__ import annotations
 
 import csv
+import itertools
 import json
+import math
 import mmap
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..core.checks import short
-from .formats import file_format
+from .cells import read_outcomes
 from .layouts import recognised
-from .missing import ask_about_counts
+from .missing import ask_about_counts, is_error
 from .names import (
     COLUMN_NAMES,
+    ERRORS,
     IDS,
-    INDICES,
+    MODELS,
     PARTS,
-    QUESTION_TEXTS,
-    SCORES,
+    PER_QUESTION,
     SETTINGS,
     SHARED_NUMBERS,
     columns_named,
     sample_numbers,
-    usual_columns,
+)
+from .questions import (
+    LEAST_PLAIN_ROWS,
+    Gathered,
+    are_repeated_runs,
+    copy_error,
+    shared_questions_error,
 )
 from .reading import Reading
 from .remote import is_remote
-from .roles import columns_of_role
-from .settings import refuse_settings
-from .table import COUNT, FILE, SelectionError, Table, rows_where, table_of_columns, table_of_rows
-from .words import NO_ID, as_outcome, entry_text
+from .roles import choose_columns, column_per_question, columns_of_role, question_columns
+from .settings import are_parts, refuse_settings
+from .table import SelectionError, Table, class_names, rows_where, table_of_columns, table_of_rows
+from .words import NO_ID
 
 LEAST_BYTES = 1 << 24
 """Smaller files are read whole. A row takes less in Parquet: see `LEAST_ROWS`."""
 LEAST_ROWS = 1 << 20
-_MOST_KEPT = 1 << 22  # distinct rows
-_HEAD = 1 << 14  # rows whose settings are looked at
+_MOST_KEPT = 1 << 24  # distinct rows
+_MOST_OUTCOMES = 64
+_HEAD = 1 << 14  # rows that show what the columns hold
+_LOOKED_AT = 32  # questions
+_BATCH = 1 << 20
+_WIDE = 64  # bytes in each row: a column of texts is no setting
 _FORMATS = (".parquet", ".csv", ".jsonl", ".ndjson")
 
 
 class Choice(NamedTuple):
     """The columns of a file by what they are for: `number` numbers samples, or is ""."""
 
-    questions: list[str]
+    question: str
     outcome: str
+    per_question: dict[str, str]
     others: list[str]
     number: str
 
     @property
     def distinct(self) -> list[str]:
         """The columns of the rows that are counted."""
-        return list(dict.fromkeys((*self.questions, self.outcome, *self.others)))
+        names = (self.question, self.outcome, *self.per_question.values(), *self.others)
+        return list(dict.fromkeys(names))
 
 
-def counted_table(names: Sequence[str], reading: Reading) -> Table | None:
-    """Return the distinct rows of large files with the column `COUNT`, or None.
+def counted_questions(
+    names: Sequence[str], reading: Reading, read_table: Callable[[Table], Any]
+) -> tuple[Table, dict[str, Any], Gathered] | None:
+    """Return the questions of large files with their counts, or None if they are read whole.
+
+    Args:
+        names: of the files.
+        reading: what the caller says.
+        read_table: reads a table, of which the errors are raised.
 
     Raises:
         SelectionError: if samples have different settings, or are repeated or missing.
     """
-    roles = {role for role, x in reading.columns.items() if x is not None}
-    others = (reading.group_size, reading.records, reading.has_labels, reading.checked)
-    if any(others) or reading.pool not in ((), ("files",)):
-        return None
-    if roles - {"outcomes", "groups", "R0", "clusters"}:
-        return None
-    if not _are_large(names):
+    if not _can_be_counted(names, reading):
         return None
     head = _head(names[0])
-    choice = None if head is None else _choice(head, reading)
-    if head is None or choice is None or recognised(head) is not None:
-        return None
-    _refuse_settings_of(head, choice)
-    is_split = len(names) > 1 and not reading.pool
-    counted = _all_counts(names, list(head.columns), choice, is_split)
-    if counted is None:
-        return None
-    columns = dict(
-        zip((*choice.distinct, *([FILE] if is_split else []), COUNT), counted, strict=True)
-    )
-    title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    table = table_of_columns(columns, title)
-    if _is_unclear(table, choice, reading):
-        return None
-    table = replace(table, files=tuple(names) if is_split else ())
-    return _settled(rows_where(table, reading.where), choice, reading)
-
-
-def _all_counts(
-    names: Sequence[str], columns: Sequence[str], choice: Choice, is_split: bool
-) -> list[list[Any]] | None:
-    """Return the distinct rows of all files by column, the last of which has their numbers; with
-    the index of the file, if rows of files are told apart.
-    """
-    import pyarrow as pa
-
-    keys = [f"key {i}" for i, _ in enumerate(choice.distinct)]
-    tables: list[Any] = []
-    for index, name in enumerate(names):
-        rows = _counted_rows(name, columns, choice)
-        if rows is None or sum(len(x) for x in [*tables, rows]) > _MOST_KEPT:
-            return None
-        if choice.number and not _are_distinct(name, rows, choice):
-            return None
-        tables.append(rows.select([*keys, "n"]))
-        if is_split:
-            tables[-1] = tables[-1].append_column("file", pa.array([index] * len(rows)))
-    keys += ["file"] if is_split else []
     try:
-        table = pa.concat_tables(tables, promote_options="permissive")
-        table = table.group_by(keys, use_threads=False).aggregate([("n", "sum")])
-        table = table.sort_by([(key, "ascending") for key in keys])
-    except pa.ArrowException:  # columns of different types
+        choice = None if head is None or recognised(head) else _choice(head, reading)
+    except ValueError:  # reading whole says what is wrong, with its row
         return None
-    return [table[x].to_pylist() for x in (*keys, "n_sum")]
+    rows = None if head is None or choice is None else _distinct_rows(names, head, choice)
+    if rows is None or head is None or choice is None or len(rows) > _MOST_KEPT:
+        return None
+    title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    counted = _Questions.of_rows(rows, choice, reading, title)
+    if counted is None or not counted.are_settled(names, reading):
+        return None
+    some = _rows_of_some(names, head, choice, counted)
+    if some is not None:
+        read_table(replace(some, title=f"{title} (all rows of {_LOOKED_AT} questions)"))
+    gathered = counted.gathered(reading)
+    chosen = {"outcomes": choice.outcome, **choice.per_question}
+    return Table({}, title), chosen, gathered
 
 
-def _is_unclear(table: Table, choice: Choice, reading: Reading) -> bool:
-    """Whether an id or an outcome may be wrong, which reading whole says with its row."""
-    ids = {entry_text(x) for name in choice.questions for x in table.columns[name]}
-    if ids & NO_ID or len({" ".join(text.split()) for text in ids}) < len(ids):
-        return True
-    labels = (isinstance(as_outcome(x), str) for x in table.columns[choice.outcome])
-    return not reading.correct_values and any(labels)
-
-
-def _are_large(names: Sequence[str]) -> bool:
-    """Whether the files have one of the formats, and so many rows or bytes."""
+def _can_be_counted(names: Sequence[str], reading: Reading) -> bool:
+    """Whether the files have one of the formats and are large, and nothing needs single samples."""
+    others = (reading.group_size, reading.records, reading.has_labels, reading.checked)
+    if any(others) or reading.pool not in ((), ("files",)) or len(reading.questions) > 1:
+        return False
+    if reading.named().keys() - {"outcomes", *PER_QUESTION}:
+        return False
     formats = {Path(name).suffix.lower() for name in names}
-    if len(formats) > 1 or not formats <= {*_FORMATS} or any(map(is_remote, names)):
+    if len(formats) != 1 or not formats <= {*_FORMATS} or any(map(is_remote, names)):
         return False
     paths = [Path(name) for name in names]
     if not all(path.is_file() for path in paths):
@@ -159,13 +145,16 @@ def _head(name: str) -> Table | None:
 
     try:
         if name.lower().endswith(".parquet"):
-            batch = next(pq.ParquetFile(name).iter_batches(_HEAD, use_threads=False))
+            file = pq.ParquetFile(name)
+            if class_names(file.schema_arrow):
+                return None
+            batch = next(file.iter_batches(_HEAD, use_threads=False))
             return table_of_columns(batch.to_pydict(), name)
-        with open(name, encoding="utf-8") as file:
-            lines = [line for _, line in zip(range(_HEAD), file, strict=False)]
-        if file_format(Path(name)) != ".csv":
-            return table_of_rows([json.loads(line) for line in lines if line.strip()], name)
-        rows = list(csv.reader(lines))
+        with open(name, encoding="utf-8") as lines:
+            first = list(itertools.islice(lines, _HEAD))
+        if not name.lower().endswith(".csv"):
+            return table_of_rows([json.loads(line) for line in first if line.strip()], name)
+        rows = list(csv.reader(first))
         columns = dict(zip(rows[0], map(list, zip(*rows[1:], strict=True)), strict=True))
         return table_of_columns(columns, name, is_csv=True)
     except (ValueError, StopIteration, AttributeError, IndexError, csv.Error, pa.ArrowException):
@@ -173,145 +162,389 @@ def _head(name: str) -> Table | None:
 
 
 def _choice(head: Table, reading: Reading) -> Choice | None:
-    """Return the columns to read, or None unless they are named or clear from their names."""
-    columns = head.columns
-    outcomes = columns_of_role(head, "outcomes")
-    if reading.correct_at_least is not None:
-        outcomes = outcomes or columns_named(columns, SCORES)
-    outcome = reading.columns.get("outcomes") or (outcomes[0] if len(outcomes) == 1 else None)
-    is_open = not reading.columns.get("outcomes")
-    if outcome is None or (is_open and columns_of_role(head, "predictions")):
+    """Return the columns to read; None unless questions and outcomes have one scalar column."""
+    columns, named = head.columns, reading.named()
+    if not {*named.values(), *reading.questions, *(x for x, _ in reading.where)} <= {*columns}:
         return None
-    questions = list(reading.questions) or next(
-        (x for names in (IDS, INDICES, QUESTION_TEXTS) if (x := columns_named(columns, names))), []
-    )
-    named = reading.named()
-    per_question: list[str] = [named[x] for x in ("groups", "R0", "clusters") if x in named]
-    fixed = SETTINGS | PARTS | {*COLUMN_NAMES["questions"]}
-    others = [*per_question, *usual_columns(columns, "groups"), *(x for x, _ in reading.where)]
-    others += [name for name in columns if name.lower() in fixed and name not in questions]
-    read = {*questions, outcome, *others}
-    counts = {*COLUMN_NAMES["n"], "count", "counts"} & {name.lower() for name in columns}
+    candidates = (columns_of_role(head, "outcomes"), columns_named(columns, IDS))
+    told = (named.get("outcomes"), reading.questions)
+    if any(len(x) > 1 and not y for x, y in zip(candidates, told, strict=True)):
+        return None  # they may be equal in the first rows only
+    chosen = choose_columns(head, named, reading.checked, reading.graded_by)
+    questions = reading.questions or question_columns(head, of_lists=False)
+    if chosen.keys() != {"outcomes"} or len(questions) != 1:
+        return None
+    per_question: dict[str, str] = {}
+    for role in PER_QUESTION:
+        name = column_per_question(head, role, named.get(role)) if role in reading.columns else None
+        per_question |= {role: name} if name else {}
+    fixed = {*SETTINGS, *PARTS, *ERRORS, *COLUMN_NAMES["questions"], *(x for x, _ in reading.where)}
+    others = [x for x in columns if {x, x.lower()} & fixed and x not in questions]
+    read = {*questions, chosen["outcomes"], *others, *per_question.values()}
     numbers = [x for x in sample_numbers(columns, read) if x.lower() not in SHARED_NUMBERS]
-    is_flat = read <= columns.keys() and not any(
-        isinstance(x, (list, dict)) for name in read for x in columns[name]
-    )
-    if len(questions) != 1 or counts or len(numbers) > 1 or not is_flat:
+    is_flat = not any(isinstance(x, (list, dict)) for name in read for x in columns[name])
+    if len(numbers) > 1 or not is_flat or columns_of_role(head, "n"):
         return None
-    number = numbers[0] if numbers and numbers[0] not in others else ""
-    return Choice(questions, outcome, others, number)
+    number = next(iter(numbers), "")
+    return Choice(questions[0], chosen["outcomes"], per_question, others, number)
 
 
-def _refuse_settings_of(head: Table, choice: Choice) -> None:
-    """Look for settings in the first rows, in all columns."""
-    ids = list(map(entry_text, head.columns[choice.questions[0]]))
-    rows_of: dict[str, list[int]] = {}
-    for row, (question, outcome) in enumerate(zip(ids, head.columns[choice.outcome], strict=True)):
-        if as_outcome(outcome) is not None:
+# --- The counts of questions ------------------------------------------------------------------
+
+
+class _Questions(NamedTuple):
+    """Distinct rows as arrays: the question of each row, its outcome and how often it occurs."""
+
+    title: str
+    choice: Choice
+    rows: Any  # a table of Arrow
+    ids: Any  # (M,) an array of Arrow
+    question: np.ndarray
+    file: np.ndarray
+    n: np.ndarray
+    outcome: np.ndarray  # an index of `outcomes`, -1 if it is missing
+    outcomes: list[Any]
+
+    @classmethod
+    def of_rows(cls, rows: Any, choice: Choice, reading: Reading, title: str) -> _Questions | None:
+        """Return the questions, or None if an id or an outcome is unclear."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = rows.filter(_chosen_rows(rows, choice, reading))
+        ids = rows["key 0"]
+        if ids.null_count or not (pa.types.is_integer(ids.type) or pa.types.is_string(ids.type)):
+            return None
+        encoded = pc.dictionary_encode(ids.cast(pa.string()).combine_chunks())
+        texts = encoded.dictionary
+        trimmed = pc.replace_substring_regex(texts, r"\s+", " ")
+        is_lost = pc.any(pc.is_in(texts, pa.array(sorted(NO_ID)))).as_py()
+        if is_lost or len(pc.unique(pc.utf8_trim_whitespace(trimmed))) < len(texts):
+            return None
+        values = pc.unique(rows["key 1"])
+        if len(values) > _MOST_OUTCOMES:
+            return None
+        source = Table({choice.outcome: values.to_pylist()}, title)
+        read = read_outcomes(source, source.columns[choice.outcome], choice.outcome, reading)
+        if any(isinstance(x, str) for x in read):
+            return None
+        outcomes = sorted({x for x in read if x is not None}, key=float)
+        places = np.array([-1 if x is None else outcomes.index(x) for x in read])
+        outcome = places[_array(pc.index_in(rows["key 1"], values))]
+        for name in choice.others:
+            if name.lower() in ERRORS:
+                outcome[_where(rows[_key(choice, name)], is_error)] = -1
+        arrays = (_array(encoded.indices), _array(rows["file"]), _array(rows["n"]), outcome)
+        return cls(title, choice, rows, texts, *arrays, outcomes)
+
+    def are_settled(self, names: Sequence[str], reading: Reading) -> bool:
+        """Whether questions have one value of each other column, and no sample twice.
+
+        Raises:
+            SelectionError, ValueError: if settings, files or numbers of samples show that not.
+        """
+        if not len(self.ids):
+            return False
+        for name in (*self.choice.per_question.values(), *self.choice.others):
+            codes = _codes(self.rows[_key(self.choice, name)])
+            mixed = self._first_mixed(codes) if name.lower() not in ERRORS else None
+            if mixed is not None or (name.lower() in MODELS and len(np.unique(codes)) > 1):
+                self._refuse_settings(codes, mixed)
+                return mixed is None
+        mixed = self._first_mixed(self.file)
+        if mixed is not None and "files" not in reading.pool:
+            self._refuse_copies(names)
+            if not are_repeated_runs(names):
+                raise shared_questions_error(self.title, self.ids[mixed].as_py())
+        return not self.choice.number or self._are_distinct(names)
+
+    def _first_mixed(self, codes: np.ndarray) -> int | None:
+        """Return the first question with several of the codes, or None."""
+        width = int(codes.max()) + 1
+        pairs = np.unique(self.question.astype(np.int64) * width + codes) // width
+        if len(pairs) == len(self.ids):
+            return None
+        return int(pairs[:-1][pairs[1:] == pairs[:-1]][0])
+
+    def _refuse_settings(self, codes: np.ndarray, mixed: int | None) -> None:
+        """Raise a SelectionError of the rows of a question, or of the first row of each code."""
+        if mixed is None:
+            shown = np.unique(codes, return_index=True)[1]
+        else:
+            shown = np.flatnonzero(self.question == mixed)
+        columns = {
+            name: self.rows[f"key {i}"].take(shown).to_pylist()
+            for i, name in enumerate(self.choice.distinct)
+        }
+        table = Table(columns, self.title)
+        rows_of: dict[Any, list[int]] = {}
+        for row, question in enumerate(self.question[shown].tolist()):
             rows_of.setdefault(question, []).append(row)
-    used = {choice.outcome, *choice.others, choice.number}
-    refuse_settings(head, choice.questions, rows_of, used, ())
+        used = {self.choice.outcome, *self.choice.per_question.values()}
+        refuse_settings(table, (self.choice.question,), rows_of, used, ())
 
+    def _refuse_copies(self, names: Sequence[str]) -> None:
+        """Raise a ValueError if a file has all rows of another one."""
+        width = len(self.outcomes) + 1
+        keys = self.question.astype(np.int64) * width + self.outcome + 1
+        files = []
+        for index in range(len(names)):
+            rows = np.flatnonzero(self.file == index)
+            rows = rows[np.argsort(keys[rows])]
+            files.append((keys[rows], self.n[rows]))
+        for (i, (one, n)), (j, (other, m)) in itertools.permutations(enumerate(files), 2):
+            if len(one) <= len(other) and n.sum() >= LEAST_PLAIN_ROWS:
+                places = np.minimum(np.searchsorted(other, one), len(other) - 1)
+                if (other[places] == one).all() and (n <= m[places]).all():
+                    raise copy_error(names[j], names[i])
 
-def _are_distinct(name: str, rows: Any, choice: Choice) -> bool:
-    """Whether the numbers of samples show that no question has a sample twice.
+    def _are_distinct(self, names: Sequence[str]) -> bool:
+        """Whether the numbers of samples show that no question has a sample twice.
 
-    The numbers of n samples between a least and a greatest one are distinct if there are as many
-    as numbers between them, and their sum is that of these numbers.
-    """
-    keys = [f"key {choice.distinct.index(x)}" for x in choice.questions]
-    parts = [("n", "sum"), ("min", "min"), ("max", "max"), ("sum", "sum")]
-    table = rows.group_by(keys, use_threads=False).aggregate(parts)
-    if table["min_min"].null_count:
-        return False
-    n, least, most, total = (table[f"{x}_{y}"].to_numpy() for x, y in parts)
-    has_copies = n > most - least + 1
-    if has_copies.any():
-        row = int(has_copies.argmax())
-        question = table[keys[0]][row].as_py()
-        raise SelectionError(
-            f"{name}: {choice.questions[0]} {short(question)} has {n[row]} samples, and "
-            f"{choice.number} numbers {most[row] - least[row] + 1} at most: samples are repeated. "
-            f"Leave out the copies, unless {choice.number} does not number samples.",
-            ["pool"],
-            choice.distinct,
-            [choice.number],
+        The numbers of n samples between a least and a greatest one are distinct if there are as
+        many as numbers between them, and their sum is that of these numbers.
+        """
+        import pyarrow as pa
+
+        of_run = np.zeros_like(self.file) if are_parts(names) else self.file
+        numbers = pa.table({x: self.rows[x] for x in ("n", "min", "max", "sum")})
+        for name, column in (("question", self.question), ("file", of_run)):
+            numbers = numbers.append_column(name, pa.array(column))
+        parts = [("n", "sum"), ("min", "min"), ("max", "max"), ("sum", "sum")]
+        table = numbers.group_by(["question", "file"], use_threads=False).aggregate(parts)
+        if table["min_min"].null_count:
+            return False
+        n, least, most, total = (table[f"{x}_{y}"].to_numpy() for x, y in parts)
+        has_copies = n > most - least + 1
+        if has_copies.any():
+            row = int(has_copies.argmax())
+            question, number = self.ids[table["question"][row].as_py()].as_py(), self.choice.number
+            raise SelectionError(
+                f"{self.title}: {self.choice.question} {short(question)} has {n[row]} samples, and "
+                f"{number} numbers {most[row] - least[row] + 1} at most: samples are repeated. "
+                f"Leave out the copies, unless {number} does not number samples.",
+                ["pool"],
+                self.choice.distinct,
+                [number],
+            )
+        return bool(((n == most - least + 1) & (2 * total == n * (least + most))).all())
+
+    def some_ids(self, number: int) -> Any:
+        """Return ids of questions, in blocks that follow each other: Arrow skips other blocks."""
+        m, block = len(self.ids), max(1, number // 4)
+        starts = [i * max(0, m - block) // 3 for i in range(4)]
+        places = sorted({x for start in starts for x in range(start, min(m, start + block))})
+        return self.ids.take(self._order()[places])
+
+    def _order(self) -> np.ndarray:
+        import pyarrow.compute as pc
+
+        return np.asarray(pc.sort_indices(self.ids))
+
+    def gathered(self, reading: Reading) -> Gathered:
+        """Return the counts; a `MissingError` if nothing says what missing outcomes count."""
+        m, outcomes, outcome, n = len(self.ids), self.outcomes, self.outcome, self.n
+        is_missing = outcome < 0
+        number, said = int(n[is_missing].sum()), ""
+        if number and reading.missing is None:
+            raise ask_about_counts(self.title, number, int(n.sum()))
+        if reading.missing == "incorrect" and number:
+            said = f"{number} of them missing, counted as incorrect"
+            outcomes = outcomes if False in outcomes else [False, *outcomes]
+            outcome = np.where(is_missing, 0, outcome + (len(outcomes) > len(self.outcomes)))
+        counts = np.zeros((m, len(outcomes)), dtype=np.int64)
+        kept = outcome >= 0
+        np.add.at(counts, (self.question[kept], outcome[kept]), n[kept])
+        order = self._order()
+        lost = counts[order].sum(axis=1) == 0
+        if reading.missing == "drop" and number:
+            said = f"{number} of them not scored"
+        if lost.any():
+            left = f"{lost.sum()} of {m} questions have no sample that is scored"
+            shown = self.ids.take(order[lost][:10]).to_pylist()
+            warnings.warn(f"{self.title}: {left}, and are left out: {shown}.", stacklevel=2)
+            said += f"; {left}, and are left out"
+            order = order[~lost]
+        counts, first = counts[order], np.unique(self.question, return_index=True)[1][order]
+        cells: dict[str, Any] = {
+            role: self.rows[_key(self.choice, name)].take(first).to_pylist()
+            for role, name in self.choice.per_question.items()
+        }
+        cells["predictions"] = _predictions(outcomes, counts)
+        return Gathered(
+            cells, self.ids.take(order).to_pylist(), (self.choice.question,), True, said
         )
-    return bool(((n == most - least + 1) & (2 * total == n * (least + most))).all())
 
 
-def _settled(table: Table, choice: Choice, reading: Reading) -> Table:
-    """Return the table as the caller says of missing outcomes; a `MissingError` if it does not."""
-    outcomes = [None if as_outcome(x) is None else x for x in table.columns[choice.outcome]]
-    counts = table.columns[COUNT]
-    absent = sum(n for x, n in zip(outcomes, counts, strict=True) if x is None)
-    if not absent:
-        return table
-    if reading.missing is None:
-        raise ask_about_counts(table.title, outcomes, counts)
-    if reading.missing == "incorrect":
-        wrong = "false" if reading.correct_values else False
-        filled = [wrong if x is None else x for x in outcomes]
-        said = f"{absent} of them missing, counted as incorrect"
-        return replace(table, columns={**table.columns, choice.outcome: filled}, missing=said)
-    kept = [row for row, x in enumerate(outcomes) if x is not None]
-    ids = table.columns[choice.questions[0]]
-    lost = len({*ids}) - len({ids[row] for row in kept})
-    said = f"{absent} missing samples left out" + (f", with {lost} questions" if lost else "")
-    return replace(table.with_rows(kept), missing=said)
+def _predictions(outcomes: list[Any], counts: np.ndarray) -> dict[str, list[Any]]:
+    if all(isinstance(x, bool) for x in outcomes):
+        correct = counts[:, outcomes.index(True)] if True in outcomes else 0 * counts[:, 0]
+        return {"n": counts.sum(axis=1).tolist(), "correct": correct.tolist()}
+    return {"answers": [outcomes] * len(counts), "counts": counts.tolist()}
+
+
+def _key(choice: Choice, name: str) -> str:
+    return f"key {choice.distinct.index(name)}"
+
+
+def _array(column: Any) -> np.ndarray:
+    return (
+        column.to_numpy(zero_copy_only=False) if hasattr(column, "indices") else np.asarray(column)
+    )
+
+
+def _codes(column: Any) -> np.ndarray:
+    """Return a number for each value of a column of Arrow, 0 if it is missing."""
+    return _array(column.combine_chunks().dictionary_encode().indices.fill_null(-1)) + 1
+
+
+def _where(column: Any, condition: Callable[[Any], bool]) -> np.ndarray:
+    """Return whether the values of a column of Arrow fulfil a condition."""
+    import pyarrow.compute as pc
+
+    values = pc.unique(column)
+    return np.array([*map(condition, values.to_pylist())], dtype=bool)[
+        _array(pc.index_in(column, values))
+    ]
+
+
+def _chosen_rows(rows: Any, choice: Choice, reading: Reading) -> Any:
+    """Return whether the rows have the entries of `where`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    chosen = np.ones(len(rows), dtype=bool)
+    for name in dict.fromkeys(x for x, _ in reading.where):
+        column = rows[_key(choice, name)]
+        values = Table({name: pc.unique(column).to_pylist()})
+        pairs = [x for x in reading.where if x[0] == name]
+        kept = [*rows_where(values, pairs).columns[name]]
+        chosen &= _where(column, kept.__contains__)
+    return pa.array(chosen)
 
 
 # --- Arrow and DuckDB -------------------------------------------------------------------------
 
 
-def _counted_rows(name: str, names: Sequence[str], choice: Choice) -> Any | None:
-    """Return the distinct rows of a file as a table of Arrow, each with its number n and the least,
-    the greatest and the sum of the numbers of samples; or None if the file has to be read whole.
+def _distinct_rows(names: Sequence[str], head: Table, choice: Choice) -> Any | None:
+    """Return the distinct rows of files as a table of Arrow, each with the index of its file, its
+    number n and the least, the greatest and the sum of the numbers of samples; or None if the files
+    have to be read whole.
     """
     import pyarrow as pa
 
-    suffix = Path(name).suffix.lower()
+    suffix = Path(names[0]).suffix.lower()
+    is_lines = suffix in (".jsonl", ".ndjson")
     try:
-        if suffix in (".jsonl", ".ndjson"):
-            return _by_duckdb(name, choice)
-        if suffix == ".csv" and _has_quotes(name):
+        if not (is_lines or _have_columns(names, suffix, choice.distinct)):
             return None
-        return _by_arrow(name, names if suffix == ".csv" else (), choice)
+        tables = []
+        for index, name in enumerate(names):
+            rows = _by_duckdb(name, choice) if is_lines else _by_arrow(name, head, choice)
+            if rows is None or rows["key 1"].null_count == len(rows):
+                return None
+            tables.append(rows.append_column("file", pa.array([index] * len(rows), pa.int64())))
+        return pa.concat_tables(tables)
     except (pa.ArrowException, OSError, ValueError):
         return None
 
 
-def _has_quotes(name: str) -> bool:
-    """Whether there are quotes below the names of the columns."""
-    with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return data.find(b'"', data.find(b"\n") + 1) >= 0
+def _have_columns(names: Sequence[str], suffix: str, columns: Sequence[str]) -> bool:
+    """Whether all files have the columns with the same types, and no quotes below their names."""
+    if suffix == ".csv":
+        heads = set()
+        for name in names:
+            with open(name, "rb") as file:
+                heads.add(file.readline().strip())
+                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                    if data.find(b'"', file.tell()) >= 0:
+                        return False
+        return len(heads) == 1
+    import pyarrow.parquet as pq
+
+    schemas = [pq.read_schema(name) for name in names]
+    return len({tuple(str(x.field(name).type) for name in columns) for x in schemas}) == 1
 
 
-def _by_arrow(name: str, texts: Sequence[str], choice: Choice) -> Any:
+def _dataset(names: Sequence[str], head: Table, suffix: str) -> Any:
     import pyarrow as pa
     import pyarrow.csv as pc
     import pyarrow.dataset as ds
-    from pyarrow.acero import AggregateNodeOptions, Declaration, ProjectNodeOptions, ScanNodeOptions
 
-    kind: Any = "parquet"
-    if texts:
-        types = dict.fromkeys(texts, pa.string())
-        converting = pc.ConvertOptions(column_types=types, strings_can_be_null=False)
-        kind = ds.CsvFileFormat(convert_options=converting)
-    keys = choice.distinct
-    fields, labels = [ds.field(x) for x in keys], [f"key {i}" for i, _ in enumerate(keys)]
-    number = ds.field(choice.number).cast(pa.int64()) if choice.number else ds.scalar(0)
-    aggregates: list[Any] = [([], "hash_count_all", None, "n")]
-    aggregates += [("number", f"hash_{x}", None, x) for x in ("min", "max", "sum")]
-    read = [*keys, choice.number] if choice.number else keys
-    plan = Declaration.from_sequence(
-        [
-            Declaration("scan", ScanNodeOptions(ds.dataset(name, format=kind), columns=read)),
-            Declaration("project", ProjectNodeOptions([*fields, number], [*labels, "number"])),
-            Declaration("aggregate", AggregateNodeOptions(aggregates, labels)),
-        ]
+    if suffix == ".parquet":
+        return ds.dataset(list(names), format="parquet")
+    types = dict.fromkeys(head.columns, pa.string())
+    converting = pc.ConvertOptions(column_types=types, strings_can_be_null=False)
+    return ds.dataset(list(names), format=ds.CsvFileFormat(convert_options=converting))
+
+
+def _by_arrow(name: str, head: Table, choice: Choice) -> Any | None:
+    """Return the distinct rows of a file of Parquet or CSV, which is read in batches.
+
+    The values of each batch are numbered first, because to group texts takes three times as long.
+    Parquet has numbered them already.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    read = list(dict.fromkeys((*choice.distinct, *([choice.number] if choice.number else []))))
+    if name.lower().endswith(".parquet"):
+        file = pq.ParquetFile(name, read_dictionary=[choice.question])
+        batches = file.iter_batches(_BATCH, columns=read)
+    else:
+        batches = _dataset([name], head, ".csv").to_batches(columns=read)
+    tables = [_rows_of_batch(batch, choice) for batch in batches if len(batch)]
+    if not tables or any(table is None for table in tables):
+        return None
+    return _summed(pa.concat_tables(tables), len(choice.distinct))
+
+
+def _rows_of_batch(batch: Any, choice: Choice) -> Any | None:
+    """Return the distinct rows of a batch, or None if a question or the number of a sample is
+    missing.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    codes, dictionaries = np.zeros(len(batch), dtype=np.int64), []
+    for name in choice.distinct:
+        encoded = pc.dictionary_encode(batch[name], null_encoding="encode")
+        dictionaries.append(encoded.dictionary)
+        if encoded.indices.null_count:
+            return None
+        codes = codes * len(encoded.dictionary) + np.asarray(encoded.indices)
+    distinct = None
+    if math.prod(map(len, dictionaries)) > 4 * _BATCH:
+        distinct, codes = np.unique(codes, return_inverse=True)
+    numbers = np.zeros(len(batch), dtype=np.int64)
+    if choice.number:
+        column = batch[choice.number].cast(pa.int64())
+        if column.null_count:
+            return None
+        numbers = np.asarray(column)
+    n = np.bincount(codes)
+    rows = np.flatnonzero(n)
+    least, most = np.full(len(n), numbers.max()), np.full(len(n), numbers.min())
+    np.minimum.at(least, codes, numbers)
+    np.maximum.at(most, codes, numbers)
+    total = np.bincount(codes, numbers).astype(np.int64)
+    columns: dict[str, Any] = {}
+    codes = rows if distinct is None else distinct
+    for i in reversed(range(len(dictionaries))):
+        codes, places = np.divmod(codes, len(dictionaries[i]))
+        columns[f"key {i}"] = dictionaries[i].take(pa.array(places))
+    columns |= {"n": n[rows], "min": least[rows], "max": most[rows], "sum": total[rows]}
+    return pa.table(columns)
+
+
+def _summed(rows: Any, keys: int) -> Any:
+    """Return distinct rows of several batches as one."""
+    parts = [("n", "sum"), ("min", "min"), ("max", "max"), ("sum", "sum")]
+    names = [f"key {i}" for i in range(keys)]
+    table = rows.group_by(names, use_threads=False).aggregate(parts)
+    return table.select([*names, *(f"{x}_{y}" for x, y in parts)]).rename_columns(
+        [*names, *(x for x, _ in parts)]
     )
-    return plan.to_table()
 
 
 def _by_duckdb(name: str, choice: Choice) -> Any | None:
@@ -335,3 +568,57 @@ def _by_duckdb(name: str, choice: Choice) -> Any | None:
             ).to_arrow_table()
     except duckdb.Error:
         return None
+
+
+def _rows_of_some(
+    names: Sequence[str], head: Table, choice: Choice, counted: _Questions
+) -> Table | None:
+    """Return all rows of some questions, or None if there are no columns but those that are read.
+
+    Columns that take many bytes in a row are left out, unless they are of text formats.
+    """
+    used = {*choice.distinct, choice.number}
+    others = [x for x, cells in head.columns.items() if not any(isinstance(y, list) for y in cells)]
+    suffix = Path(names[0]).suffix.lower()
+    if suffix == ".parquet":
+        narrow = _narrow_columns(names[0])
+        others = [x for x in others if x in narrow or x in used]
+    if used.issuperset(others):
+        return None
+    ids = counted.some_ids(_LOOKED_AT)
+    if suffix in (".jsonl", ".ndjson"):
+        return _lines_of(names, choice.question, ids.to_pylist())
+    import pyarrow.dataset as ds
+
+    dataset = _dataset(names, head, suffix)
+    field = ds.field(choice.question)
+    chosen = ids.cast(dataset.schema.field(choice.question).type)
+    rows = dataset.to_table(columns=others, filter=field.isin(chosen))
+    return table_of_columns(rows.to_pydict(), is_csv=suffix == ".csv")
+
+
+def _narrow_columns(name: str) -> set[str]:
+    """Return the columns of a file of Parquet that take few bytes in a row."""
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_metadata(name)
+    sizes: dict[str, int] = {}
+    for group in range(metadata.num_row_groups):
+        for index in range(metadata.num_columns):
+            column = metadata.row_group(group).column(index)
+            outer = column.path_in_schema.partition(".")[0]
+            sizes[outer] = sizes.get(outer, 0) + column.total_uncompressed_size
+    return {x for x, size in sizes.items() if size <= _WIDE * metadata.num_rows}
+
+
+def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> Table:
+    import duckdb
+
+    path = "$." + json.dumps(question)
+    with duckdb.connect() as connection:
+        found = connection.execute(
+            "SELECT json FROM read_ndjson_objects(?) WHERE list_contains(?, "
+            "json_extract_string(json, ?))",
+            [list(names), list(ids), path],
+        ).fetchall()
+    return table_of_rows([json.loads(x) for (x,) in found])

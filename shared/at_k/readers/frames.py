@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -151,12 +150,13 @@ def _eval_logs(source: Any) -> Table | None:
     logs = source if isinstance(source, (list, tuple)) else [source]
     if not logs or not all(hasattr(x, y) for x in logs for y in ("eval", "samples", "status")):
         return None
+    from .reading import Reading
     from .sources import load_files
 
     tables = []
     for log in logs:
         if log.samples is None and log.location:
-            tables.append(load_files([str(Path(log.location.removeprefix("file://")))]))
+            tables.append(load_files([log.location.removeprefix("file://")], Reading()))
             continue
         fields = {"id", "epoch", "target", "output", "scores", "error", "metadata"}
         samples = [sample.model_dump(include=fields) for sample in log.samples or []]

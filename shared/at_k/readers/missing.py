@@ -39,7 +39,7 @@ def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
     for name, column in nested_columns(table, ERRORS).items():
         if not {*name.lower().split(".")}.isdisjoint(ERRORS):
             pairs = zip(cells, column, strict=True)
-            cells = [_without_outcome(cell) if _is_error(x) else cell for cell, x in pairs]
+            cells = [_without_outcome(cell) if is_error(x) else cell for cell, x in pairs]
     return list(cells)
 
 
@@ -47,9 +47,10 @@ def _without_outcome(cell: Any) -> Any:
     return [None] * len(cell) if isinstance(cell, list) else None
 
 
-def _is_error(entry: Any) -> bool:
+def is_error(entry: Any) -> bool:
+    """Whether an entry of a column such as `error` says that something failed."""
     if isinstance(entry, list):
-        return any(map(_is_error, entry))
+        return any(map(is_error, entry))
     if isinstance(entry, dict):
         return bool(entry)
     return word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
@@ -163,12 +164,11 @@ def _ask(
     )
 
 
-def ask_about_counts(title: str, outcomes: Sequence[Any], counts: Sequence[int]) -> MissingError:
-    """Return the error about missing outcomes of distinct rows that occur several times."""
-    number = sum(n for x, n in zip(outcomes, counts, strict=True) if x is None)
+def ask_about_counts(title: str, number: int, total: int) -> MissingError:
+    """Return the error about a number of missing outcomes of questions that were counted."""
     return MissingError(
-        f"{title}: {number} of {sum(counts)} outcomes are missing. 'incorrect' counts them as "
-        f"incorrect, and 'drop' leaves them out.",
+        f"{title}: {number} of {total} outcomes are missing. 'incorrect' counts them as incorrect, "
+        f"and 'drop' leaves them out.",
         ["missing", "missing"],
         CHOICES,
         list(CHOICES),

@@ -16,7 +16,7 @@ from .names import IDS, PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS
 from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
-from .table import COUNT, FILE, ROW, SelectionError, Table, column_at, list_columns
+from .table import FILE, ROW, SelectionError, Table, column_at, list_columns
 from .words import NO_ID, entry_text, has_lists
 
 RowsOf = Mapping[Any, Sequence[int]]
@@ -80,7 +80,7 @@ def gather(
         rows_of = {question: rows_of[question] for question in kept}
     key = () if key == (ROW,) else key
     ids = list(rows_of) if key else None
-    return Gathered(merged, ids, key, not of_lists, said or table.missing)
+    return Gathered(merged, ids, key, not of_lists, said)
 
 
 def _group(chosen: Mapping[str, Any]) -> set[str]:
@@ -319,7 +319,7 @@ _NUMBERED_RUN = re.compile(
 )
 _TIME = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d[t_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?(?!\d)")
 """A date with a time of day. A date alone may be the version of a model."""
-_LEAST_PLAIN_ROWS = 20
+LEAST_PLAIN_ROWS = 20
 _LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*)_(\d+)(?=(?:\.[a-z][a-z\d]*)*$)")
 
 
@@ -357,12 +357,17 @@ def _refuse_mixed_files(
     shared = next((x for x, rows in rows_of.items() if len({files[r] for r in rows}) > 1), None)
     if shared is None:
         return
-    _refuse_copies(table, files, {*key, *used, FILE, COUNT})
+    _refuse_copies(table, files, {*key, *used, FILE})
     if (table.layout and table.layout.files_are_runs) or are_repeated_runs(table.files):
         return
-    raise SelectionError(
-        f"{table.title} have the same questions, such as {short(text_of_ids(shared))}: they are "
-        f"runs of one model if pool='files' says so, and otherwise at-k compare compares them.",
+    raise shared_questions_error(table.title, text_of_ids(shared))
+
+
+def shared_questions_error(title: str, question: str) -> SelectionError:
+    """Return the error about files that have the same questions."""
+    return SelectionError(
+        f"{title} have the same questions, such as {short(question)}: they are runs of one model "
+        f"if pool='files' says so, and otherwise at-k compare compares them.",
         ["pool"],
         ["files"],
         ["files"],
@@ -374,7 +379,7 @@ def _refuse_copies(table: Table, files: Sequence[int], plain: Collection[str]) -
 
     Few rows of nothing but ids and outcomes may be equal by chance.
     """
-    least = 1 if table.columns.keys() - plain else _LEAST_PLAIN_ROWS
+    least = 1 if table.columns.keys() - plain else LEAST_PLAIN_ROWS
     names = [name for name in table.columns if name != FILE]
     texts = [list(map(entry_text, table.columns[name])) for name in names]
     rows: dict[int, Counter[Any]] = {}
@@ -382,10 +387,15 @@ def _refuse_copies(table: Table, files: Sequence[int], plain: Collection[str]) -
         rows.setdefault(file, Counter())[cells] += 1
     for one, other in itertools.permutations(rows, 2):
         if rows[one] <= rows[other] and rows[one].total() >= least:
-            raise ValueError(
-                f"{table.files[other]} contains all rows of {table.files[one]}, which would count "
-                f"twice: leave it out. If they are different samples, pool='files' says so."
-            )
+            raise copy_error(table.files[other], table.files[one])
+
+
+def copy_error(name: str, copy: str) -> ValueError:
+    """Return the error about a file that has all rows of another one."""
+    return ValueError(
+        f"{name} contains all rows of {copy}, which would count twice: leave it out. If they are "
+        f"different samples, pool='files' says so."
+    )
 
 
 # --- Filters of lm-evaluation-harness ---------------------------------------------------------

@@ -16,13 +16,14 @@ from .cells import (
     rows_of_samples,
     with_tests,
 )
+from .counting import counted_questions
 from .grids import with_sample_lists
 from .names import IDS, INDICES, PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, columns_named
 from .questions import Gathered, gather, refuse_filters, refuse_lists_of_ids
 from .reading import Reading, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role
-from .sources import load_table
-from .table import COUNT, FILE, SelectionError, Table, rows_where, with_fields
+from .sources import load_files, load_object, names_in
+from .table import FILE, SelectionError, Table, rows_where, with_fields
 from .words import as_lists, as_outcomes, entry_text, has_lists, number_in
 
 Names = str | Sequence[str]
@@ -201,7 +202,14 @@ def read_run(source: Any, **options: Any) -> Run:
         SelectionError, ValueError, FileNotFoundError: as `read`, without the names of parameters.
     """
     reading = make_reading(**options)
-    table = load_table(source, reading)
+    names = names_in(source, reading)
+    if not names:
+        return _read_table(load_object(source, reading), reading)
+    counted = counted_questions(names, reading, lambda table: _read_table(table, reading))
+    return _read_table(load_files(names, reading), reading) if counted is None else _run(*counted)
+
+
+def _read_table(table: Table, reading: Reading) -> Run:
     table, named = _with_named_columns(table, reading)
     chosen = choose_columns(table, named, reading.checked, reading.graded_by)
     table, chosen, gathered = _questions(table, chosen, named, reading)
@@ -211,8 +219,6 @@ def read_run(source: Any, **options: Any) -> Run:
 def _with_named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str, Any]]:
     """Return the rows that are read, and the columns that are named, references joined to them."""
     named = reading.named()
-    if COUNT in table.columns:
-        named["counts"] = COUNT
     if are_elsewhere(named.get("references"), table):
         fields = [("questions", name) for name in reading.questions]
         table, named["references"] = join_references(
@@ -273,8 +279,6 @@ def _run(table: Table, chosen: dict[str, Any], gathered: Gathered) -> Run:
         arguments["check_correct_fn"] = mean_verdict
     run = Run(arguments | cells)
     columns = dict(chosen)
-    if COUNT in table.columns:
-        columns.pop("counts", None)
     run.ids, run.is_merged, run.missing = gathered.ids, gathered.is_merged, gathered.missing
     if gathered.key:
         columns["questions"] = ", ".join(gathered.key)
@@ -300,6 +304,8 @@ def _identifiers(table: Table, gathered: Gathered) -> dict[str, list[Any]]:
 
 def _predictions(cells: dict[str, Any], chosen: Mapping[str, Any]) -> Any:
     """Remove the samples or counts of the questions from the cells; return them as predictions."""
+    if "predictions" in cells:
+        return cells.pop("predictions")
     if "counts" not in cells:
         samples = cells.pop("samples")
         if "multiplicities" not in cells:

@@ -244,6 +244,11 @@ def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -
 # --- The same sample twice --------------------------------------------------------------------
 
 
+def are_parts(names: Sequence[str]) -> bool:
+    """Whether files are parts of one run, which number its samples together."""
+    return all(map(_PART.search, names))
+
+
 def refuse_repeats(
     table: Table,
     key: Sequence[str],
@@ -273,8 +278,7 @@ def refuse_repeats(
         _refuse_equal_rows(table, key, questions, used)
         return
     others = [x for x in pool if x in columns and x not in numbers]
-    are_parts = all(map(_PART.search, table.files))  # of one run, which numbers its samples
-    if FILE in table.columns and not are_parts:
+    if FILE in table.columns and not are_parts(table.files):
         columns[FILE] = table.columns[FILE]
         others.append(FILE)
     samples = list(zip(*(map(entry_text, columns[x]) for x in (*numbers, *others)), strict=True))

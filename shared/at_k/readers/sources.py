@@ -36,11 +36,20 @@ from .table import (
 )
 
 
-def load_table(source: Any, reading: Reading) -> Table:
-    """Return the table of a source. The errors are those of `read`."""
-    source = [source] if isinstance(source, (str, Path)) else source
-    if is_paths(source):
-        return load_files(list(map(str, source)), reading)
+def names_in(source: Any, reading: Reading) -> list[str]:
+    """Return the files, folders of logs and datasets that a source names; none for an object."""
+    paths = [source] if isinstance(source, (str, Path)) else source
+    is_named = isinstance(paths, (list, tuple)) and all(isinstance(x, (str, Path)) for x in paths)
+    if not is_named or not paths:
+        return []
+    for name in map(str, paths):
+        if not is_remote(name):
+            require_openable(name, reading.max_gb)
+    return _expanded(list(map(str, paths)))
+
+
+def load_object(source: Any, reading: Reading) -> Table:
+    """Return the table of an open file, or of another object of Python."""
     if hasattr(source, "read"):
         content = source.read()
         name = getattr(source, "name", None)
@@ -50,27 +59,8 @@ def load_table(source: Any, reading: Reading) -> Table:
     return _finished(table_of_object(source, reading.split), reading, None)
 
 
-def is_paths(source: Any) -> bool:
-    """Whether the source is a list of paths."""
-    return (
-        isinstance(source, (list, tuple))
-        and len(source) > 0
-        and all(isinstance(path, (str, Path)) for path in source)
-    )
-
-
-def load_files(sources: Sequence[str], reading: Reading | None = None) -> Table:
+def load_files(names: Sequence[str], reading: Reading) -> Table:
     """Return the rows of files, folders of logs, or datasets."""
-    from .counting import counted_table
-
-    reading = reading or Reading()
-    for name in sources:
-        if not is_remote(name):
-            require_openable(name, reading.max_gb)
-    names = _expanded(sources)
-    counted = counted_table(names, reading)
-    if counted is not None:
-        return counted
     tables = [_load_one(name, reading) for name in names]
     if len(tables) == 1:
         return tables[0]

@@ -22,9 +22,6 @@ Columns = dict[str, Sequence[Any]]
 Roles = dict[str, str | tuple[str, ...]]
 """The column of each role, or several that can have it."""
 
-COUNT = "number of samples"
-"""The column of how often each row occurs, of files that were reduced to their distinct rows."""
-
 FILE = "file (index)"
 """The column of the index of the file of a row, if there are several."""
 
@@ -137,7 +134,6 @@ class Table:
         files: the names of the files, if there are several; `FILE` has the index of each row.
         is_csv: whether an empty cell may stand for a missing entry.
         has_decimal_commas: whether 0,5 is a number: semicolons or tabs separate the cells.
-        missing: what was missing and how it was counted, if that is settled.
         is_matrix: whether all that the source has is a row of outcomes for each question.
     """
 
@@ -153,7 +149,6 @@ class Table:
     is_csv: bool = False
     has_decimal_commas: bool = False
     is_matrix: bool = False
-    missing: str = ""
 
     @property
     def size(self) -> int:
@@ -257,7 +252,7 @@ def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Colum
     waiting = [
         (name, cells)
         for name, cells in reversed(table.columns.items())
-        if name not in (COUNT, FILE, ROW)
+        if name not in (FILE, ROW)
         and (wanted is None or last_part(name) in wanted or may_be_nested(cells))
     ]
     while waiting:
@@ -274,7 +269,7 @@ def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Colum
 def list_columns(columns: Iterable[str]) -> str:
     """Return the sentence of an error message that lists the columns."""
     names = [name if len(name) <= 60 else f"{name[:60]}.." for name in columns]
-    names = [name for name in names if name not in (COUNT, FILE, ROW)]
+    names = [name for name in names if name not in (FILE, ROW)]
     if len(names) > _LISTED_COLUMNS:
         names[_LISTED_COLUMNS:] = [f".., {len(names):,} in all"]
     return f"The columns are {', '.join(names)}."
