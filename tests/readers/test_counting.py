@@ -172,7 +172,7 @@ def test_numbers_of_samples_show_that_none_is_repeated(monkeypatch, write, forma
     with_gap = {"sample_id": lambda x, y: [*numbered(x, y)[:-1], 99]}
     assert isinstance(read_run(write(with_gap, format=format))["predictions"], list)
     twice = {"sample_id": lambda x, y: [*numbered(x, y)[:-1], 0]}
-    with pytest.raises(SelectionError, match="samples are repeated"):
+    with pytest.raises(SelectionError, match="have the same sample: sample_id"):
         read_run(write(twice, format=format))
 
 
@@ -183,7 +183,7 @@ def test_repeated_samples_are_refused(write, format):
         columns["correct"] = columns["correct"][:250] * 2
         return numbered({"id": columns["id"][:250]}, number) * 2
 
-    with pytest.raises(SelectionError, match=r"has \d+ samples, and sample_id numbers \d+ at most"):
+    with pytest.raises(SelectionError, match="have the same sample: sample_id"):
         read_run(write({"sample_id": again}, format=format))
 
 

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from at_k.readers.table import SelectionError
 from hostile_files import check_files
-from run_command import pass_at_k, write_json_lines
+from run_command import error_of, pass_at_k, write_json_lines
 
 # --- Rows that vanish -------------------------------------------------------------------
 
@@ -164,13 +164,16 @@ def test_samples_of_several_questions_in_one_row_are_told_apart_by_their_ids(cap
     assert pass_at_k(capsys, file, *flags, k=2) == pass_at_k(capsys, file, *inside, k=2)
 
 
-def test_samples_of_questions_that_have_ids_beside_them_are_refused_without_questions(tmp_path):
+def test_samples_that_have_ids_of_questions_beside_them_are_not_merged(capsys, tmp_path):
     trials = [{"task_id": f"t{i // 2}", "info": {"reward": i % 2}} for i in range(6)]
     (tmp_path / "run.json").write_text(json.dumps({"about": {}, "trials": trials}))
-    with pytest.raises(ValueError, match=r"6 samples, and a trials\.task_id for each of them"):
-        at_k.read(tmp_path / "run.json", outcomes="trials.info.reward")
-    with pytest.raises(ValueError, match="2 samples, and a doc_id for each of them"):
-        at_k.read({"doc_id": [["a", "b"], ["c", "d"]], "outcomes": [[1, 0], [1, 1]]})
+    flags = (tmp_path / "run.json", "--outcomes", "trials.info.reward")
+    error = error_of(capsys, "gpassk", *flags)
+    assert "Add --questions trials.task_id or" in error
+    run = at_k.read(flags[0], outcomes=flags[2], questions="trials.task_id")
+    assert run["predictions"] == [[0, 1]] * 3
+    run = at_k.read({"doc_id": [["a", "b"], ["c", "d"]], "outcomes": [[1, 0], [1, 1]]})
+    assert (run.ids, run["predictions"]) == ([*"abcd"], [[1], [0], [1], [1]])
 
 
 def test_a_prompt_of_messages_is_one_id():

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import short
 from .cells import read_outcomes
 from .layouts import recognised
 from .missing import ask_about_counts, is_error
@@ -47,8 +46,8 @@ from .questions import (
 from .reading import Reading
 from .remote import is_remote
 from .roles import choose_columns, column_per_question, columns_of_role, question_columns
-from .settings import are_parts, refuse_settings
-from .table import SelectionError, Table, class_names, rows_where, table_of_columns, table_of_rows
+from .settings import are_parts
+from .table import Table, class_names, rows_where, table_of_columns, table_of_rows
 from .words import NO_ID
 
 LEAST_BYTES = 1 << 24
@@ -104,11 +103,14 @@ def counted_questions(
         return None
     title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
     counted = _Questions.of_rows(rows, choice, reading, title)
-    if counted is None or not counted.are_settled(names, reading):
+    if counted is None or not len(counted.ids):
         return None
-    some = _rows_of_some(names, head, choice, counted)
+    unclear = counted.unclear(names, reading)
+    some = _rows_of_some(names, head, choice, counted, unclear)
     if some is not None:
-        read_table(replace(some, title=f"{title} (all rows of {_LOOKED_AT} questions)"))
+        read_table(replace(some, title=f"{title} (all rows of some questions)"))
+    if unclear:
+        return None
     gathered = counted.gathered(reading)
     chosen = {"outcomes": choice.outcome, **choice.per_question}
     return Table({}, title), chosen, gathered
@@ -237,26 +239,27 @@ class _Questions(NamedTuple):
         arrays = (_array(encoded.indices), _array(rows["file"]), _array(rows["n"]), outcome)
         return cls(title, choice, rows, texts, *arrays, outcomes)
 
-    def are_settled(self, names: Sequence[str], reading: Reading) -> bool:
-        """Whether questions have one value of each other column, and no sample twice.
+    def unclear(self, names: Sequence[str], reading: Reading) -> list[int]:
+        """Return questions that show settings, different models or a sample twice, if any do.
 
         Raises:
-            SelectionError, ValueError: if settings, files or numbers of samples show that not.
+            SelectionError, ValueError: if files are of different models, or copies.
         """
-        if not len(self.ids):
-            return False
         for name in (*self.choice.per_question.values(), *self.choice.others):
+            if name.lower() in ERRORS:
+                continue
             codes = _codes(self.rows[_key(self.choice, name)])
-            mixed = self._first_mixed(codes) if name.lower() not in ERRORS else None
-            if mixed is not None or (name.lower() in MODELS and len(np.unique(codes)) > 1):
-                self._refuse_settings(codes, mixed)
-                return mixed is None
+            if (mixed := self._first_mixed(codes)) is not None:
+                return [mixed]
+            known, first = np.unique(codes, return_index=True)
+            if name.lower() in MODELS and len(known) > 1:
+                return self.question[first].tolist()
         mixed = self._first_mixed(self.file)
         if mixed is not None and "files" not in reading.pool:
             self._refuse_copies(names)
             if not are_repeated_runs(names):
                 raise shared_questions_error(self.title, self.ids[mixed].as_py())
-        return not self.choice.number or self._are_distinct(names)
+        return self._with_repeats(names) if self.choice.number else []
 
     def _first_mixed(self, codes: np.ndarray) -> int | None:
         """Return the first question with several of the codes, or None."""
@@ -265,23 +268,6 @@ class _Questions(NamedTuple):
         if len(pairs) == len(self.ids):
             return None
         return int(pairs[:-1][pairs[1:] == pairs[:-1]][0])
-
-    def _refuse_settings(self, codes: np.ndarray, mixed: int | None) -> None:
-        """Raise a SelectionError of the rows of a question, or of the first row of each code."""
-        if mixed is None:
-            shown = np.unique(codes, return_index=True)[1]
-        else:
-            shown = np.flatnonzero(self.question == mixed)
-        columns = {
-            name: self.rows[f"key {i}"].take(shown).to_pylist()
-            for i, name in enumerate(self.choice.distinct)
-        }
-        table = Table(columns, self.title)
-        rows_of: dict[Any, list[int]] = {}
-        for row, question in enumerate(self.question[shown].tolist()):
-            rows_of.setdefault(question, []).append(row)
-        used = {self.choice.outcome, *self.choice.per_question.values()}
-        refuse_settings(table, (self.choice.question,), rows_of, used, ())
 
     def _refuse_copies(self, names: Sequence[str]) -> None:
         """Raise a ValueError if a file has all rows of another one."""
@@ -298,8 +284,8 @@ class _Questions(NamedTuple):
                 if (other[places] == one).all() and (n <= m[places]).all():
                     raise copy_error(names[j], names[i])
 
-    def _are_distinct(self, names: Sequence[str]) -> bool:
-        """Whether the numbers of samples show that no question has a sample twice.
+    def _with_repeats(self, names: Sequence[str]) -> list[int]:
+        """Return a question whose numbers of samples do not show that they are distinct, if any.
 
         The numbers of n samples between a least and a greatest one are distinct if there are as
         many as numbers between them, and their sum is that of these numbers.
@@ -310,24 +296,10 @@ class _Questions(NamedTuple):
         numbers = pa.table({x: self.rows[x] for x in ("n", "min", "max", "sum")})
         for name, column in (("question", self.question), ("file", of_run)):
             numbers = numbers.append_column(name, pa.array(column))
-        parts = [("n", "sum"), ("min", "min"), ("max", "max"), ("sum", "sum")]
-        table = numbers.group_by(["question", "file"], use_threads=False).aggregate(parts)
-        if table["min_min"].null_count:
-            return False
-        n, least, most, total = (table[f"{x}_{y}"].to_numpy() for x, y in parts)
-        has_copies = n > most - least + 1
-        if has_copies.any():
-            row = int(has_copies.argmax())
-            question, number = self.ids[table["question"][row].as_py()].as_py(), self.choice.number
-            raise SelectionError(
-                f"{self.title}: {self.choice.question} {short(question)} has {n[row]} samples, and "
-                f"{number} numbers {most[row] - least[row] + 1} at most: samples are repeated. "
-                f"Leave out the copies, unless {number} does not number samples.",
-                ["pool"],
-                self.choice.distinct,
-                [number],
-            )
-        return bool(((n == most - least + 1) & (2 * total == n * (least + most))).all())
+        table = _summed(numbers, ["question", "file"])
+        n, least, most, total = (np.asarray(table[x]) for x in ("n", "min", "max", "sum"))
+        is_unclear = (n != most - least + 1) | (2 * total != n * (least + most))
+        return np.asarray(table["question"])[is_unclear][:1].tolist()
 
     def some_ids(self, number: int) -> Any:
         """Return ids of questions, in blocks that follow each other: Arrow skips other blocks."""
@@ -496,7 +468,8 @@ def _by_arrow(name: str, head: Table, choice: Choice) -> Any | None:
     tables = [_rows_of_batch(batch, choice) for batch in batches if len(batch)]
     if not tables or any(table is None for table in tables):
         return None
-    return _summed(pa.concat_tables(tables), len(choice.distinct))
+    keys = [f"key {i}" for i, _ in enumerate(choice.distinct)]
+    return _summed(pa.concat_tables(tables), keys)
 
 
 def _rows_of_batch(batch: Any, choice: Choice) -> Any | None:
@@ -537,13 +510,12 @@ def _rows_of_batch(batch: Any, choice: Choice) -> Any | None:
     return pa.table(columns)
 
 
-def _summed(rows: Any, keys: int) -> Any:
-    """Return distinct rows of several batches as one."""
+def _summed(rows: Any, keys: list[str]) -> Any:
+    """Return rows with the same keys as one."""
     parts = [("n", "sum"), ("min", "min"), ("max", "max"), ("sum", "sum")]
-    names = [f"key {i}" for i in range(keys)]
-    table = rows.group_by(names, use_threads=False).aggregate(parts)
-    return table.select([*names, *(f"{x}_{y}" for x, y in parts)]).rename_columns(
-        [*names, *(x for x, _ in parts)]
+    table = rows.group_by(keys, use_threads=False).aggregate(parts)
+    return table.select([*keys, *(f"{x}_{y}" for x, y in parts)]).rename_columns(
+        [*keys, *(x for x, _ in parts)]
     )
 
 
@@ -571,7 +543,11 @@ def _by_duckdb(name: str, choice: Choice) -> Any | None:
 
 
 def _rows_of_some(
-    names: Sequence[str], head: Table, choice: Choice, counted: _Questions
+    names: Sequence[str],
+    head: Table,
+    choice: Choice,
+    counted: _Questions,
+    unclear: Sequence[int],
 ) -> Table | None:
     """Return all rows of some questions, or None if there are no columns but those that are read.
 
@@ -583,9 +559,9 @@ def _rows_of_some(
     if suffix == ".parquet":
         narrow = _narrow_columns(names[0])
         others = [x for x in others if x in narrow or x in used]
-    if used.issuperset(others):
+    if used.issuperset(others) and not unclear:
         return None
-    ids = counted.some_ids(_LOOKED_AT)
+    ids = counted.ids.take(unclear) if unclear else counted.some_ids(_LOOKED_AT)
     if suffix in (".jsonl", ".ndjson"):
         return _lines_of(names, choice.question, ids.to_pylist())
     import pyarrow.dataset as ds

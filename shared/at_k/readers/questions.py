@@ -12,12 +12,12 @@ from typing import Any
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
 from .cells import SampleCells
 from .missing import settle_missing, text_of_ids
-from .names import IDS, PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS
+from .names import PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS
 from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
-from .table import FILE, ROW, SelectionError, Table, column_at, list_columns
-from .words import NO_ID, entry_text, has_lists
+from .table import FILE, ROW, SelectionError, Table, list_columns
+from .words import NO_ID, entry_text
 
 RowsOf = Mapping[Any, Sequence[int]]
 """The rows of each question, by the text or the texts that identify it."""
@@ -165,40 +165,6 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
                 f"{short(text)}. If they are one question, give both the same text; if not, "
                 f"another column has to identify it.",
             )
-
-
-def _ids_beside(chosen: Mapping[str, Any]) -> list[str]:
-    """Return the paths that ids of questions would have beside samples inside of a list."""
-    paths = []
-    for path in (chosen.get("predictions"), chosen.get("outcomes")):
-        while isinstance(path, str) and (path := path.rpartition(".")[0]):
-            # The `id` of a sample is often its own.
-            paths += [f"{path}.{name}" for name in IDS if name not in ("id", "_id")]
-    return paths
-
-
-def refuse_lists_of_ids(table: Table, chosen: Mapping[str, Any]) -> None:
-    """Raise a ValueError if a row has an id for each of its samples: it holds several questions.
-
-    A prompt that is a list of messages, which are objects, is one id.
-    """
-    samples = table.columns[chosen.get("predictions") or chosen["outcomes"]]
-    for name in (*question_columns(table, of_lists=True), *_ids_beside(chosen)):
-        ids = column_at(table.columns, name)
-        if ids is None or not has_lists(ids):
-            continue
-        for row, (entry, cell) in enumerate(zip(ids, samples, strict=True)):
-            is_list = isinstance(entry, list) and isinstance(cell, list)
-            if not is_list or len(entry) != len(cell) or any(isinstance(x, dict) for x in entry):
-                continue
-            if len({entry_text(x) for x in entry}) > 1:
-                path = name.rpartition(".")[0] or name
-                raise InputError(
-                    *table.row_place(row),
-                    f" has {len(cell)} samples, and a {name} for each of them. If the rows are "
-                    f"inside of one object, say where: records={path!r} (in the shell --records "
-                    f"{path}).",
-                )
 
 
 # --- Rows that are merged ---------------------------------------------------------------------

@@ -19,7 +19,7 @@ from .cells import (
 from .counting import counted_questions
 from .grids import with_sample_lists
 from .names import IDS, INDICES, PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, columns_named
-from .questions import Gathered, gather, refuse_filters, refuse_lists_of_ids
+from .questions import Gathered, gather, refuse_filters
 from .reading import Reading, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role
 from .sources import load_files, load_object, names_in
@@ -246,8 +246,6 @@ def _questions(
 ) -> tuple[Table, dict[str, Any], Gathered]:
     """Return the cells of the questions, and the columns that they are from."""
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
-    if not (reading.questions or table.layout) and {"predictions", "outcomes"} & chosen.keys():
-        refuse_lists_of_ids(table, chosen)
     lists = [x for x in reading.where if has_lists(table.columns[x[0]])]
     table = rows_where(rows_of_samples(table, chosen), lists)
     cells, of_lists = read_cells(table, chosen, reading)

@@ -133,7 +133,9 @@ def _refuse(
     all_names = " ".join(names)
     further = [("where", f"{x}=..") for x in names[1:]]
     ways: list[tuple[str, str, Any]] = [("where", where, further), ("pool", all_names, [])]
-    if key != (ROW,):
+    if key == (ROW,) and last_part(name) in COLUMN_NAMES["questions"]:
+        ways.insert(0, ("questions", name, []))
+    elif key != (ROW,):
         questions_by = f"{' '.join(key)} {all_names}"
         ways[1:1] = [
             ("groups", name, [("questions", questions_by)]),
