@@ -591,6 +591,39 @@ def test_an_unknown_rule_for_missing_outcomes_is_refused(missing):
         at_k.read(LONG, missing=missing)
 
 
+@pytest.mark.parametrize("form", ["rows", "lists", "objects"])
+def test_responses_that_were_cut_off_are_incorrect_if_it_is_said(capsys, tmp_path, form):
+    reasons = ["stop", "length", "max_tokens", None]
+    samples = [{"ok": 1, "finish_reason": x} for x in reasons]
+    rows: list[dict[str, Any]] = [{"id": q, **x} for q in range(2) for x in samples]
+    name, finish = "ok", "finish_reason"
+    if form == "lists":
+        rows = [{"id": q, "ok": [1] * 4, "finish_reason": reasons} for q in range(2)]
+    elif form == "objects":
+        rows = [{"id": q, "samples": samples} for q in range(2)]
+        name, finish = "samples.ok", "samples.finish_reason"
+    file = write_json_lines(tmp_path / "a.jsonl", rows)
+    assert pass_at_k(capsys, file, "--outcomes", name) == {"pass@1": 1.0}
+    named = ("--finish", finish) if form == "objects" else ()
+    flags = ("--outcomes", name, "--unfinished", "incorrect", *named)
+    assert pass_at_k(capsys, file, *flags) == {"pass@1": 0.5}
+    printed = output_of(capsys, "gpassk", file, *flags, "--k", 1)
+    assert "(4 of them cut off by length, counted as incorrect)" in printed
+    assert f"finish from {finish}" in printed
+    error = error_of(capsys, "gpassk", CASES / "words_yes.csv", "--unfinished", "incorrect")
+    assert "No columns have a usual name for why a response ended" in error
+    assert error.endswith("Name one with --finish.\n")
+
+
+def test_answers_that_were_cut_off_are_empty():
+    rows = [{"id": 1, "pred": "7", "gold": "7", "stop_reason": x} for x in ("Length", "eos")]
+    run = at_k.read(rows, unfinished="incorrect")
+    assert run["predictions"] == [["", "7"]]
+    assert run.columns["finish"] == "stop_reason"
+    with pytest.raises(ValueError, match="unfinished is 'drop': give 'incorrect'"):
+        at_k.read(rows, unfinished="drop")
+
+
 # --- 6. Outcomes --------------------------------------------------------------------------
 
 

@@ -40,6 +40,7 @@ _COLUMN_HELP = {
     "columns that are named by their outcomes, such as 0, 0.5 and 1. In a file with a sample in "
     "each row: one column, how often this sample occurred.",
     "questions": "column, or columns, with the id of the question.",
+    "finish": "why a response ended, for --unfinished. Usual names: finish_reason, stop_reason.",
 }
 _LABELS_HELP = (
     "what a person says of a sample: 1 if it is correct, 0 if not, and empty where there is no "
@@ -49,7 +50,7 @@ _LABELS_HELP = (
 )
 _ROWS = (
     *("where", "pool", "missing", "correct_values", "correct_at_least", "group_size", "records"),
-    *("by_order", "max_gb"),
+    *("by_order", "max_gb", "unfinished"),
 )
 _READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
@@ -146,6 +147,11 @@ def add_flags(
         choices=CHOICES,
         help="what a missing outcome or answer counts: incorrect, or drop to leave it out. "
         "Default: the rule of the tool that wrote the log; otherwise an error asks.",
+    )
+    rows.add_argument(
+        "--unfinished",
+        choices=("incorrect",),
+        help="count responses that were cut off by length as incorrect, as --finish says.",
     )
     rows.add_argument(
         "--correct-values",

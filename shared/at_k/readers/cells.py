@@ -41,7 +41,8 @@ def rows_of_samples(table: Table, chosen: Mapping[str, Any]) -> Table:
     Beside [1, 0], a list ["a", "b"] says more about the two samples, as the fields of objects do
     in [{"correct": 1, "seed": 0}, ..]. The column `ROW` has the row of each sample.
     """
-    aligned = [chosen[x] for x in ("predictions", "outcomes", "counts", *PER_SAMPLE) if x in chosen]
+    roles = ("predictions", "outcomes", "counts", "finish", *PER_SAMPLE)
+    aligned = [chosen[x] for x in roles if x in chosen]
     if not aligned or not all(isinstance(x, str) for x in aligned) or table.layout:
         return table
     cells = table.columns[aligned[0]]
@@ -96,6 +97,8 @@ def read_cells(
         cells["references"] = [None if table.is_csv and x == "" else x for x in references]
     if "counts" in chosen:
         cells["multiplicities"] = table.columns[chosen["counts"]]
+    if "finish" in chosen:
+        cells["finish"] = unwrapped(table.columns[chosen["finish"]])
     cells |= {role: unwrapped(table.columns[chosen[role]]) for role in aligned}
     is_single = "predictions" in chosen and name.lower() in SINGLE
     if not (is_single or reading.questions) and _are_lists_as_text(cells["samples"], table):

@@ -118,7 +118,13 @@ def counted_questions(
 
 def _can_be_counted(names: Sequence[str], reading: Reading) -> bool:
     """Whether the files have one of the formats and are large, and nothing needs single samples."""
-    others = (reading.group_size, reading.records, reading.has_labels, reading.checked)
+    others = (
+        reading.group_size,
+        reading.records,
+        reading.has_labels,
+        reading.checked,
+        reading.unfinished,
+    )
     if any(others) or reading.pool not in ((), ("files",)) or len(reading.questions) > 1:
         return False
     if reading.named().keys() - {"outcomes", *PER_QUESTION}:

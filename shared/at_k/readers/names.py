@@ -74,6 +74,12 @@ ERRORS = (
 )
 """A text in one of these columns says that the row has no outcome."""
 
+FINISH = ("finish_reason", "stop_reason", "finish_reasons", "stop_reasons")
+"""Columns that say why a response ended."""
+
+CUT_OFF = ("length", "max_tokens", "max_length", "max_output_tokens", "model_length")
+"""What such a column says of a response that was cut off, in lower case."""
+
 _SAMPLE_NOUNS = (
     *("sample", "completion", "response", "generation", "output", "rollout", "attempt", "trial"),
     *("epoch", "repeat", "repetition", "replicate", "replica", "iteration", "iter", "try", "seed"),

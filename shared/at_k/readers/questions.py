@@ -12,12 +12,12 @@ from typing import Any
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
 from .cells import SampleCells
 from .missing import settle_missing, text_of_ids
-from .names import PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS
+from .names import CUT_OFF, PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS
 from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
 from .table import FILE, ROW, SelectionError, Table, list_columns
-from .words import NO_ID, entry_text
+from .words import NO_ID, entry_text, word
 
 RowsOf = Mapping[Any, Sequence[int]]
 """The rows of each question, by the text or the texts that identify it."""
@@ -70,6 +70,7 @@ def gather(
     merged = {role: _merged(table, key, rows_of, role, x, of_lists) for role, x in cells.items()}
     samples, said = dict(zip(rows_of, merged.get("samples", ()), strict=False)), ""
     written = merged.pop("as_written", None)
+    cut_off = _fail_cut_off(samples, merged.pop("finish", ()), False if written is None else "")
     if samples and not any(row is None for row in samples.values()):
         kept, said = settle_missing(table, samples, written, reading.missing)
         merged["samples"] = list(kept.values())
@@ -80,7 +81,29 @@ def gather(
         rows_of = {question: rows_of[question] for question in kept}
     key = () if key == (ROW,) else key
     ids = list(rows_of) if key else None
-    return Gathered(merged, ids, key, not of_lists, said)
+    return Gathered(merged, ids, key, not of_lists, "; ".join(x for x in (cut_off, said) if x))
+
+
+def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
+    """Make samples incorrect that were cut off by length; return what the first line says of them.
+
+    Args:
+        samples: of each question.
+        reasons: why each of them ended; none if it does not matter.
+        wrong: what an incorrect sample is.
+    """
+    number = 0
+    for (question, row), ends in zip(samples.items(), reasons, strict=False):
+        if row is None or ends is None or len(ends) != len(row):
+            raise InputError(
+                f"Question {short(text_of_ids(question))} has another number of samples than of "
+                f"reasons why they ended."
+            )
+        for i, reason in enumerate(ends):
+            if word(reason) in CUT_OFF:
+                row[i] = wrong
+                number += 1
+    return f"{number} of them cut off by length, counted as incorrect" if len(reasons) else ""
 
 
 def _group(chosen: Mapping[str, Any]) -> set[str]:
@@ -187,7 +210,15 @@ def _merged(
     questions = [[cells[row] for row in rows] for rows in rows_of.values()]
     if role == "counts":
         return [[sum(column) for column in zip(*lists, strict=True)] for lists in questions]
-    if role in ("samples", "as_written", "verdicts", "multiplicities", "grades", *PER_SAMPLE):
+    if role in (
+        "samples",
+        "as_written",
+        "verdicts",
+        "multiplicities",
+        "grades",
+        "finish",
+        *PER_SAMPLE,
+    ):
         if not of_lists:
             return questions
         return [None if None in x else list(itertools.chain(*x)) for x in questions]

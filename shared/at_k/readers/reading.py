@@ -42,6 +42,7 @@ class Reading:
         checked: whether the caller gives a checker.
         has_labels: whether outcomes may be labels of the metric, so that words are kept.
         words_are_answers: whether a text such as "none" is an answer, and not a missing one.
+        unfinished: "incorrect" if responses that were cut off by length are incorrect.
         unnamed: how a table is read whose columns may have no names.
     """
 
@@ -58,6 +59,7 @@ class Reading:
     split: str | None = None
     max_gb: float | None = None
     by_order: bool = False
+    unfinished: str | None = None
     checked: bool = False
     has_labels: bool = False
     words_are_answers: bool = False
@@ -93,7 +95,7 @@ def make_reading(
         TypeError, ValueError: if one of them is invalid.
     """
     fields = (
-        *("config", "split", "max_gb", "by_order", "checked", "unnamed"),
+        *("config", "split", "max_gb", "by_order", "checked", "unnamed", "unfinished"),
         *("has_labels", "words_are_answers"),
     )
     known = {name: others.pop(name) for name in fields if others.get(name) is not None}
@@ -105,9 +107,11 @@ def make_reading(
         names = columns["counts"]
         is_plain = isinstance(names, (str, Mapping))
         columns["counts"] = count_columns(names if is_plain else names_of("counts", names))
-    for role in ("R0", "clusters", "labels", "picked_by", "vote_weights"):
+    for role in ("R0", "clusters", "labels", "picked_by", "vote_weights", "finish"):
         if role not in PER_QUESTION and columns.get(role) is None:
             columns.pop(role, None)
+    if known.get("unfinished", "incorrect") != "incorrect":
+        raise ValueError(f"unfinished is {short(known['unfinished'])}: give 'incorrect'.")
     if records is not None:
         check_text("records", records)
     if known.get("max_gb") is not None:

@@ -13,6 +13,7 @@ from ..core.checks import FROM_0, Index, InputError, short
 from .names import (
     ANSWERS,
     COLUMN_NAMES,
+    FINISH,
     IDS,
     INDICES,
     QUESTION_TEXTS,
@@ -261,6 +262,19 @@ def only_column(table: Table, role: str, names: Sequence[str]) -> str:
                 message += f" Entries in the first row: {first} {sizes[0]}, {other} {sizes[1]}."
             raise SelectionError(message, [role] * len(names), table.columns, names)
     return first
+
+
+def finish_column(table: Table) -> str:
+    """Return the column that says why a response ended; a SelectionError unless there is one."""
+    names = columns_named(table.columns, FINISH)
+    if len(names) != 1:
+        raise SelectionError(
+            f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
+            f"{FINISH[0]}. {list_columns(table.columns)}",
+            ["finish"],
+            table.columns,
+        )
+    return names[0]
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:

@@ -21,7 +21,7 @@ from .grids import with_sample_lists
 from .names import IDS, INDICES, PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, columns_named
 from .questions import Gathered, gather, refuse_filters
 from .reading import Reading, make_reading, pairs_of
-from .roles import choose_columns, column_per_question, columns_of_role
+from .roles import choose_columns, column_per_question, columns_of_role, finish_column
 from .sources import load_files, load_object, names_in
 from .table import FILE, SelectionError, Table, rows_where, with_fields
 from .words import as_lists, as_outcomes, entry_text, has_lists, number_in
@@ -46,6 +46,8 @@ class Others(TypedDict, total=False):
     split: str | None
     max_gb: float | None
     by_order: bool
+    finish: str | None
+    unfinished: str | None
 
 
 class Run(dict[str, Any]):
@@ -132,8 +134,9 @@ def read(
             number for each question; labels, what a person says of a sample (1 or 0, empty for
             most); picked_by, the scores that pick one of k samples; vote_weights. Also records,
             the path to the list of rows inside of one object of JSON; config and split of a
-            dataset; and by_order=True, if references in a file go with the questions by their
-            order.
+            dataset; by_order=True, if references in a file go with the questions by their order;
+            and unfinished="incorrect", if responses that were cut off by length are incorrect, with
+            finish, the column that says why a response ended.
 
     Returns:
         A dict of arguments of `compute`, with the attributes of `Run`.
@@ -246,6 +249,8 @@ def _questions(
 ) -> tuple[Table, dict[str, Any], Gathered]:
     """Return the cells of the questions, and the columns that they are from."""
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
+    if reading.unfinished:
+        chosen["finish"] = named.get("finish") or finish_column(table)
     lists = [x for x in reading.where if has_lists(table.columns[x[0]])]
     table = rows_where(rows_of_samples(table, chosen), lists)
     cells, of_lists = read_cells(table, chosen, reading)

@@ -18,6 +18,7 @@ from .names import (
     ANSWERS,
     COLUMN_NAMES,
     ERRORS,
+    FINISH,
     HUMAN_LABELS,
     IDS,
     INDICES,
@@ -109,7 +110,7 @@ def _is_named(name: str, has_layout: bool) -> bool:
 def _has_role(name: str) -> bool:
     """Whether a column numbers samples, or its name is one of samples, outcomes or errors."""
     roles = {*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *ANSWERS}
-    roles |= {*SCORES, *ERRORS, *STATEMENTS, *HUMAN_LABELS}
+    roles |= {*SCORES, *ERRORS, *STATEMENTS, *HUMAN_LABELS, *FINISH}
     return last_part(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
 
 
