@@ -96,6 +96,17 @@ def test_results_of_aider_have_a_first_try_and_any_try(capsys, tmp_path):
     assert pass_at_k(capsys, tmp_path, "--outcomes", "any_try") == {"pass@1": 0.5}  # pass_rate_2
 
 
+def test_exercises_of_aider_have_the_same_names_in_several_languages(capsys, tmp_path):
+    for language, passed in (("go", True), ("rust", False)):
+        result = {"testcase": "forth", "model": "m", "edit_format": "diff"}
+        folder = tmp_path / language / "exercises" / "practice" / "forth"
+        write_json(folder / ".aider.results.json", result | {"tests_outcomes": [passed]})
+    run = at_k.read(tmp_path, outcomes="any_try")
+    assert run.ids == [("go", "forth"), ("rust", "forth")]
+    scores = pass_at_k(capsys, tmp_path, "--outcomes", "any_try")
+    assert scores == {"pass@1": 0.5, "go/pass@1": 1.0, "rust/pass@1": 0.0}
+
+
 # --- Programs -----------------------------------------------------------------------------
 
 
@@ -174,6 +185,18 @@ def test_outputs_of_nemo_skills_are_runs_that_count_no_answer_as_incorrect(capsy
     assert 0 < scores_of(capsys, "cons_at_k", files, *votes)["vote@3"] < 1
 
 
+def test_judgements_of_nemo_skills_are_read_as_the_tool_reads_them(capsys, tmp_path):
+    verdicts = ["Reasoning: so\nJudgement: Yes", "Judgement: No", "it is right", "Judgement: YES."]
+    rows = [
+        {"problem": f"p{i}", "expected_answer": "7", "generation": "so", "predicted_answer": "7"}
+        | {"symbolic_correct": True, "judgement": verdict}
+        for i, verdict in enumerate(verdicts)
+    ]
+    file = write_json_lines(tmp_path / "output.jsonl", rows)
+    assert "symbolic_correct and judge_correct" in error_of(capsys, "gpassk", file)
+    assert pass_at_k(capsys, file, "--outcomes", "judge_correct") == {"pass@1": 0.5}
+
+
 def test_reviews_of_evalscope_are_samples_of_a_group(tmp_path):
     rows = [
         {"index": 2 * i + j, "input": f"q{i}", "target": "7"}
@@ -193,6 +216,14 @@ def test_reviews_of_evalscope_are_samples_of_a_group(tmp_path):
     ]
     file = write_json_lines(tmp_path / "aime24_default.jsonl", rows)
     assert pass_at_k_of(file, k=[1, 2]) == pytest.approx({"pass@1": 0.5, "pass@2": 2 / 3})
+    folder = tmp_path / "reviews" / "my-model"
+    folder.mkdir(parents=True)
+    for subset in ("algebra", "geometry"):  # whose indices start again
+        write_json_lines(folder / f"math_{subset}.jsonl", rows)
+    run = at_k.read([str(x) for x in sorted(folder.iterdir())])
+    assert run.ids is not None
+    assert run.ids[::3] == [("math_algebra", "0"), ("math_geometry", "0")]
+    assert run.origin["model"] == "my-model"
 
 
 def test_a_submission_of_arc_has_two_attempts_of_each_test_input(tmp_path):

@@ -511,7 +511,39 @@ def _evalscope_rows(record: LogRow) -> list[LogRow]:
 def _evalscope_roles(columns: Columns) -> Roles:
     roles: Roles = {"questions": "question", "predictions": "prediction", "references": "target"}
     values = tuple(name for name in columns if name.startswith("value."))
+    if "task" in columns:
+        roles |= {"questions": ("task", "question"), "groups": "task"}
     return roles | {"outcomes": values, "samples": ("sample_id",)}
+
+
+def _evalscope_path(path: Path) -> dict[str, str]:
+    """Return the model and the subset of a file reviews/<model>/<subset>.jsonl."""
+    if path.parent.parent.name != "reviews":
+        return {}
+    return {"model": path.parent.name, "task": path.stem}
+
+
+def _aider_path(path: Path) -> dict[str, str]:
+    """Return the language of a file <language>/exercises/practice/<exercise>/.aider.results.json,
+    because languages have exercises of the same names.
+    """
+    folders = path.resolve().parts
+    return {"task": folders[-5]} if folders[-4:-2] == ("exercises", "practice") else {}
+
+
+def _aider_roles(columns: Columns) -> Roles:
+    roles: Roles = {"outcomes": ("first_try", "any_try"), "questions": "testcase"}
+    return roles | (
+        {"questions": ("task", "testcase"), "groups": "task"} if "task" in columns else {}
+    )
+
+
+def _nemo_judged(row: LogRow) -> bool | None:
+    """Return what a judgement says; one in another form is incorrect, as the tool counts it."""
+    if row.get("judgement") is None:
+        return row.get("judge_correct")
+    _, colon, verdict = row["judgement"].rpartition("Judgement:")
+    return bool(colon) and verdict.strip().lower().startswith("yes")
 
 
 _ERROR = "after an error"
@@ -592,15 +624,16 @@ LAYOUTS = (
     Layout(tool="NeMo-Skills", fields="problem generation expected_answer predicted_answer "
            "symbolic_correct", questions="problem", predictions="predicted_answer",
            references="expected_answer", outcomes="symbolic_correct judge_correct",
+           columns={"judge_correct": _nemo_judged},
            missing="incorrect", why="no answer"),
     Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
-           columns=_EVALSCOPE, find_roles=_evalscope_roles),
+           columns=_EVALSCOPE, find_roles=_evalscope_roles, of_path=_evalscope_path),
     Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
            questions="question_id", outcomes="graded_list", missing="incorrect"),
     Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
            columns={"first_try": lambda row: bool((row["tests_outcomes"] or [False])[0]),
                     "any_try": lambda row: any(row["tests_outcomes"] or ())},
-           questions="testcase", outcomes="first_try any_try", origin={"model": "model"},
+           find_roles=_aider_roles, of_path=_aider_path, origin={"model": "model"},
            missing="incorrect"),
     Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",
            questions="task_id", samples="trial_name", outcomes="is_resolved", missing="incorrect",

@@ -61,7 +61,11 @@ def refuse_settings(
     questions = [of_question for of_question in rows_of.values() if len(of_question) > 1]
     taken = {*key, *used, *pool}
     wanted = None if questions else MODELS
-    columns = {x: y for x, y in scalar_columns(table, wanted).items() if x not in taken}
+    columns = {
+        name: texts
+        for name, texts in scalar_columns(table, wanted).items()
+        if name not in taken and (table.layout is None or name in table.columns)
+    }
     found = [
         name
         for name, texts in columns.items()
