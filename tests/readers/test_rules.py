@@ -782,6 +782,21 @@ def test_a_dict_of_numbers_is_asked_about_in_python():
             at_k.read(digits)
 
 
+def test_an_object_of_ids_may_be_inside_of_another_one(capsys, tmp_path):
+    details = {str(i): {"pred": "7", "correct": bool(i % 2)} for i in range(4)}
+    (tmp_path / "a.json").write_text(json.dumps({"accuracy": 50.0, "details": details}))
+    run = at_k.read(tmp_path / "a.json", records="details", outcomes="correct")
+    assert run.ids == [*"0123"]
+    assert run["predictions"] == [[False], [True], [False], [True]]
+
+
+def test_lists_of_a_question_are_no_settings():
+    rows = [
+        {"id": q, "ok": [1, 0, 1, 1], "choices": [*"ABCD"], "seeds": [*range(4)]} for q in range(6)
+    ]
+    assert at_k.read(rows, outcomes="ok")["predictions"] == [[1, 0, 1, 1]] * 6
+
+
 def test_keys_of_rows_with_ids_are_parts(tmp_path):
     runs = {x: [{"id": i, "passed": int(x == "a")} for i in range(3)] for x in "ab"}
     (tmp_path / "a.json").write_text(json.dumps(runs))

@@ -35,6 +35,10 @@ often a sample occurs) and numbers of samples, such as `labels`; or of `counts`,
 samples in a row."""
 
 
+_OF_QUESTION = ("options", "choices", "tests", "test_list", "inputs", "outputs")
+"""Lists of a question, which may be as long as that of its samples."""
+
+
 def rows_of_samples(table: Table, chosen: Mapping[str, Any]) -> Table:
     """Return the table with a row for each sample, if rows have lists with more than the samples.
 
@@ -54,7 +58,7 @@ def rows_of_samples(table: Table, chosen: Mapping[str, Any]) -> Table:
         and all(isinstance(x, list) and len(x) == n for x, n in zip(column, sizes, strict=True))
     }
     fixed = [x for role in ("references", *PER_QUESTION) for x in [chosen.get(role)] if x]
-    beside = {x: y for x, y in lists.items() if x not in fixed and x not in QUESTION_TEXTS}
+    beside = {x: y for x, y in lists.items() if x not in (*fixed, *QUESTION_TEXTS, *_OF_QUESTION)}
     if 0 in sizes or len(beside) == len({*aligned}) or not {*aligned} <= beside.keys():
         return table
     rows = [row for row, n in enumerate(sizes) for _ in range(n)]

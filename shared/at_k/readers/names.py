@@ -85,10 +85,10 @@ _SAMPLE_NOUNS = (
     *("epoch", "repeat", "repetition", "replicate", "replica", "iteration", "iter", "try", "seed"),
     *("run", "turn", "draw", "pass", "round", "rep"),
 )
-_SUFFIXES = ("_id", "_idx", "_index", "_num", "_number", "_no", "_nr", "id", "idx", "index")
+_SUFFIXES = ("_id", "_ids", "_idx", "_index", "_num", "_number", "_no", "_nr", "id", "idx", "index")
 SAMPLE_NUMBERS = frozenset(
     {f"{name}{suffix}" for name, suffix in itertools.product(_SAMPLE_NOUNS, _SUFFIXES)}
-    | {*_SAMPLE_NOUNS} - {"completion", "response", "output", "pass"}
+    | {*_SAMPLE_NOUNS, "seeds"} - {"completion", "response", "output", "pass"}
 )
 """Columns that number the samples of a question."""
 

@@ -232,7 +232,7 @@ def _table_of_bytes(
 def _finished(table: Table, reading: Reading, path: Path | None) -> Table:
     """Return the table as a layout reads it, or that of the rows inside of an object."""
     if reading.records is not None:
-        return _rows_inside(table, reading.records)
+        return _rows_inside(table, reading)
     if table.layout is not None:
         return table
     log = recognised(table, path)
@@ -244,9 +244,15 @@ def _finished(table: Table, reading: Reading, path: Path | None) -> Table:
     return table
 
 
-def _rows_inside(table: Table, path: str) -> Table:
-    """Return the table whose rows are the objects in the lists that a dotted path leads to."""
-    records = list(_flat_entries(with_fields(table, [("records", path)]).columns[path]))
+def _rows_inside(table: Table, reading: Reading) -> Table:
+    """Return the table whose rows are the objects in the lists that a dotted path leads to, or in
+    an object whose keys are ids.
+    """
+    path = str(reading.records)
+    cells = with_fields(table, [("records", path)]).columns[path]
+    if len(cells) == 1 and isinstance(cells[0], dict):
+        return table_of_value(cells[0], table_of_rows(cells, table.title), reading)
+    records = list(_flat_entries(cells))
     for index, record in enumerate(records):
         if not isinstance(record, dict):
             raise ValueError(
