@@ -198,6 +198,17 @@ def test_an_id_that_starts_again_in_another_part_is_asked_about(name):
     assert len(at_k.read(rows, questions=["id", name])["predictions"]) == 9
 
 
+def test_questions_in_a_list_are_not_samples_of_one(capsys, tmp_path):
+    results = [{"question": f"q{i // 2}", "ok": i % 2, "usage": {"prompt": i}} for i in range(6)]
+    (tmp_path / "a.json").write_text(json.dumps({"about": {}, "results": results}))
+    flags = (tmp_path / "a.json", "--outcomes", "results.ok")
+    error = error_of(capsys, "gpassk", *flags)
+    assert "different values of results.question: 'q0', 'q1', 'q2'" in error
+    assert "Add --questions results.question or" in error
+    named = (*flags, "--questions", "results.question")
+    assert "3 questions, 2 samples each" in output_of(capsys, "gpassk", *named, "--k", 1)
+
+
 @pytest.mark.parametrize("group", ["source", "topic", "model"])
 def test_a_question_has_one_group(group):
     rows = [

@@ -25,10 +25,11 @@ from .cells import read_outcomes
 from .layouts import recognised
 from .missing import ask_about_counts, is_error
 from .names import (
-    COLUMN_NAMES,
     ERRORS,
     IDS,
+    INDICES,
     MODELS,
+    OF_QUESTION,
     PARTS,
     PER_QUESTION,
     SETTINGS,
@@ -186,7 +187,8 @@ def _choice(head: Table, reading: Reading) -> Choice | None:
     for role in PER_QUESTION:
         name = column_per_question(head, role, named.get(role)) if role in reading.columns else None
         per_question |= {role: name} if name else {}
-    fixed = {*SETTINGS, *PARTS, *ERRORS, *COLUMN_NAMES["questions"], *(x for x, _ in reading.where)}
+    fixed = {*SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *IDS, *INDICES}
+    fixed |= {x for x, _ in reading.where}
     others = [x for x in columns if {x, x.lower()} & fixed and x not in questions]
     read = {*questions, chosen["outcomes"], *others, *per_question.values()}
     numbers = [x for x in sample_numbers(columns, read) if x.lower() not in SHARED_NUMBERS]

@@ -129,13 +129,18 @@ PARTS = frozenset(
         *("exam", "suite", "contest", "competition", "track", "scenario", "environment", "env"),
         *("repo", "area", "field", "discipline", "chapter", "year", "test_set", "collection"),
         *("corpus", "key"),
-        # which question it is
-        *("input", "inputs", "query", "instruction", "problem_statement", "question_text"),
-        *("reference", "references", "target", "targets", "ground_truth", "gold", "expected"),
-        "expected_answer",
     )
 )
 """Columns that identify a question together with its id."""
+
+OF_QUESTION = frozenset(
+    (
+        *(*QUESTION_TEXTS, "input", "inputs", "query", "instruction", "problem_statement"),
+        *("question_text", "reference", "references", "target", "targets", "ground_truth"),
+        *("gold", "expected", "expected_answer"),
+    )
+)
+"""Columns that are equal in all rows of a question: its text, and its correct answer."""
 
 
 def last_part(name: str) -> str:

@@ -309,11 +309,8 @@ def question_columns(table: Table, of_lists: bool) -> tuple[str, ...]:
         return tuple(columns_of_role(table, "questions"))
     for names in (IDS, INDICES, QUESTION_TEXTS):
         found = columns_named(table.columns, names)
-        if found and names is not QUESTION_TEXTS:
-            return (_only_id(table, found),)
         if found:
-            texts = [x for x in found if of_lists or not _is_unique(table, x)] or found
-            return (texts[0],)
+            return (found[0] if names is QUESTION_TEXTS else _only_id(table, found),)
     return ()
 
 

@@ -23,6 +23,7 @@ from .names import (
     IDS,
     INDICES,
     MODELS,
+    OF_QUESTION,
     PARTS,
     SAMPLE_NUMBERS,
     SCORES,
@@ -69,7 +70,7 @@ def refuse_settings(
     found = [
         name
         for name, texts in columns.items()
-        if _is_named(name, table.layout is not None)
+        if _is_named(name, table)
         and _differs(texts, questions)
         and not _numbers_rows(name, texts, len(rows_of))
     ]
@@ -105,10 +106,17 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
             )
 
 
-def _is_named(name: str, has_layout: bool) -> bool:
-    """Whether a column is a setting by its name. A layout knows its questions."""
-    is_id = last_part(name) in COLUMN_NAMES["questions"] and not has_layout
-    return is_id or last_part(name) in SETTINGS | PARTS
+def _is_named(name: str, table: Table) -> bool:
+    """Whether a column is equal in all samples of a question by its name.
+
+    A layout knows its questions. Inside of an object, `prompt` and the like may be anything, such
+    as numbers of tokens.
+    """
+    if last_part(name) in SETTINGS | PARTS:
+        return True
+    path, _, field = name.lower().rpartition(".")
+    is_plain = not path or (ROW in table.columns and name.rpartition(".")[0] in table.columns)
+    return table.layout is None and (field in IDS + INDICES or (is_plain and field in OF_QUESTION))
 
 
 def _has_role(name: str) -> bool:
