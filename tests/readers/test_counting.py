@@ -101,6 +101,7 @@ GROUPS = {"group": lambda columns, _: [len(x) for x in columns["id"]]}
         (SCORES, {"correct_at_least": 0.5}),
         (PLAIN, {"questions": "id"}),
         (GROUPS, {"groups": "group"}),
+        (GROUPS, {"question_weights": "group"}),
         ({"model": lambda columns, _: ["m"] * 500}, {"where": [("model", "m")]}),
         ({"note": lambda columns, _: [f"row {i}" for i in range(500)]}, {}),
         ({"sample_id": lambda columns, _: list(range(500))}, {"pool": ["sample_id"]}),

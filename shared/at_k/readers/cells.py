@@ -140,6 +140,13 @@ def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
     ]
 
 
+def entries_of_role(role: str, cells: Sequence[Any]) -> list[Any]:
+    """Return the entries of a role of `PER_QUESTION`: lists and numbers also from texts."""
+    if role == "question_weights":
+        return [number_in(x) if isinstance(x, str) else x for x in cells]
+    return list(as_lists(cells) if role == "R0" else cells)
+
+
 def read_outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -> list[Any]:
     """Return outcomes as bools, numbers or labels, and None where they are missing."""
     _refuse_objects(table, cells, "outcomes", name)

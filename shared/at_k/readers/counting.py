@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .cells import read_outcomes
+from .cells import entries_of_role, read_outcomes
 from .layouts import recognised
 from .missing import ask_about_counts, is_error
 from .names import (
@@ -347,7 +347,7 @@ class _Questions(NamedTuple):
             order = order[~lost]
         counts, first = counts[order], np.unique(self.question, return_index=True)[1][order]
         cells: dict[str, Any] = {
-            role: self.rows[_key(self.choice, name)].take(first).to_pylist()
+            role: entries_of_role(role, self.rows[_key(self.choice, name)].take(first).to_pylist())
             for role, name in self.choice.per_question.items()
         }
         cells["predictions"] = _predictions(outcomes, counts)

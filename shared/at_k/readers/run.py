@@ -9,6 +9,7 @@ from ..core.checks import QUESTION, InputError, did_you_mean, short
 from .cells import (
     TESTS,
     are_elsewhere,
+    entries_of_role,
     join_references,
     mean_verdict,
     mean_verdicts,
@@ -24,7 +25,7 @@ from .reading import Reading, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
 from .sources import load_files, load_object, names_in
 from .table import FILE, SelectionError, Table, rows_where, with_fields
-from .words import as_lists, as_outcomes, entry_text, has_lists, number_in
+from .words import as_outcomes, entry_text, has_lists
 
 Names = str | Sequence[str]
 """The name of a column, or of several."""
@@ -260,10 +261,7 @@ def _questions(
         name = column_per_question(table, role, reading.columns[role])
         if name is not None:
             chosen[role] = name
-            column = table.columns[name]
-            cells[role] = list(as_lists(column) if role == "R0" else column)
-            if role == "question_weights":
-                cells[role] = [number_in(x) if isinstance(x, str) else x for x in column]
+            cells[role] = entries_of_role(role, table.columns[name])
     graded = columns_of_role(table, "outcomes") if table.layout and "references" in chosen else []
     if len(graded) == 1:
         grades = as_outcomes(table.columns[graded[0]])
