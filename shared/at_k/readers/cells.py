@@ -346,7 +346,7 @@ def join_references(
         SelectionError: if several columns, or none, identify the questions.
         ValueError: if a question has no reference, or two.
     """
-    columns = reading.questions or question_columns(table, of_lists=False)
+    columns = reading.questions or question_columns(table)
     if isinstance(references, str) and not columns and reading.by_order:
         answers = _answers_in(references)[1]
         if len(answers) != table.size:
@@ -383,7 +383,7 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     from .sources import load_files, names_in
 
     answers = with_tests(load_files(names_in(file, Reading()), Reading()))
-    key = [question] if question in answers.columns else question_columns(answers, of_lists=False)
+    key = [question] if question in answers.columns else question_columns(answers)
     found = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
     if not found or not (key or not question):
         raise ValueError(

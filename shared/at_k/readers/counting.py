@@ -180,7 +180,7 @@ def _choice(head: Table, reading: Reading) -> Choice | None:
     if any(len(x) > 1 and not y for x, y in zip(candidates, told, strict=True)):
         return None  # they may be equal in the first rows only
     chosen = choose_columns(head, named, reading.checked, reading.graded_by)
-    questions = reading.questions or question_columns(head, of_lists=False)
+    questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1:
         return None
     per_question: dict[str, str] = {}

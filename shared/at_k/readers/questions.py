@@ -119,7 +119,7 @@ def _key_of_rows(
     """Return the columns that identify questions, none if rows are questions without ids."""
     if reading.group_size is not None:
         return _numbered(table, reading.group_size, of_lists, reading)
-    key = reading.questions or question_columns(table, of_lists)
+    key = reading.questions or question_columns(table)
     taken = {name for role, name in pairs_of(chosen) if role not in PER_QUESTION}
     if not reading.questions and table.layout is None:
         key = tuple(name for name in key if name not in taken)
@@ -403,7 +403,7 @@ def refuse_filters(table: Table) -> None:
     chosen: they repeat the same responses.
     """
     for name in columns_of_role(table, "filters") if table.layout else ():
-        key = question_columns(table, of_lists=False)
+        key = question_columns(table)
         cells = list(map(entry_text, table.columns[name]))
         rows_of = _rows_of(table, key)
         rows = next((x for x in rows_of.values() if len({cells[r] for r in x}) > 1), None)

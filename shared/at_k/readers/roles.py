@@ -292,15 +292,11 @@ def column_per_question(table: Table, role: str, name: str | None) -> str | None
 # --- Which question a row belongs to ----------------------------------------------------------
 
 
-def question_columns(table: Table, of_lists: bool) -> tuple[str, ...]:
+def question_columns(table: Table) -> tuple[str, ...]:
     """Return the columns that identify the questions, without those that the caller names.
 
     An id is preferred to an index, and both to a text. A question id is preferred to an id of the
     rows, `id` or `_id`.
-
-    Args:
-        table: the source.
-        of_lists: whether a row has several samples.
 
     Raises:
         SelectionError: if two ids give different questions.
@@ -377,7 +373,7 @@ def _counts_of(table: Table) -> dict[str, str]:
                 continue
             if table.layout or not {*counts} <= {0, 1}:
                 return {"n": n, "correct": correct}
-            key = question_columns(table, of_lists=False)
+            key = question_columns(table)
             is_repeated = bool(key) and not _is_unique(table, key[0])
             if is_repeated or 0 in sizes or _counts_up(sizes):
                 raise SelectionError(
@@ -442,7 +438,7 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
         numbers = [as_whole_number(cell) for cell in table.columns[name]]
         if None in numbers or len({*numbers}) == 1:
             continue
-        key = question_columns(table, of_lists=False)
+        key = question_columns(table)
         ids = [map(entry_text, table.columns[x]) for x in key]
         for sample in samples:
             rows = list(zip(*ids, map(entry_text, table.columns[sample]), strict=True))
