@@ -48,7 +48,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             result[:, columns] = _expected_table(size, of_k)[c]
             continue
         if of_k == (any_correct(k),) and 0 < size <= len(c) * k:
-            result[:, columns[0]] = np.append(0.0, np.cumsum(chance_of_rank(size, k)[::-1]))[c]
+            sums = np.cumsum([0.0, *chance_of_rank(size, k)[::-1]])
+            result[:, columns[0]] = sums[c] / sums[-1]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
             result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k)

@@ -203,6 +203,9 @@ class RankedRewards(Rewards):
                 result[questions] = levels.mean(axis=1)
             else:
                 result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
+            # Equal rewards may be rounded otherwise.
+            least, most = levels.min(axis=1), levels.max(axis=1)
+            result[questions] = np.clip(result[questions], least, most)
         return result
 
 
