@@ -684,7 +684,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "3bfcc96bad38"
+KERNEL = "083aa4ef3209"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1925,7 +1925,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             result[:, columns] = _expected_table(size, of_k)[c]
             continue
         if of_k == (any_correct(k),) and 0 < size <= len(c) * k:
-            result[:, columns[0]] = np.append(0.0, np.cumsum(chance_of_rank(size, k)[::-1]))[c]
+            sums = np.cumsum([0.0, *chance_of_rank(size, k)[::-1]])
+            result[:, columns[0]] = sums[c] / sums[-1]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
             result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k)
@@ -3799,6 +3800,9 @@ class RankedRewards(Rewards):
                 result[questions] = levels.mean(axis=1)
             else:
                 result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
+            # Equal rewards may be rounded otherwise.
+            least, most = levels.min(axis=1), levels.max(axis=1)
+            result[questions] = np.clip(result[questions], least, most)
         return result
 
 
