@@ -41,22 +41,24 @@ because the prior moves Bayes@N towards the mean of all rewards.
 [Hariri et al. 2026, *Don't Pass@k*](https://arxiv.org/abs/2510.04265).
 """
 
-TABLE = [
-    ["sums", "56", "56", "56", "56", "56", "56", "56"],
-    ["sums", "81", "81", "81", "18", "81", "81", "81"],
-    ["sums", "23", "23", "23", "23", "23", "22", "23"],
-    ["products", "105", "105", "95", "105", "115", "105", "95"],
-    ["products", "64", "32", "46", "64", "46", "64", "46"],
-    ["products", "119", "109", "119", "107", "109", "119", "129"],
-    ["fractions", "3/4", "1/4", "3/4", "1/2", "3/8", "3/8", "1/2"],
-    ["fractions", "5/6", "2/5", "2/5", "1/6", "2/5", "5/5", "2/5"],
-]
+TEXT = """\
+group,reference,1,2,3,4,5,6
+sums,56,56,56,56,56,56,56
+sums,81,81,81,18,81,81,81
+sums,23,23,23,23,23,22,23
+products,105,105,95,105,115,105,95
+products,64,32,46,64,46,64,46
+products,119,109,119,107,109,119,129
+fractions,3/4,1/4,3/4,1/2,3/8,3/8,1/2
+fractions,5/6,2/5,2/5,1/6,2/5,5/5,2/5
+"""
 
-GRADED = [
-    ["", "", "A", "A", "B", "A"],
-    ["", "", "B", "C", "B", "A"],
-    ["", "", "C", "C", "B", "C"],
-]
+GRADED = """\
+question,1,2,3,4
+q1,A,A,B,A
+q2,B,C,B,A
+q3,C,C,B,C
+"""
 
 
 def calls(options: Options, smallest: int) -> dict[str, Call]:
@@ -138,9 +140,8 @@ SPACE = Space(
     summary="The expected reward of a new sample, or the probability that it is correct: the mean "
     "of the samples, and the estimate under a uniform prior for few samples per question.",
     about=ABOUT,
-    headers=["group", "reference"],
     examples=[
-        Example("Three subjects, six samples each", TABLE),
+        Example("Three subjects, six samples each", TEXT),
         Example(
             "A small model by topic",
             files=("smollm2_cool.jsonl",),

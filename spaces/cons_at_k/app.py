@@ -28,14 +28,15 @@ So the curves can be above or below **avg@n**, the share of correct samples.
 Self-consistency: [Wang et al. 2022](https://arxiv.org/abs/2203.11171).
 """
 
-TABLE = [
-    ["56", "56", "56", "56", "54", "56", "56", "56", "56"],
-    ["81", "81", "18", "81", "81", "71", "81", "91", "81"],
-    ["12", "12", "13", "14", "12", "15", "12", "11", "16"],
-    ["105", "95", "105", "95", "115", "95", "105", "95", "95"],
-    ["64", "64", "32", "46", "64", "48", "60", "64", "66"],
-    ["119", "109", "109", "119", "109", "107", "109", "119", "129"],
-]
+TEXT = """\
+reference,1,2,3,4,5,6,7,8
+56,56,56,56,54,56,56,56,56
+81,81,18,81,81,71,81,91,81
+12,12,13,14,12,15,12,11,16
+105,95,105,95,115,95,105,95,95
+64,64,32,46,64,48,60,64,66
+119,109,109,119,109,107,109,119,129
+"""
 
 
 def vote_ks(maximum: int) -> list[int]:
@@ -121,9 +122,8 @@ SPACE = Space(
     summary="How often is a majority vote of k samples correct? Voting helps on questions where "
     "the correct answer is the most frequent one, and hurts where an incorrect answer is.",
     about=ABOUT,
-    headers=["reference"],
     examples=[
-        Example("Six questions, eight answers each", TABLE, options={"k": 5}),
+        Example("Six questions, eight answers each", TEXT, options={"k": 5}),
         Example(
             "A small model, 94 questions",
             files=("smollm2_warm.jsonl",),

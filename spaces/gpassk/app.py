@@ -9,7 +9,7 @@ from typing import Any
 from page.charts import Chart, curve_ks
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, Slider
 from page.sentences import percent
-from page.space import Call, Example, Options, Run, Space, compared_interval
+from page.space import Call, Estimate, Example, Options, Run, Space, compared_interval
 
 ABOUT = r"""
 A model is sampled $n$ times on each question, and $c$ of the samples are correct. **G-Pass@k** is
@@ -36,14 +36,15 @@ G-Pass@k: [Liu et al. 2024](https://arxiv.org/abs/2412.13147). pass@k:
 [Yao et al. 2024](https://arxiv.org/abs/2406.12045).
 """
 
-TABLE = [
-    ["56", "56", "56", "56", "56", "56", "56", "56", "56"],
-    ["81", "81", "81", "81", "81", "18", "81", "81", "81"],
-    ["12", "12", "12", "13", "12", "12", "13", "12", "12"],
-    ["105", "105", "95", "105", "115", "105", "105", "95", "95"],
-    ["64", "32", "46", "64", "46", "32", "46", "46", "64"],
-    ["119", "109", "109", "107", "119", "129", "107", "109", "109"],
-]
+TEXT = """\
+reference,1,2,3,4,5,6,7,8
+56,56,56,56,56,56,56,56,56
+81,81,81,81,81,18,81,81,81
+12,12,12,13,12,12,13,12,12
+105,105,95,105,115,105,105,95,95
+64,32,46,64,46,32,46,46,64
+119,109,109,107,119,129,107,109,109
+"""
 
 
 def compared_ks(k: int) -> list[int]:
@@ -92,6 +93,16 @@ def main_scores(run: Run, options: Options) -> list[str]:
     k, tau = options["k"], options["tau"]
     required = max(1, math.ceil(tau * k - 1e-9))
     return [f"pass@{k}", *[f"G-Pass@{k}_{tau}"] * (1 < required < k), *[f"pass^{k}"] * (k > 1)]
+
+
+def is_repeated(estimate: Estimate) -> bool:
+    """Whether a score is pass@k or pass^k by another name."""
+    if estimate.metric == "mG-Pass@k":
+        return estimate.k == 2
+    k, tau = estimate.k, estimate.tau
+    if tau is None or not isinstance(k, int):
+        return False
+    return max(1, math.ceil(tau * k - 1e-9)) in (1, k)
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
@@ -165,9 +176,8 @@ SPACE = Space(
     "with the same accuracy can differ: one is unreliable on every question, another is perfect on "
     "some questions and fails on the rest.",
     about=ABOUT,
-    headers=["reference"],
     examples=[
-        Example("Six questions, eight samples each", TABLE, options={"k": 4, "tau": 0.5}),
+        Example("Six questions, eight samples each", TEXT, options={"k": 4, "tau": 0.5}),
         Example(
             "A small model, 94 questions",
             files=("smollm2_warm.jsonl",),
@@ -191,7 +201,8 @@ SPACE = Space(
     measures=measures,
     sentence=sentence,
     main_scores=main_scores,
-    charts=(by_threshold, by_k, by_question),
+    charts=(by_k, by_threshold, by_question),
+    is_repeated=is_repeated,
 )
 
 if __name__ == "__main__":

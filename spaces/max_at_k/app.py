@@ -28,20 +28,22 @@ questions were sampled again, or if other questions like these were asked.
 [Walder and Karkhanis 2025](https://arxiv.org/abs/2505.15201).
 """
 
-TABLE = [
-    ["", "0.9", "0.85", "0.9", "0.8", "0.95", "0.9", "0.85", "0.9"],
-    ["", "0.2", "0.1", "0.9", "0.2", "0.15", "0.1", "0.2", "0.3"],
-    ["", "0.5", "0.6", "0.4", "0.55", "0.7", "0.5", "0.45", "0.6"],
-    ["", "0", "0", "0", "0.1", "0", "0", "0.8", "0"],
-    ["", "0.3", "0.35", "0.3", "0.25", "0.3", "0.4", "0.3", "0.35"],
-]
+TEXT = """\
+question,1,2,3,4,5,6,7,8
+q1,0.9,0.85,0.9,0.8,0.95,0.9,0.85,0.9
+q2,0.2,0.1,0.9,0.2,0.15,0.1,0.2,0.3
+q3,0.5,0.6,0.4,0.55,0.7,0.5,0.45,0.6
+q4,0,0,0,0.1,0,0,0.8,0
+q5,0.3,0.35,0.3,0.25,0.3,0.4,0.3,0.35
+"""
 
-GRADES = [
-    ["", "2", "1", "2", "2", "0", "1"],
-    ["", "0", "1", "0", "0", "2", "0"],
-    ["", "1", "1", "1", "1", "1", "1"],
-    ["", "0", "0", "1", "0", "0", "0"],
-]
+GRADES = """\
+question,1,2,3,4,5,6
+q1,2,1,2,2,0,1
+q2,0,1,0,0,2,0
+q3,1,1,1,1,1,1
+q4,0,0,1,0,0,0
+"""
 
 
 def calls(options: Options, smallest: int) -> dict[str, Call]:
@@ -107,9 +109,8 @@ SPACE = Space(
     summary="The expected reward of the best of k samples: what best-of-k sampling can gain. "
     "Rewards are numbers, categories, or whether a sample is correct.",
     about=ABOUT,
-    headers=["reference"],
     examples=[
-        Example("Five questions with test scores", TABLE, options={"k": 4}),
+        Example("Five questions with test scores", TEXT, options={"k": 4}),
         Example("Grades 0, 1 and 2", GRADES, options={"k": 3, "w": "0, 0.5, 1"}),
         Example(
             "A small model at temperatures 0.2 and 0.8",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ _MAX_CHARACTERS = 500
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider for a number.
+    """A slider for a number, or a field for a whole number such as k.
 
     Attributes:
         name: the name of the option.
@@ -40,12 +40,12 @@ class Slider:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not self.minimum <= value <= self.maximum:
             raise ValueError(
-                f"{self.label} must be a number between {self.minimum} and {self.maximum}."
+                f"{self.name} must be a number between {self.minimum} and {self.maximum}."
             )
         if self.step != int(self.step):
             return round(float(value), 6)
         if value != int(value):
-            raise ValueError(f"{self.label} must be an integer.")
+            raise ValueError(f"{self.name} must be an integer.")
         return int(value)
 
 
@@ -70,9 +70,7 @@ class TextField:
     def parse(self, value: Any) -> Any:
         """Return the value that the text stands for; a ValueError if it cannot be read."""
         if not isinstance(value, str) or len(value) > _MAX_CHARACTERS:
-            raise ValueError(
-                f"{self.label} must be a text of at most {_MAX_CHARACTERS} characters."
-            )
+            raise ValueError(f"{self.name} must be a text of at most {_MAX_CHARACTERS} characters.")
         return self.parser(value.strip())
 
 
@@ -97,11 +95,29 @@ class Choice:
     def parse(self, value: Any) -> str:
         """Return the value; a ValueError if it is none of the choices."""
         if value not in self.choices:
-            raise ValueError(f"{self.label} must be one of {', '.join(self.choices)}.")
+            raise ValueError(f"{self.name} must be one of {', '.join(self.choices)}.")
         return value
 
 
 Control = Slider | TextField | Choice
+
+
+def parse_options(
+    controls: Sequence[Control], given: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the value of each control as it is given or by default, and after it was parsed.
+
+    Raises:
+        ValueError: if there is no such option, or its value is invalid.
+    """
+    names = {control.name for control in controls}
+    for name in given:
+        if name not in names:
+            known = ", ".join(control.name for control in controls)
+            raise ValueError(f"There is no option {name!r:.60}. The options are {known}.")
+    raw = {control.name: given.get(control.name, control.value) for control in controls}
+    return raw, {control.name: control.parse(raw[control.name]) for control in controls}
+
 
 CONFIDENCE = Slider("confidence", "Confidence", "of the limits", 0.5, 0.99, 0.01, 0.95)
 

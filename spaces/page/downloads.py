@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import shutil
 import tempfile
 import threading
@@ -15,14 +16,15 @@ from typing import Any
 
 from .charts import charts_of
 from .figures import draw
+from .python_code import python_code
+from .question_table import samples_csv
 from .request import Answer
 from .score_tables import FORMATS, table_text
 from .space import Space
 
-CHART_FORMATS = ("svg", "pdf", "png")
-
 _MAX_FOLDERS = 300
-_ANSWER = "answer.pickle"
+_ANSWER, _LINK = "answer.pickle", "page.txt"
+_CHART = re.compile(r"Chart (\d) as (SVG|PDF|PNG)")
 
 
 def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
@@ -45,7 +47,7 @@ def _comparison(answer: Answer) -> dict[str, Any]:
 class Downloads:
     """A temporary folder for the files of one page, which keeps those of the latest answers only.
 
-    Each answer has a folder in it. Charts and tables are written when a visitor asks for them.
+    Each answer has a folder in it. Its files are written when a visitor asks for them.
     Threads of several visitors use one object at the same time.
     """
 
@@ -72,57 +74,63 @@ class Downloads:
             # Under another name first: a visitor may be writing a file of this answer.
             shutil.rmtree(oldest.rename(f"{oldest}-removed"))
 
-    def keep(self, answer: Answer, shared: str) -> Path:
-        """Write an answer, and return the path of its scores as JSON.
+    def keep(self, answer: Answer, shared: str) -> str:
+        """Write an answer, and return its folder.
 
         Args:
             answer: the answer.
             shared: its request as in a link, which is the content of a saved page.
         """
         folder = Path(tempfile.mkdtemp(dir=self._root.name))
-        (folder / self._page_name).write_text(shared, encoding="ascii")
-        file = folder / f"{self._space.metric}.json"
-        result = result_dict(self._space, answer)
-        file.write_text(json.dumps(result, indent=1), encoding="utf-8")
+        (folder / _LINK).write_text(shared, encoding="ascii")
         (folder / _ANSWER).write_bytes(pickle.dumps(answer))
         self._add(folder)  # now that it is complete
-        return file
+        return str(folder)
 
-    def write_table(self, folder: str, name: str) -> str:
-        """Write the table of scores of an answer in a format, and return the path of the file."""
-        answer = self.answer(folder)
-        file = Path(folder) / f"{self._space.metric}.{FORMATS[name]}"
-        with _unless_removed():
-            file.write_text(table_text(self._space, answer, name), encoding="utf-8")
-        return str(file)
+    def choices(self, answer: Answer) -> list[str]:
+        """Return what a visitor can download of an answer."""
+        charts = [number for number, chart in enumerate(charts_of(self._space, answer), 1) if chart]
+        return [
+            *(f"Scores as {name}" for name in ("JSON", *FORMATS)),
+            f"{self._space.cell_noun.capitalize()}s with their outcomes as CSV",
+            *(f"Chart {number} as {name}" for number in charts for name in ("SVG", "PDF", "PNG")),
+            "Python code",
+            "This page, to be opened again",
+        ]
 
-    def write_chart(self, folder: str, place: int, file_type: str) -> str:
-        """Write a chart of an answer for a paper, and return the path of the file.
-
-        Args:
-            folder: the folder of the answer.
-            place: the place of the chart in `charts_of`.
-            file_type: one of `CHART_FORMATS`.
+    def write(self, folder: str, choice: str) -> str:
+        """Write what a visitor has chosen from `choices`, and return the path of the file.
 
         Raises:
-            ValueError: if the server has removed the answer.
+            ValueError: if the server has removed the answer, or there is no such choice.
         """
-        answer = self.answer(folder)
-        chart = charts_of(self._space, answer)[place]
-        file = Path(folder) / f"{self._space.metric}-{place + 1}.{file_type}"
-        if chart is not None:
-            with _unless_removed():
+        answer, metric = self.answer(folder), self._space.metric
+        if choice not in self.choices(answer):
+            raise ValueError(f"There is no download {choice!r:.40}.")
+        with _unless_removed():
+            if found := _CHART.fullmatch(choice):
+                chart = charts_of(self._space, answer)[int(found[1]) - 1]
+                file = Path(folder) / f"{metric}-{found[1]}.{found[2].lower()}"
+                assert chart is not None
                 draw(chart, answer).save(file)
+                return str(file)
+            name, text = self._text(Path(folder), answer, choice)
+            file = Path(folder) / f"{metric}{name}"
+            file.write_text(text, encoding="utf-8")
         return str(file)
 
-    @property
-    def _page_name(self) -> str:
-        return f"{self._space.metric}-page.txt"
-
-    def saved_page(self, folder: str) -> str:
-        """Return the path of the request of an answer, from which a page shows it again."""
-        self.answer(folder)
-        return str(Path(folder) / self._page_name)
+    def _text(self, folder: Path, answer: Answer, choice: str) -> tuple[str, str]:
+        """Return the end of the name of a file, and what it holds."""
+        kind = choice.removeprefix("Scores as ")
+        if kind == "JSON":
+            return ".json", json.dumps(result_dict(self._space, answer), indent=1)
+        if kind in FORMATS:
+            return f".{FORMATS[kind]}", table_text(self._space, answer, kind)
+        if choice == "Python code":
+            return ".py", python_code(self._space, answer)
+        if choice.startswith("This page"):
+            return "-page.txt", (folder / _LINK).read_text(encoding="ascii")
+        return f"-{self._space.cell_noun}s.csv", samples_csv(self._space, answer)
 
     def answer(self, folder: str) -> Answer:
         """Return the answer in a folder; a ValueError if the server has removed it."""
@@ -138,5 +146,5 @@ def _unless_removed() -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise ValueError(
-            "The server has removed this answer. Change a value to score again."
+            "The server has removed this answer. Press Score to score again."
         ) from error

@@ -1,545 +1,412 @@
-"""What happens on a page when a visitor changes something."""
+"""What happens on a page when a visitor changes or clicks something."""
 
 from __future__ import annotations
 
+import json
 import logging
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from .charts import Chart, charts_of
-from .controls import Slider
+from .answer_html import chart_html, code_html, escape, problem_html, result_html, scores_html
+from .asking import in_words, merged
 from .downloads import Downloads
-from .figures import DESKTOP, NARROW, NARROWEST, PHONE, TABLET, WIDTHS, draw, page_svg
-from .files import PAGE, sample_file
-from .given import Values, is_empty, request_of
-from .input_layout import (
-    FILES,
-    TABLE,
-    TEXT,
-    Shown,
-    picker_updates,
-    slider_maximum,
-    table_updates,
-    table_with_headers,
-)
-from .layout import Layout
-from .markup import caption_html, problem_html, progress_html
-from .question_table import question_headers, question_rows, samples_html
+from .layout import COPY_LINK, FILES, TEXT, Layout
+from .python_code import python_code
+from .question_table import ALL, question_table, samples_html
 from .received import MAX_BYTES
-from .request import Answer, ColumnError, Progress, Request, make_request
-from .saving import OPENED, connect_copying, connect_downloads, shown_to_visitor
-from .scoring import score, score_in_steps
-from .sharing import opened_page
+from .request import Answer, ChoiceError, Reading, Request, make_request
+from .scoring import score_in_steps
+from .sharing import (
+    LONGEST_LINK,
+    example_request,
+    is_saved_page,
+    opened_request,
+    request_of_address,
+    shared_text,
+)
 from .space import Example, Space
-from .table_editing import connect_table
-from .view import View, make_view
 
 _logger = logging.getLogger(__name__)
 
-_PREVIOUS = ["previous"]
-"""The CSS class of a result that does not fit the controls."""
+Values = dict[Any, Any]
+"""The value of each component, by component: given to a handler, or returned as updates."""
 
-_INCHES = (
-    f"((width) => width < {NARROWEST} ? {PHONE} : width < {NARROW} ? {TABLET} : {DESKTOP})"
-    "(document.getElementById('answer').clientWidth)"
-)
-_MAX_PAGE = 8 * MAX_BYTES
-_START = f"(inches, shown, link) => [{_INCHES}, null, location.hash.slice(1)]"
+_BEGIN = "(...values) => page.begin(values, false)"
+_BEGIN_AT_TOP = "(...values) => page.begin(values, true)"
+_OPEN = "(...values) => page.open(values)"
+_UNEXPECTED = "An error on this server prevents a result for these inputs."
 
 
-def connect_events(
-    space: Space, blocks: gr.Blocks, layout: Layout, downloads: Downloads, first: Answer
-) -> None:
+def shown_values(
+    space: Space, request: Request, answer: Answer, downloads: Downloads, widths: list[str]
+) -> dict[str, Any]:
+    """Return the values of the components that show an answer, by their names in `Outputs`."""
+    shared = shared_text(request)
+    folder = downloads.keep(answer, shared)
+    choices = downloads.choices(answer)
+    return {
+        "result": result_html(space, answer, shared if len(shared) <= LONGEST_LINK else ""),
+        "first_chart": chart_html(space, answer, widths, slice(1)),
+        "scores": scores_html(space, answer),
+        "charts": chart_html(space, answer, ["narrow"], slice(1, None)),
+        "code": code_html(python_code(space, answer)),
+        "questions": question_table(space, answer),
+        "download": choices,
+        "file": downloads.write(folder, choices[0]),
+        "folder": folder,
+    }
+
+
+def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: Downloads) -> None:
     """Connect the components of a page with the handlers, in the current `gr.Blocks`.
 
-    Args:
-        space: the description of the Space.
-        blocks: the page.
-        layout: its components.
-        downloads: where files are written.
-        first: the answer that a new page shows.
+    The script of the page marks the result as soon as an input changes, and removes the mark when
+    the result of these inputs is there.
     """
-    handlers = Handlers(space, layout, downloads, first)
+    handlers = Handlers(space, layout, downloads)
     inputs, outputs = layout.inputs, layout.outputs
-    # With a set of inputs, Gradio passes a dict by component instead of positional arguments.
-    values = set(inputs.components())
-    picker = [inputs.picker, *inputs.columns.values()]
-    updated = [*outputs.components(), *picker, *inputs.controls.values(), inputs.shown]
-    everything = [*inputs.components(), inputs.picker, *outputs.components()]
-
-    changes = [
-        inputs.source.input,
-        inputs.table.input,
-        inputs.text.change,  # `input` does not follow a text that is pasted into the empty field
-        inputs.files.upload,
-        inputs.files.delete,
-        inputs.files.clear,
-        inputs.checker.input,
-        inputs.reading.input,
-        *(component.input for component in inputs.columns.values()),
-    ]
-    # `input` follows neither the reset button of a slider nor a number that it sets into its range.
-    changes += [component.change for component in inputs.controls.values()]
-    # Gradio starts the events of one queue in their order, and those of several in random order.
+    private: dict[str, Any] = {"api_visibility": "private"}
+    options = [component.input for component in inputs.controls.values()]
+    answers = [inputs.ways.input, inputs.chosen.input]
+    # The script itself follows what is typed, pasted and selected.
+    changes = [inputs.files.upload, inputs.files.delete, inputs.files.clear]
+    changes += [component.input for component in inputs.columns.values()]
+    gr.on(changes, js="() => page.mark()", **private)
+    by_source = [inputs.text, inputs.files]
+    inputs.source.input(handlers.show_source, inputs.source, by_source, queue=False, **private)
     scoring: dict[str, Any] = {
-        "api_visibility": "private",
+        "fn": handlers.score,
+        "inputs": inputs.components,
+        "outputs": inputs.components - {inputs.is_narrow, inputs.address} | outputs.components,
         "concurrency_id": "scores",
-        "show_progress": "minimal",
-        "show_progress_on": [outputs.result],
+        "show_progress_on": [outputs.working],
+        **private,
     }
-    gr.on(changes, handlers.show_scores, values, updated, trigger_mode="always_last", **scoring)
-    script = (PAGE / "page.js").read_text(encoding="utf-8")
-    script = script.replace("%(inches)s", _INCHES)
-    blocks.load(None, None, None, js=script, api_visibility="private")
-    start: dict[str, Any] = {"js": _START, **scoring}
-    address = [inputs.inches, inputs.shown, outputs.link]
-    started = blocks.load(handlers.show_start, address, everything, **start)
-    linked = started.then(handlers.show_link, address, everything, **start)
-    linked.then(None, js=OPENED, api_visibility="private")
-    inputs.inches.input(
-        handlers.show_width,
-        [inputs.inches, inputs.shown],
-        outputs.components(),
-        trigger_mode="always_last",
-        **scoring,
+    # A later request of a visitor ends an earlier one, so that none has to wait for its end.
+    events = [
+        gr.on([layout.score.click, *answers], js=_BEGIN_AT_TOP, trigger_mode="multiple", **scoring),
+        gr.on(options, js=_BEGIN, trigger_mode="always_last", **scoring),
+        *(
+            button.click(js=_BEGIN, **scoring | {"fn": handlers.for_example(example)})
+            for button, example in zip(layout.examples, space.examples, strict=True)
+        ),
+        blocks.load(js=_OPEN, **scoring | {"fn": handlers.open}),
+    ]
+    for event in events:
+        shown = [outputs.result, outputs.problem]
+        event.success(None, shown, js="(...shown) => page.done(...shown)", **private)
+        event.failure(None, js="() => page.fail()", **private)
+    layout.stop.click(None, js="() => page.stop()", cancels=events, **private)
+    quick: dict[str, Any] = {"show_progress": "hidden", **private}
+    outputs.only.input(
+        handlers.show_questions, [outputs.folder, outputs.only], outputs.questions, **quick
     )
-    saved = [layout.open_page, inputs.inches, inputs.shown]
-    layout.open_page.upload(handlers.show_saved_inputs, saved, everything, **scoring).then(
-        handlers.show_saved_page, saved, everything, **scoring
+    outputs.questions.select(handlers.show_samples, outputs.folder, outputs.samples, **quick)
+    outputs.download.input(
+        handlers.write_file, [outputs.folder, outputs.download], outputs.file, **private
     )
-    connect_copying(layout)
-    inputs.source.change(
-        handlers.show_source,
-        inputs.source,
-        [*inputs.by_source.values(), inputs.reading],
-        api_visibility="private",
-        show_progress="hidden",
-    )
-    for button, example in zip(layout.examples, space.examples, strict=True):
-        button.click(
-            handlers.for_example(example),
-            {inputs.shown, inputs.inches},
-            everything,
-            **scoring,
-        )
-    layout.cancel.click(
-        handlers.show_cancelled,
-        inputs.shown,
-        updated,
-        api_visibility="private",
-        show_progress="hidden",
-    )
-    outputs.order.input(
-        handlers.show_order,
-        [inputs.shown, outputs.order],
-        outputs.questions,
-        api_visibility="private",
-        show_progress="hidden",
-    )
-    outputs.questions.select(
-        handlers.show_samples,
-        inputs.shown,
-        outputs.samples,
-        api_visibility="private",
-        show_progress="hidden",
-    )
-    for edited in connect_table(space, inputs):
-        edited.then(handlers.show_scores, values, updated, **scoring)
-    connect_downloads(layout, downloads)
-
-
-@dataclass(eq=False)
-class _Running:
-    """A request that is being scored. Two of them differ, also with the same fingerprint.
-
-    Attributes:
-        fingerprint: its fingerprint on this page.
-        problem: the problem that the page shows since this request was ended, or "".
-    """
-
-    fingerprint: str
-    problem: str = ""
-
-    def end(self, problem: str) -> None:
-        """End the request at its next step. The same request may then be made again."""
-        self.fingerprint, self.problem = "", problem
+    outputs.copy_link.click(None, None, outputs.copy_link, js="() => page.copyLink()", **private)
 
 
 class Handlers:
-    """The event handlers of a page. Each returns updates of components, by component."""
+    """The event handlers of a page."""
 
-    def __init__(self, space: Space, layout: Layout, downloads: Downloads, first: Answer):
+    def __init__(self, space: Space, layout: Layout, downloads: Downloads):
         self._space = space
-        self._first = first
         self._inputs = layout.inputs
         self._outputs = layout.outputs
         self._downloads = downloads
-        self._running: dict[str | None, _Running] = {}  # the last request of each session
-        self._lock = threading.Lock()  # of `_running`
+        self._latest: dict[str | None, object] = {}  # the last request of each session
 
-    def show_scores(self, values: Values, visitor: gr.Request) -> Iterator[Values]:
-        """Score the samples and show the progress, then the result or the problem.
-
-        Gradio sends several events for some changes, also at the same time. What is shown already,
-        or will be, is not scored again. A later request, also an invalid one, ends an earlier one.
-        """
-        shown: Shown = values[self._inputs.shown]
-        if is_empty(self._inputs, values):  # the last result remains
-            yield self._no_updates()
-            return
-        if shown.fingerprint is None:  # a link in the address is more than any event of the start
-            yield self._no_updates()
-            return
-        running = self._running.get(visitor.session_hash)
-        try:
-            request = request_of(self._space, self._inputs, values)
-        except ValueError as error:
-            if running:
-                running.end(str(error))
-            yield self._problem_updates(str(error), shown)
-            return
-        fingerprint = request.fingerprint()
-        if fingerprint in (shown.fingerprint, running and running.fingerprint):
-            yield self._no_updates()
-            return
-        with self._run(visitor, fingerprint) as current:
-            for updates in self._updates_in_steps(request, fingerprint, values):
-                # The progress of an ended request may have replaced the problem on the page.
-                problem = current.problem
-                if problem:
-                    updates = self._problem_updates(problem, shown)
-                yield updates if self._is_last(current, visitor) else self._no_updates()
-                if problem or not self._is_last(current, visitor):
-                    return
-
-    def _updates_in_steps(
-        self, request: Request, fingerprint: str, values: Values
+    def score(
+        self,
+        values: Values,
+        visitor: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Values]:
-        """Score a request, and yield the updates that show its progress, its answer or a problem.
-
-        Args:
-            request: the request.
-            fingerprint: its fingerprint on this page.
-            values: what the inputs hold.
-        """
-        shown: Shown = values[self._inputs.shown]
+        """Score the inputs and show the progress, then the answer, a question or the problem."""
         try:
-            for step in score_in_steps(request):
-                if isinstance(step, Answer):
-                    yield self._answer_updates(request, step, fingerprint, values)
-                else:
-                    yield self._progress_updates(step)
-        except ColumnError as error:
-            problem = f"{error} You can choose columns below the samples."
-            updates = self._problem_updates(problem, shown)
-            names = {name for role, name in request.columns.items() if role != "where"}
-            is_choosing = bool(request.columns) and names <= {*error.columns}
-            if not is_choosing:
-                updates |= picker_updates(self._inputs, error.columns, error.rows)
-            yield updates
+            request, updates = self._request(values)
         except ValueError as error:
-            updates = self._problem_updates(str(error), shown)
-            if not request.columns:  # nothing is left to choose from an earlier problem
-                updates |= picker_updates(self._inputs, ())
-            yield updates
-        except Exception:
-            _logger.exception("Unexpected error while preparing the scores for the page")
-            yield self._problem_updates(
-                "The samples were scored, but an error on this server prevents showing the result.",
-                shown,
-            )
+            yield self._problem_updates(str(error))
+            return
+        yield from self._steps(request, updates, values, visitor, progress)
 
-    @contextmanager
-    def _run(self, visitor: gr.Request, fingerprint: str) -> Iterator[_Running]:
-        """Remember the last request of a visitor until its handler has returned."""
-        running = _Running(fingerprint)
-        with self._lock:
-            self._running[visitor.session_hash] = running
+    def open(
+        self,
+        values: Values,
+        visitor: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Iterator[Values]:
+        """Show what the address of a new page asks for: a link, or an example with options."""
+        address = values[self._inputs.address] or ""
         try:
-            yield running
-        finally:
-            # A later request may start now, and must not be forgotten.
-            with self._lock:
-                if self._is_last(running, visitor):
-                    del self._running[visitor.session_hash]
+            if address.startswith("#"):
+                request: Request | None = self._opened(address[1:])
+            else:
+                request = request_of_address(self._space, dict(parse_qsl(address[1:])))
+        except ValueError as error:
+            yield self._problem_updates(str(error))
+            return
+        if request is None:
+            yield {self._outputs.problem: gr.skip()}
+            return
+        yield from self._steps(request, self._input_updates(request), values, visitor, progress)
 
-    def _is_last(self, running: _Running, visitor: gr.Request) -> bool:
-        return self._running.get(visitor.session_hash) is running
+    def for_example(self, example: Example) -> Callable[..., Iterator[Values]]:
+        """Return the handler of the button of an example."""
 
-    def for_example(self, example: Example) -> Callable[[Values, gr.Request], Values]:
-        """Return the handler of the button of an example.
-
-        If the visitor changes an input in the meantime, the handler updates nothing.
-        """
-        _, request = self._inputs_of(example)
-        fingerprint = request.fingerprint()
-
-        def show_example(values: Values, visitor: gr.Request) -> Values:
-            with self._run(visitor, fingerprint) as running:
-                updates, _ = self._inputs_of(example)  # anew, because Gradio empties them
-                shown = self._example_updates(updates, request, fingerprint, values)
-                if running.problem or not self._is_last(running, visitor):
-                    return self._no_updates()
-                return shown
+        def show_example(
+            values: Values,
+            visitor: gr.Request,
+            progress: gr.Progress = gr.Progress(),  # noqa: B008
+        ) -> Iterator[Values]:
+            request = example_request(self._space, example)
+            yield from self._steps(request, self._input_updates(request), values, visitor, progress)
 
         return show_example
 
-    def show_start(self, inches: float, shown: Shown, link: str) -> Values:
-        """Put what the address of the page holds into the inputs, or show the first example.
+    def _opened(self, text: str) -> Request:
+        return opened_request(self._space, text, self._downloads.new_folder)
 
-        All changes are ignored until the answer of the link is shown.
+    def _steps(
+        self,
+        request: Request,
+        updates: Values,
+        values: Values,
+        visitor: gr.Request,
+        progress: gr.Progress,
+    ) -> Iterator[Values]:
+        """Score a request until its answer is there, or the visitor makes another request.
+
+        Args:
+            request: the request.
+            updates: those that let the inputs show it.
+            values: what the inputs hold.
+            visitor: who makes it.
+            progress: what shows the progress.
         """
-        updates: Values = {self._inputs.inches: inches}
-        if link:
-            return updates | self._shared_inputs(link, shown)
-        updates[self._inputs.shown] = replace(shown, fingerprint="")
-        if inches != DESKTOP:
-            charts = charts_of(self._space, self._first)
-            updates |= self._chart_updates(charts, self._first, inches)
-        return updates
-
-    def show_link(self, inches: float, shown: Shown, link: str, visitor: gr.Request) -> Values:
-        """Show the scores of what the address of the page holds."""
-        return self._shared_answer(link, inches, shown, visitor)
-
-    def show_saved_inputs(self, file: str, inches: float, shown: Shown) -> Values:
-        """Put what a visitor has saved into the inputs."""
-        return self._shared_inputs(_text_of(file), shown)
-
-    def show_saved_page(
-        self, file: str, inches: float, shown: Shown, visitor: gr.Request
-    ) -> Values:
-        """Show the scores of what a visitor has saved."""
-        return self._shared_answer(_text_of(file), inches, shown, visitor)
-
-    def _shared_inputs(self, text: str, shown: Shown) -> Values:
-        """Put a link or a saved page into the inputs, in which changes are ignored from now on."""
+        session = visitor.session_hash
+        current = self._latest[session] = object()
         try:
-            example = opened_page(self._space, text, self._downloads.new_folder)
-            updates, _ = self._inputs_of(example)
+            for step in score_in_steps(request):
+                if self._latest.get(session) is not current:
+                    return
+                if isinstance(step, Answer):
+                    yield updates | self._answer_updates(request, step, values)
+                else:
+                    if step is not None:
+                        text = f"Checked, about {step.seconds_left:.0f} s left"
+                        progress((step.checked, step.total), desc=text, unit="distinct samples")
+                    yield {self._outputs.problem: gr.skip()}
+        except ChoiceError as error:
+            yield updates | self._asking_updates(request, error)
         except ValueError as error:
-            return self._without_result(str(error), shown)
-        for control in self._space.controls:
-            if isinstance(control, Slider):
-                component = self._inputs.controls[control.name]
-                updates[component] = gr.update(value=updates[component], maximum=control.maximum)
-        return updates | {
-            self._inputs.shown: replace(shown, fingerprint=None),
-            self._outputs.problem: gr.update(visible=False),
-            self._outputs.answer: gr.update(visible=False),
-            self._outputs.details: gr.update(visible=False),
+            yield updates | self._problem_updates(str(error)) | self._chosen_updates(request)
+        except Exception:
+            _logger.exception("Unexpected error while preparing the scores for the page")
+            yield self._problem_updates(_UNEXPECTED)
+        finally:
+            if self._latest.get(session) is current:
+                del self._latest[session]
+
+    # --- Inputs -----------------------------------------------------------------------------
+
+    def _request(self, values: Values) -> tuple[Request, Values]:
+        """Return the request that the inputs hold, and updates if they hold a saved page.
+
+        What was chosen for other samples is not used.
+
+        Raises:
+            ValueError: if it is incomplete or invalid.
+        """
+        inputs = self._inputs
+        options = {name: values[component] for name, component in inputs.controls.items()}
+        for name, (used, requested) in values[inputs.lowered].items():
+            if options[name] == used:  # the visitor has not changed it since
+                options[name] = requested
+        samples: dict[str, Any] = {"text": values[inputs.text] or ""}
+        if values[inputs.source] == FILES:
+            # Gradio passes instances of its own str class. A worker process could not load them
+            # without importing Gradio.
+            files = tuple(map(str, values[inputs.files] or ()))
+            if not files:
+                raise ValueError("There are no files. Choose one, or paste samples.")
+            if len(files) > self._space.max_files:
+                limit = self._space.max_files
+                raise ValueError(f"{len(files)} files are too many. The limit is {limit}.")
+            if text := _saved_page(files):
+                request = self._opened(text)
+                return request, self._input_updates(request)
+            samples = {"files": files}
+        request = make_request(self._space, values[inputs.checker], options, **samples)
+        if request.fingerprint_of_samples() != values[inputs.asked_for]:
+            return request, {}
+        return replace(request, reading=self._reading(values)), {}
+
+    def _reading(self, values: Values) -> Reading:
+        """Return what the visitor has chosen about the samples."""
+        inputs = self._inputs
+        columns = {role: values[component] for role, component in inputs.columns.items()}
+        named = {role: name for role, name in columns.items() if name}
+        ways = [*(values[inputs.chosen] or ()), *filter(None, [values[inputs.ways]])]
+        reading = merged([named, *map(json.loads, ways)])
+        return reading | _correct_outcomes(values[inputs.correct] or "")
+
+    def _input_updates(self, request: Request) -> Values:
+        """Return updates that let the inputs show a request."""
+        inputs = self._inputs
+        has_files = bool(request.files)
+        options = {inputs.controls[name]: value for name, value in request.raw_options.items()}
+        return {
+            inputs.source: FILES if has_files else TEXT,
+            inputs.text: gr.update(value=request.text, visible=not has_files),
+            inputs.files: gr.update(value=list(request.files) or None, visible=has_files),
+            inputs.checker: request.checker,
+            **options,
         }
 
-    def _shared_answer(self, text: str, inches: float, shown: Shown, visitor: gr.Request) -> Values:
-        """Show the scores of a link or a saved page whose inputs are shown."""
-        if shown.fingerprint is not None:
-            return self._no_updates()
-        try:
-            example = opened_page(self._space, text, self._downloads.new_folder)
-            updates, request = self._inputs_of(example)
-            answer, fingerprint = score(request), request.fingerprint()
-        except ValueError as error:
-            return self._without_result(str(error), shown)
-        values = {self._inputs.inches: inches, self._inputs.shown: shown, **updates}
-        return self._answer_updates(request, answer, fingerprint, values, set_sliders=True)
+    def show_source(self, source: str) -> tuple[Any, Any]:
+        """Show the text or the files."""
+        return gr.update(visible=source != FILES), gr.update(visible=source == FILES)
 
-    def _without_result(self, problem: str, shown: Shown) -> Values:
-        """Say why there is no result, and show no other."""
+    # --- What a request shows ------------------------------------------------------------------
+
+    def _answer_updates(self, request: Request, answer: Answer, values: Values) -> Values:
+        """Show an answer, and the options that were used."""
+        outputs, inputs = self._outputs, self._inputs
+        widths = ["narrow" if values[inputs.is_narrow] else "wide"]
+        shown = shown_values(self._space, request, answer, self._downloads, widths)
+        choices = shown.pop("download")
+        file = Path(shown.pop("file"))
+        updates = {getattr(outputs, name): value for name, value in shown.items()}
+        updates |= {
+            outputs.problem: gr.update(value="", visible=False),
+            outputs.answer: gr.update(visible=True),
+            outputs.details: gr.update(visible=True),
+            outputs.only: ALL,
+            outputs.samples: "",
+            outputs.download: gr.update(choices=choices, value=choices[0]),
+            outputs.file: _file_update(file),
+            outputs.copy_link: COPY_LINK,
+        }
+        lowered = {
+            name: (answer.options[name], request.options[name])
+            for name in request.limited_options
+            if answer.options[name] != request.options[name]
+        }
+        updates[inputs.lowered] = lowered
+        updates |= {
+            component: answer.options[name]
+            for name, component in inputs.controls.items()
+            if name in request.limited_options and values[component] != answer.options[name]
+        }
+        return updates | self._chosen_updates(request)
+
+    def _problem_updates(self, problem: str) -> Values:
+        """Show a problem in the place of the answer."""
         outputs = self._outputs
-        return self._problem_updates(problem, shown) | {
-            outputs.problem: gr.update(value=problem_html(problem, False), visible=True),
+        return {
+            outputs.problem: gr.update(value=problem_html(problem), visible=True),
             outputs.answer: gr.update(visible=False),
             outputs.details: gr.update(visible=False),
         }
 
-    def show_width(self, inches: float, shown: Shown) -> Values:
-        """Draw the charts again for another width of the page."""
-        try:
-            answer = self._downloads.answer(shown.folder)
-        except ValueError:  # the charts remain as they are
-            return self._no_updates()
-        return self._chart_updates(charts_of(self._space, answer), answer, inches)
-
-    def _example_updates(
-        self, inputs: Values, request: Request, fingerprint: str, values: Values
-    ) -> Values:
-        """Put an example into the inputs and show its scores, at once.
-
-        Args:
-            inputs: the updates that put the example into the inputs.
-            request: its request.
-            fingerprint: that of the request.
-            values: what the page holds.
-        """
-        try:
-            answer = score(request)
-        except ValueError as error:  # the server is busy
-            return inputs | self._problem_updates(str(error), values[self._inputs.shown])
-        return inputs | self._answer_updates(request, answer, fingerprint, values, set_sliders=True)
-
-    def _inputs_of(self, example: Example) -> tuple[Values, Request]:
-        """Return updates that put an example into the inputs, and its request."""
-        options = {control.name: control.value for control in self._space.controls}
-        options |= example.options
-        files = tuple(str(sample_file(name)) for name in example.files)
-        samples: dict[str, Any] = {"files": files}
-        if example.table:
-            samples = {"table": table_with_headers(self._space, example)}
-        elif example.text:
-            samples = {"text": example.text}
-        inputs = self._inputs
-        updates: Values = {
-            inputs.source: FILES if files else TEXT if example.text else TABLE,
-            inputs.files: list(files) or None,
-            inputs.checker: example.checker,
-        }
-        updates[inputs.reading] = gr.update(value=example.reading, visible=not example.table)
-        updates |= {inputs.controls[name]: value for name, value in options.items()}
-        if example.table:
-            updates[inputs.table] = table_updates(samples["table"])
-        if example.text:
-            updates[inputs.text] = example.text
-        chosen = example.columns
-        columns = {name: None for role, name in chosen.items() if role != "where"}
-        rows = [name for role, name in chosen.items() if role == "where"]
-        updates |= picker_updates(inputs, [*columns], rows)
+    def _asking_updates(self, request: Request, error: ChoiceError) -> Values:
+        """Show what the rules of reading ask, and inputs for the answer."""
+        inputs, outputs = self._inputs, self._outputs
+        ways = [(in_words(way), json.dumps(way)) for way in error.ways]
+        updates = self._problem_updates(str(error)) | self._chosen_updates(request)
+        columns = [("none", ""), *((name, name) for name in error.columns)]
         updates |= {
-            component: updates[component] | {"value": chosen[role]}
-            for role, component in inputs.columns.items()
-            if role in chosen
+            outputs.asking: gr.update(visible=True),
+            inputs.ways: gr.update(choices=ways, value=None, visible=bool(ways)),
+            outputs.naming: gr.update(visible=bool(error.columns)),
+            inputs.correct: gr.update(visible=error.asks_correct),
         }
-        samples |= {"columns": chosen, "reading": example.reading}
-        request = make_request(self._space, example.checker, options, **samples)
-        return updates, request
-
-    def show_cancelled(self, shown: Shown, visitor: gr.Request) -> Values:
-        """Let the running request of a visitor end, and say so."""
-        problem = "The request was cancelled."
-        running = self._running.get(visitor.session_hash)
-        if running:
-            running.end(problem)
-        return self._problem_updates(problem, shown)
-
-    def show_samples(self, shown: Shown, selected: gr.SelectData) -> str:
-        """Show the samples of the question in the selected row."""
-        with shown_to_visitor():
-            answer = self._downloads.answer(shown.folder)
-        return samples_html(self._space, answer, int(selected.row_value[0]) - 1)
-
-    def show_order(self, shown: Shown, order: str) -> dict[str, Any]:
-        """Show the questions in another order."""
-        with shown_to_visitor():
-            answer = self._downloads.answer(shown.folder)
-        headers = question_headers(self._space, answer)
-        return {"headers": headers, "data": question_rows(self._space, answer, order)}
-
-    def show_source(self, source: str) -> Values:
-        """Show the component of the chosen source, and hide the others."""
-        components = self._inputs.by_source
-        return {
-            component: gr.update(visible=name == source) for name, component in components.items()
-        } | {self._inputs.reading: gr.update(visible=source != TABLE)}
-
-    def _answer_updates(
-        self,
-        request: Request,
-        answer: Answer,
-        fingerprint: str,
-        values: Values,
-        set_sliders: bool = False,
-    ) -> Values:
-        """Show an answer and the limited options that were used.
-
-        A slider that shows the right value is not set, because the visitor may be moving it.
-
-        Args:
-            request: the request.
-            answer: its answer.
-            fingerprint: that of the page.
-            values: what the inputs hold.
-            set_sliders: whether to set the sliders in any case.
-        """
-        view = make_view(self._space, request, answer, self._downloads)
-        updates = self._view_updates(view)
-        for control in self._space.controls:
-            if isinstance(control, Slider) and control.limited_by_samples:
-                component = self._inputs.controls[control.name]
-                update: dict[str, Any] = {"maximum": slider_maximum(control, answer)}
-                used = answer.options[control.name]
-                if set_sliders or values[component] != used:
-                    update["value"] = used
-                updates[component] = gr.update(**update)
-        if not request.columns:
-            updates |= picker_updates(self._inputs, ())
-        updates[self._inputs.shown] = Shown.of(fingerprint, request, answer, view.folder)
-        return updates | self._chart_updates(view.charts, answer, values[self._inputs.inches])
-
-    def _chart_updates(
-        self, charts: Sequence[Chart | None], answer: Answer, inches: float
-    ) -> Values:
-        """Draw the charts of an answer."""
-        if inches not in WIDTHS:
-            inches = DESKTOP
-        updates: Values = {}
-        for output, chart in zip(self._outputs.charts, charts, strict=True):
-            updates[output.column] = gr.update(visible=chart is not None)
-            if chart is not None:
-                updates[output.caption] = caption_html(chart)
-                updates[output.plot] = page_svg(draw(chart, answer, inches))
+        if error.columns:
+            for role, component in inputs.columns.items():
+                value = request.reading.get(role)
+                value = value if value in error.columns else ""
+                updates[component] = gr.update(choices=columns, value=value)
         return updates
 
-    def _no_updates(self) -> Values:
-        return {self._outputs.problem: gr.skip()}
-
-    def _progress_updates(self, progress: Progress | None) -> Values:
-        outputs = self._outputs
-        if progress is None:
-            return {outputs.progress: gr.skip()}
-        return {
-            outputs.problem: gr.update(visible=False),
-            outputs.working: gr.update(visible=True),
-            outputs.progress: progress_html(progress),
-            outputs.answer: gr.update(elem_classes=_PREVIOUS),
-            outputs.details: gr.update(elem_classes=_PREVIOUS),
+    def _chosen_updates(self, request: Request) -> Values:
+        """Show what was chosen about the samples, and ask no more."""
+        inputs, outputs = self._inputs, self._outputs
+        correct = {x: y for x, y in request.reading.items() if x.startswith("correct_")}
+        rest = {x: y for x, y in request.reading.items() if x not in correct}
+        ways = [{role: value} for role, value in rest.items()]
+        choices = [(in_words(way), json.dumps(way)) for way in ways]
+        updates: Values = {
+            outputs.asking: gr.update(visible=bool(request.reading)),
+            outputs.naming: gr.update(visible=False),
+            inputs.ways: gr.update(choices=[], value=None, visible=False),
+            inputs.correct: gr.update(value=_words_of_correct(correct), visible=bool(correct)),
+            inputs.chosen: gr.update(
+                choices=choices, value=[way for _, way in choices], visible=bool(choices)
+            ),
+            inputs.asked_for: request.fingerprint_of_samples(),
         }
+        return updates | dict.fromkeys(inputs.columns.values(), "")
 
-    def _view_updates(self, view: View) -> Values:
-        outputs = self._outputs
-        return {
-            outputs.problem: gr.update(visible=False),
-            outputs.working: gr.update(visible=False),
-            outputs.answer: gr.update(elem_classes=[], visible=True),
-            outputs.details: gr.update(elem_classes=[], visible=True),
-            outputs.link: view.link,
-            outputs.result: view.result,
-            outputs.table: view.table,
-            outputs.scores_file: view.scores_file,
-            outputs.code: view.code,
-            outputs.order: gr.update(choices=view.question_orders, value=view.question_orders[0]),
-            outputs.questions: {"headers": view.question_headers, "data": view.question_rows},
-            outputs.samples: "",
-        }
+    # --- Parts of an answer --------------------------------------------------------------------
 
-    def _problem_updates(self, problem: str, shown: Shown) -> Values:
-        """Show a problem above the previous answer, and remember that the answer is not valid."""
-        outputs = self._outputs
-        return {
-            outputs.problem: gr.update(value=problem_html(problem), visible=True),
-            outputs.working: gr.update(visible=False),
-            outputs.answer: gr.update(elem_classes=_PREVIOUS),
-            outputs.details: gr.update(elem_classes=_PREVIOUS),
-            self._inputs.shown: replace(shown, fingerprint=""),
-        }
+    def show_questions(self, folder: str, only: str) -> dict[str, Any]:
+        """Show the questions that a visitor selects."""
+        return question_table(self._space, self._answer(folder), only)
+
+    def show_samples(self, folder: str, selected: gr.SelectData) -> str:
+        """Show the samples of the question in the selected row."""
+        return samples_html(self._space, self._answer(folder), int(selected.row_value[0]) - 1)
+
+    def write_file(self, folder: str, choice: str) -> Any:
+        """Write the file that a visitor chooses."""
+        self._answer(folder)
+        return _file_update(Path(self._downloads.write(folder, choice)))
+
+    def _answer(self, folder: str) -> Answer:
+        try:
+            return self._downloads.answer(folder)
+        except ValueError as error:
+            raise gr.Error(escape(str(error)), print_exception=False) from error
 
 
-def _text_of(file: str) -> str:
-    """Return the content of a saved page; "" if it is too large to be one."""
-    if Path(file).stat().st_size > _MAX_PAGE:
-        return ""
-    return Path(file).read_text(encoding="ascii", errors="replace")
+def _file_update(file: Path) -> Any:
+    return gr.update(value=str(file), label=f"Download {file.name}")
+
+
+def _saved_page(files: tuple[str, ...]) -> str:
+    """Return what the only file holds if it is a saved page, and else ""."""
+    file = Path(files[0])
+    is_page = len(files) == 1 and file.suffix == ".txt" and file.stat().st_size <= 4 * MAX_BYTES
+    text = file.read_text(encoding="ascii", errors="replace") if is_page else ""
+    return text if is_saved_page(text) else ""
+
+
+def _correct_outcomes(text: str) -> Reading:
+    """Return the outcomes that are correct: words such as "A, B", or ">= 0.75".
+
+    Raises:
+        ValueError: if the least score is no number.
+    """
+    text = text.strip()
+    if not text:
+        return {}
+    if not text.startswith((">", "\N{GREATER-THAN OR EQUAL TO}")):
+        return {"correct_values": [word.strip() for word in text.split(",") if word.strip()]}
+    try:
+        return {"correct_at_least": float(text.lstrip(">=\N{GREATER-THAN OR EQUAL TO} "))}
+    except ValueError as error:
+        raise ValueError(f"The least score has to be a number: {text!r:.40} is none.") from error
+
+
+def _words_of_correct(reading: Reading) -> str:
+    if "correct_at_least" in reading:
+        return f">= {reading['correct_at_least']:g}"
+    return ", ".join(reading.get("correct_values", ()))

@@ -20,12 +20,8 @@ from .request import Answer
 from .sentences import number_range, scale_of
 
 PRINT = 3.3
-WIDTHS = PHONE, TABLET, DESKTOP = 3.3, 4.5, 6.6
+WIDTHS = {"narrow": 3.3, "wide": 6.0}
 """Widths in inches. The page scales charts to its own width."""
-
-NARROWEST, NARROW = 430, 600
-"""Widths of the column of the answer, in pixels, from which charts have the second and the third of
-these widths. So the text of charts is about as large as that around them."""
 
 _VEGA_LITE = altair.SCHEMA_VERSION.rpartition(".")[0]  # "v6.1" of "v6.1.0"
 
@@ -33,13 +29,19 @@ _VEGA_LITE = altair.SCHEMA_VERSION.rpartition(".")[0]  # "v6.1" of "v6.1.0"
 schemapi.disable_debug_mode()
 
 
-def draw(chart: Chart, answer: Answer, inches: float = PRINT) -> Figure:
-    """Return the figure of a chart, in percent where the sentences of the page are."""
+def draw(chart: Chart, answer: Answer, width: str = "") -> Figure:
+    """Return the figure of a chart, in percent where the sentences of the page are.
+
+    Args:
+        chart: the chart.
+        answer: the answer that it shows.
+        width: one of `WIDTHS`. Default: that of a column of a paper.
+    """
     function = getattr(charts, chart.function)
     arguments = chart_arguments(chart, answer)
     if "labels" in inspect.signature(function).parameters:
         arguments["labels"] = answer.questions.names
-    figure = function(_results(chart, answer), **arguments, width=inches)
+    figure = function(_results(chart, answer), **arguments, width=WIDTHS.get(width, PRINT))
     return figure.in_percent() if scale_of(answer.runs).percent else figure
 
 
@@ -56,17 +58,17 @@ def page_svg(figure: Figure) -> str:
     """Return a figure as the SVG of a page, which needs no script in the browser.
 
     The style sheet of the page scales it to the width of the page, and adapts it to dark mode.
-    Marks with a tooltip are described by its lines, which page.js shows.
+    Marks with a tooltip are described by its lines, which browsers show as their title.
     """
     spec = figure.to_dict(validate=False)
     spec["background"] = "transparent"
     _describe_marks(spec)
     svg = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
     described = f'<svg role="graphics-document" aria-label="{html.escape(spec["description"])}"'
-    # `gr.HTML` would take braces and dollar signs in labels for those of a template.
     svg = svg.replace("<svg", described, 1)
-    svg = re.sub(r"[{}$]", lambda found: f"&#{ord(found[0])};", svg)
-    return f'<div class="chart">{svg}</div>'
+    svg = re.sub(r'<path (aria-label="([^"]*)"[^>]*)/>', r"<path \1><title>\2</title></path>", svg)
+    # `gr.HTML` would take braces and dollar signs in labels for those of a template.
+    return re.sub(r"[{}$]", lambda found: f"&#{ord(found[0])};", svg)
 
 
 def _describe_marks(part: Any) -> None:

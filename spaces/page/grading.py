@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 from at_k.core.checking import CheckCache, Checked, Checking
-from at_k.core.checks import InputError, Place, RunName, short
 from at_k.core.columns import from_numpy
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.samples import Labels
@@ -80,30 +79,9 @@ def grade_samples(
         checker: the name of the checker, which is not used for samples without references.
         executor: what checks samples, or None.
         labels: labels that stand for outcomes, and the number of each.
-
-    Raises:
-        ValueError: if a sample is neither checked nor an outcome.
     """
-    for label, run in samples.items():
-        if "references" not in run and isinstance(run["predictions"], list):
-            _require_outcomes(run["predictions"], label, labels)
     parsed = [parse_run(label, run, labels) for label, run in samples.items()]
     return grade_runs(parsed, Checking(checker, executor=executor, labels=labels))
-
-
-def _require_outcomes(predictions: list[Any], label: str, labels: Labels | None) -> None:
-    """Raise a ValueError for the first text that stands for no outcome."""
-    for question, row in enumerate(predictions):
-        for place, sample in enumerate(row if isinstance(row, list) else ()):
-            if isinstance(sample, str) and sample not in (labels or ()):
-                rest = ". Without references, samples are outcomes, such as 0 and 1."
-                if labels:
-                    rest = f", and not one of {', '.join(labels)}."
-                raise InputError(
-                    RunName(f"{label}: "),
-                    Place("predictions", question, place),
-                    f" is {short(sample)}, not a number{rest}",
-                )
 
 
 def samples_for(computation: Computation, samples: Samples, run: Run) -> SampledQuestions:

@@ -2,47 +2,57 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
-from collections.abc import Callable
 from inspect import Parameter, Signature
+from pathlib import Path
+from typing import Any, Literal
 
+import at_k
 import gradio as gr
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
+from .asking import is_reading
 from .controls import Choice, Control, Slider
 from .downloads import Downloads, result_dict
-from .events import connect_events
-from .figures import DESKTOP, draw
-from .files import PAGE
-from .input_layout import table_with_headers
-from .layout import build_layout, title_html
-from .opening import Opening
-from .pasted import as_csv
-from .refusals import API_NAME, Page, Refusals
-from .request import make_request
+from .events import connect_events, shown_values
+from .layout import build_layout
+from .received import MAX_BYTES
+from .request import ChoiceError, make_request
+from .samples import MAX_SAMPLES
 from .scoring import preload, score
-from .space import CHECKERS, Options, Space
-from .view import make_view, notes_of
+from .sharing import example_request
+from .space import CHECKERS, Space
+
+_PAGE = Path(__file__).resolve().parent
 
 
 def serve(space: Space) -> None:
     """Serve the page and the API of a Space until the process ends."""
-    os.chdir(PAGE.parent)  # worker processes import the package `page` from here
+    os.chdir(_PAGE.parent)  # worker processes import the package `page` from here
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that temporary folders are removed
-    page = build_page(space)
-    opening = Middleware(Opening, config=page.config, title=title_html(space))
-    page.queue(max_size=200, default_concurrency_limit=64).launch(
+    script = (_PAGE / "page.js").read_text(encoding="utf-8")
+    build_page(space).queue(max_size=200, default_concurrency_limit=64).launch(
         max_threads=80,
-        app_kwargs={"middleware": [Middleware(Refusals), opening]},
+        max_file_size=MAX_BYTES,
+        allowed_paths=[str(Path(at_k.__file__).parent / "samples")],
+        app_kwargs={"middleware": [Middleware(GZipMiddleware, compresslevel=6)]},
         theme=gr.themes.Default(
             primary_hue="blue",
             font=["ui-sans-serif", "system-ui", "sans-serif"],
             font_mono=["ui-monospace", "Consolas", "monospace"],
-        ).set(body_text_color_subdued="*neutral_600", block_info_text_color="*neutral_600"),
-        css_paths=[PAGE / "page.css"],
+        ).set(
+            body_text_color_subdued="*neutral_600",
+            block_info_text_color="*neutral_600",
+            button_primary_background_fill="*primary_600",
+        ),
+        css_paths=[_PAGE / "page.css"],
+        head=f"<script>{script}page.maxBytes = {MAX_BYTES};</script>",
         footer_links=["api"],
+        run_history=False,
         ssr_mode=False,
         state_session_capacity=1_000,
     )
@@ -50,38 +60,31 @@ def serve(space: Space) -> None:
 
 def build_page(space: Space) -> gr.Blocks:
     """Return the page of a Space, with the first example on it."""
-    example = space.examples[0]
-    options: Options = {control.name: control.value for control in space.controls}
-    options |= example.options
-    table = table_with_headers(space, example)
-    request = make_request(space, example.checker, options, table=table)
+    request = example_request(space, space.examples[0])
     preload(space)
     answer = score(request)
     downloads = Downloads(space)
-    view = make_view(space, request, answer, downloads)
-    figures = [draw(chart, answer, DESKTOP) if chart else None for chart in view.charts]
-    with Page(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
-        layout = build_layout(space, request, answer, view, figures)
-        connect_events(space, blocks, layout, downloads, answer)
-        gr.api(scores_endpoint(space), api_name=API_NAME)
+    shown = shown_values(space, request, answer, downloads, ["narrow", "wide"])
+    with gr.Blocks(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
+        layout = build_layout(space, request, shown)
+        connect_events(space, blocks, layout, downloads)
+        connect_api(space)
     return blocks
 
 
-def scores_endpoint(space: Space) -> Callable[..., dict]:
-    """Return the function that the API offers, which has a parameter for each option of the page.
-
-    Clients use the names of its parameters, and Gradio shows its docstring.
-    """
+def connect_api(space: Space) -> None:
+    """Offer the function `scores` to programs, with a parameter for each option of the page."""
     options = {control.name: control for control in space.controls}
-    described = "\n".join(f"    {name}: {_described(each)}." for name, each in options.items())
+    defaults = {"checker": "exact_match", **{x.name: x.value for x in space.controls}}
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    types: dict[str, Any] = {name: type(value) for name, value in defaults.items()}
+    types |= {x.name: Literal[tuple(x.choices)] for x in space.controls if isinstance(x, Choice)}
+    types |= {"checker": Literal[CHECKERS], "reading": dict}
     parameters = [
-        Parameter("samples", Parameter.POSITIONAL_OR_KEYWORD, annotation=str),
+        Parameter("samples", kind, annotation=str),
         *(
-            Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value, annotation=type(value))
-            for name, value in (
-                ("checker", "exact_match"),
-                *((name, each.value) for name, each in options.items()),
-            )
+            Parameter(name, kind, default=defaults.get(name, {}), annotation=types[name])
+            for name in (*defaults, "reading")
         ),
     ]
 
@@ -89,26 +92,37 @@ def scores_endpoint(space: Space) -> Callable[..., dict]:
         try:
             if not isinstance(samples, str):
                 raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")
-            given = dict(zip(options, values, strict=True))
-            request = make_request(space, checker, given, text=samples)
+            *of_options, reading = values
+            if not (isinstance(reading, dict) and is_reading(reading)):
+                raise ValueError("reading must be an object, such as {'missing': 'drop'}.")
+            given = dict(zip(options, of_options, strict=True))
+            request = make_request(space, checker, given, text=samples, reading=reading)
             answer = score(request)
-            return result_dict(space, answer) | {"notes": notes_of(space, request, answer)}
+            return result_dict(space, answer) | {"notes": answer.notes}
         except ValueError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+            remedy = _remedy(error) if isinstance(error, ChoiceError) else ""
+            raise gr.Error(f"{error}{remedy}", print_exception=False) from error
 
-    example = as_csv((space.examples[0].table or [])[:2]).strip()
-    scores.__doc__ = (
-        f"Score samples, such as client.predict({example!r}, api_name='/{API_NAME}').\n\n"
-        "Args:\n"
-        "    samples: text: a table, rows of outcomes, JSON Lines or JSON.\n"
-        f"    checker: what compares samples with references: {', '.join(CHECKERS)}.\n"
-        f"{described}\n\n"
-        "Returns:\n"
-        "    A dict with the scores and their limits, the samples as they were read, and notes.\n"
-    )
-    scores.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": dict}
+    scores.__annotations__ = {x.name: x.annotation for x in parameters} | {"return": dict}
     scores.__signature__ = Signature(parameters, return_annotation=dict)  # type: ignore[attr-defined]
-    return scores
+    example = "\n".join(space.examples[0].text.splitlines()[:2])
+    described = "; ".join(f"{name}: {_described(each)}" for name, each in options.items())
+    description = (
+        f"Scores samples, such as client.predict({example!r}, api_name='/scores'). samples: text: "
+        f"a table, rows of outcomes, JSON Lines or JSON, at most {MAX_SAMPLES:,} samples; checker: "
+        f"what compares samples with references; {described}; reading: arguments of at_k.read that "
+        f"say how the samples are read, such as {{'missing': 'drop'}}: an error names what is "
+        f"needed. Returns the scores and their limits, the samples as they were read, and notes."
+    )
+    gr.api(scores, api_name="scores", api_description=description)
+
+
+def _remedy(error: ChoiceError) -> str:
+    """Return what a client can give as reading, as the end of a message."""
+    ways = [json.dumps(way) for way in error.ways]
+    ways += ['{"predictions": .., "references": ..}'] * bool(error.columns)
+    ways += ['{"correct_values": [..]}'] * error.asks_correct
+    return f" Give reading={' or '.join(ways)}."
 
 
 def _described(control: Control) -> str:

@@ -1,46 +1,88 @@
-"""The components of a page, and where they are."""
+"""The components of a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
 from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
-from at_k.charts.figure import Figure
-from gradio.blocks import Block
+from gradio.components import Component
 
-from .charts import Chart
-from .downloads import CHART_FORMATS
-from .figures import page_svg
-from .input_layout import Inputs, build_inputs
-from .links import links
-from .markup import caption_html
-from .request import Answer, Request
-from .score_tables import FORMATS
-from .space import Space
-from .texts import html_of
-from .view import View
+from .answer_html import html_of
+from .asking import ROLES
+from .controls import Choice, Control, TextField
+from .question_table import ALL, FILTERS
+from .received import MAX_BYTES
+from .request import Request
+from .samples import MAX_SAMPLES
+from .space import CHECKERS, TITLES, Space
+
+TEXT, FILES = "Paste", "Files"
+COPY_LINK = "Copy link"
+
+_REPOSITORY = "https://github.com/evaluate-at-k/evaluate-at-k"
+_STATES = {
+    "changed": "The inputs have changed since. Press Score.",
+    "scoring": "Computing ..",
+    "stopped": "Stopped: these inputs have no result yet.",
+    "failed": "There is no result: the server did not answer. Press Score to try again.",
+    "large": f"The file is too large: at most {MAX_BYTES // 1_000_000} MB are read.",
+}
+"""What is said instead of a result. The script of the page sets the state."""
 
 
 @dataclass(frozen=True)
-class ChartOutput:
-    """The components that show a chart.
+class Inputs:
+    """The components that hold a request.
 
     Attributes:
-        column: what holds them. Hidden if the runs do not have this chart.
-        caption: the title and the explanation.
-        plot: the chart.
-        buttons: a button for each format of files.
+        is_narrow: whether charts are drawn for a phone. The script of the page says so.
+        address: what the address has after its path when the page opens, from the script too.
+        source: the choice between `text` and `files`.
+        text, files: the samples.
+        checker: the choice of the checker.
+        controls: the component of each option, by its name.
+        ways: the choices that the rules of reading need, if they need one.
+        chosen: what was chosen of these.
+        columns: the column of each role, if they have no usual names.
+        correct: the outcomes that are correct, if they are other words or scores.
+        asked_for: the fingerprint of the samples for which these were chosen.
+        lowered: for each option that was lowered to the number of samples, the value that was used
+            and the one that was requested.
     """
 
-    column: gr.Column
-    caption: gr.HTML
-    plot: gr.HTML
-    buttons: dict[str, gr.Button]
+    is_narrow: gr.Checkbox
+    address: gr.Textbox
+    source: gr.Radio
+    text: gr.Textbox
+    files: gr.File
+    checker: gr.Radio
+    controls: dict[str, gr.Number | gr.Slider | gr.Radio | gr.Textbox]
+    ways: gr.Radio
+    chosen: gr.CheckboxGroup
+    columns: dict[str, gr.Dropdown]
+    correct: gr.Textbox
+    asked_for: gr.State
+    lowered: gr.State
 
-    def components(self) -> list[Block]:
-        """Return those that an answer updates."""
-        return [self.column, self.caption, self.plot]
+    @property
+    def answers(self) -> list[Component]:
+        """Those that answer what the rules of reading ask."""
+        return [
+            self.ways,
+            self.chosen,
+            *self.columns.values(),
+            self.correct,
+            self.asked_for,
+            self.lowered,
+        ]
+
+    @property
+    def components(self) -> set[Component]:
+        """All of them."""
+        samples = {self.source, self.text, self.files, self.checker}
+        return {self.is_narrow, self.address, *samples, *self.controls.values(), *self.answers}
 
 
 @dataclass(frozen=True)
@@ -48,43 +90,45 @@ class Outputs:
     """The components that show an answer, or why there is none.
 
     Attributes:
-        problem: why there is no new answer. Hidden if there is one.
-        working: the column with the progress and a button to cancel. Hidden if nothing is checked.
-        progress: how much is checked.
-        answer: the column with the result and the first chart.
-        details: the column with everything else.
+        problem: why there is no answer.
+        asking: the column with the inputs that answer what the rules of reading ask.
+        naming: the row with the columns to choose.
+        answer, details: the columns with the answer.
+        working: where the progress is shown.
         result: the result in words.
-        charts: the charts, in the order of the Space.
-        table: the table of scores.
-        scores_file: the button that downloads the scores.
-        code: the Python code.
-        order: the choice of the order of questions.
-        questions: the table of questions.
+        first_chart, scores, charts, code: parts of the details.
+        only: which questions are shown.
+        questions: the questions and their samples.
         samples: the samples of the question that the visitor selects.
-        link: a hidden field with what a link to this answer has after "#".
+        download: the choice of what to download.
+        file: the button that downloads it.
+        copy_link: the button that copies the address of the result.
+        folder: the folder of the answer, see `Downloads`.
     """
 
     problem: gr.HTML
-    working: gr.Column
-    progress: gr.HTML
+    asking: gr.Column
+    naming: gr.Row
     answer: gr.Column
     details: gr.Column
+    working: gr.HTML
     result: gr.HTML
-    charts: list[ChartOutput]
-    table: gr.HTML
-    scores_file: gr.DownloadButton
+    first_chart: gr.HTML
+    scores: gr.HTML
+    charts: gr.HTML
     code: gr.HTML
-    order: gr.Radio
+    only: gr.Radio
     questions: gr.Dataframe
     samples: gr.HTML
-    link: gr.Textbox
+    download: gr.Dropdown
+    file: gr.DownloadButton
+    copy_link: gr.Button
+    folder: gr.State
 
-    def components(self) -> list[Block]:
-        """Return all of them."""
-        charts = [part for chart in self.charts for part in chart.components()]
-        columns = [self.problem, self.working, self.progress, self.answer, self.details]
-        results = [self.result, *charts, self.table, self.scores_file, self.code]
-        return [*columns, *results, self.order, self.questions, self.samples, self.link]
+    @property
+    def components(self) -> set[Any]:
+        """Those that a request updates."""
+        return {*vars(self).values()} - {self.working}
 
 
 @dataclass(frozen=True)
@@ -93,140 +137,102 @@ class Layout:
 
     Attributes:
         examples: the button of each example.
-        open_page: the button that opens a saved page.
-        copy_link: the button that copies a link.
-        save_page: the button that saves the page as a file.
-        shared: says what the last two did.
-        copy_code: the button that copies the Python code.
-        copied_code: says what it did.
-        inputs: the components that hold a request.
-        outputs: the components that show an answer.
-        cancel: the button that ends a request.
-        table_buttons: the button of each format of the table of scores.
-        file: a hidden button that downloads a file after it is written.
+        inputs, outputs: the components that hold a request, and that show its answer.
+        score, stop: the buttons that begin and end a request.
     """
 
     examples: list[gr.Button]
-    open_page: gr.UploadButton
-    copy_link: gr.Button
-    save_page: gr.Button
-    shared: gr.HTML
-    copy_code: gr.Button
-    copied_code: gr.HTML
     inputs: Inputs
     outputs: Outputs
-    cancel: gr.Button
-    table_buttons: dict[str, gr.Button]
-    file: gr.DownloadButton
+    score: gr.Button
+    stop: gr.Button
 
 
-def build_layout(
-    space: Space, request: Request, answer: Answer, view: View, figures: Sequence[Figure | None]
-) -> Layout:
-    """Create the components of a page in the current `gr.Blocks`, with the first example on it.
+def build_layout(space: Space, request: Request, shown: dict[str, Any]) -> Layout:
+    """Create the components of a page in the current `gr.Blocks`.
 
     Args:
         space: the description of the Space.
         request: the request of the first example.
-        answer: its scores.
-        view: what is shown for them.
-        figures: the charts.
+        shown: the values of the components of its answer, by their names in `Outputs`.
     """
-    parts = list(zip(range(1, len(figures) + 1), view.charts, figures, strict=True))
-    with gr.Column(elem_id="head"):
-        gr.HTML(title_html(space), elem_id="summary")
-        with gr.Row(elem_id="examples"):
-            examples = [gr.Button(example.name, size="sm") for example in space.examples]
-            open_page = gr.UploadButton(
-                "Open a saved page", size="sm", file_types=[".txt"], elem_id="open-page"
-            )
+    is_narrow = gr.Checkbox(visible=False)
+    address = gr.Textbox(visible=False)
+    gr.HTML(title_html(space), elem_id="summary")
+    with gr.Row(elem_id="examples"):
+        examples = [gr.Button(example.name, size="sm") for example in space.examples]
     with gr.Row(elem_id="body"):
+        with gr.Column(elem_id="top"):
+            states = "".join(f'<p class="{x}">{text}</p>' for x, text in _STATES.items())
+            gr.HTML(f'<div role="status">{states}</div>', elem_id="state")
+            working = gr.HTML(elem_id="working")
+            stop = gr.Button("Stop", size="sm", elem_id="stop")
+            problem = gr.HTML(visible=False, elem_id="problem")
+            asking, naming, answers = _answers_of_questions()
+            with gr.Column(elem_id="answer") as answer:
+                result = gr.HTML(shown["result"], elem_id="result")
         with gr.Column(elem_id="inputs"):
-            inputs = build_inputs(space, request, answer, view)
-        with gr.Column(elem_id="answer"):
-            problem = gr.HTML(visible=False)
-            with gr.Column(visible=False, elem_id="working") as working:
-                progress = gr.HTML()
-                cancel = gr.Button("Cancel", size="sm")
-            with gr.Column(elem_id="result") as answer_column:
-                result = gr.HTML(view.result)
-                with gr.Row(elem_classes="files"):
-                    copy_link = gr.Button("Copy link", size="sm", elem_id="copy-link")
-                    save_page = gr.Button("Save page", size="sm", elem_id="save-page")
-                    link = gr.Textbox(view.link, visible="hidden", elem_id="link")
-                shared = gr.HTML(elem_id="shared", elem_classes="shared")
-                charts = [_chart_output(*parts[0])]
+            inputs, score = _inputs(space, request, (is_narrow, address), answers)
         with gr.Column(elem_id="details") as details:
-            table = gr.HTML(view.table)
-            with gr.Row(elem_classes="files"):
-                scores_file = gr.DownloadButton(
-                    "Scores as JSON", view.scores_file, size="sm", elem_id="json"
-                )
-                table_buttons = {
-                    name: gr.Button(
-                        f"Scores as {name}", size="sm", elem_id=f"scores-{name.lower()}"
-                    )
-                    for name in FORMATS
-                }
-                file = gr.DownloadButton(visible="hidden", elem_id="file")
-            charts += [_chart_output(*part) for part in parts[1:]]
-            note = f"Select a row to see its {space.cell_noun}s."
-            head = f'<h2>{space.row_noun.capitalize()}s</h2><p class="caption">{note}</p>'
-            gr.HTML(head)
-            order = gr.Radio(
-                view.question_orders,
-                value=view.question_orders[0],
-                label=f"Order of the {space.row_noun}s",
+            first_chart = gr.HTML(shown["first_chart"], elem_classes="charts")
+            scores = gr.HTML(shown["scores"])
+            gr.HTML(
+                f'<h2>{space.row_noun.capitalize()}s</h2><p class="caption">Select a row to read '
+                f"its {space.cell_noun}s in full.</p>"
+            )
+            only = gr.Radio(
+                list(FILTERS),
+                value=ALL,
+                label=f"Which {space.row_noun}s",
                 show_label=False,
                 container=False,
-                elem_id="order",
+                visible=space.has_references,
+                elem_id="only",
             )
             questions = gr.Dataframe(
-                view.question_rows,
-                headers=view.question_headers,
+                shown["questions"]["data"],
+                headers=shown["questions"]["headers"],
                 interactive=False,
-                max_height=300,
+                max_height=320,
                 show_label=False,
+                buttons=[],
                 elem_id="questions",
             )
             samples = gr.HTML(elem_id="samples")
-            gr.HTML("<h2>Python code for these scores and charts</h2>")
-            code = gr.HTML(view.code, elem_id="code")
-            with gr.Row(elem_classes="files"):
-                copy_code = gr.Button("Copy code", size="sm", elem_id="copy-code")
-            copied_code = gr.HTML(elem_classes="shared")
-    gr.HTML(html_of(f"## What it measures\n{space.about}"), elem_id="about")
-    gr.HTML(html_of(links(space.metric)), elem_id="links")
+            charts = gr.HTML(shown["charts"], elem_classes="charts")
+            code = gr.HTML(shown["code"], elem_id="code")
+            with gr.Row(elem_id="downloads"):
+                download = gr.Dropdown(
+                    shown["download"],
+                    value=shown["download"][0],
+                    label="Download",
+                    filterable=False,
+                    elem_id="download",
+                )
+                file = gr.DownloadButton("Download", shown["file"], size="sm", elem_id="file")
+                copy_link = gr.Button(COPY_LINK, size="sm", elem_id="copy-link")
+    gr.HTML(html_of(f"## What it measures\n{space.about}\n\n{_links(space)}"), elem_id="about")
     outputs = Outputs(
         problem=problem,
-        working=working,
-        progress=progress,
-        answer=answer_column,
+        asking=asking,
+        naming=naming,
+        answer=answer,
         details=details,
+        working=working,
         result=result,
+        first_chart=first_chart,
+        scores=scores,
         charts=charts,
-        table=table,
-        scores_file=scores_file,
         code=code,
-        order=order,
+        only=only,
         questions=questions,
         samples=samples,
-        link=link,
-    )
-    return Layout(
-        examples=examples,
-        open_page=open_page,
-        copy_link=copy_link,
-        save_page=save_page,
-        shared=shared,
-        copy_code=copy_code,
-        copied_code=copied_code,
-        inputs=inputs,
-        outputs=outputs,
-        cancel=cancel,
-        table_buttons=table_buttons,
+        download=download,
         file=file,
+        copy_link=copy_link,
+        folder=gr.State(shown["folder"]),
     )
+    return Layout(examples, inputs, outputs, score, stop)
 
 
 def title_html(space: Space) -> str:
@@ -234,15 +240,102 @@ def title_html(space: Space) -> str:
     return html_of(f"# {space.title}\n{space.summary}")
 
 
-def _chart_output(number: int, chart: Chart | None, figure: Figure | None) -> ChartOutput:
-    with gr.Column(visible=chart is not None, elem_classes="chart-column") as column:
-        caption = gr.HTML(chart and caption_html(chart))
-        plot = gr.HTML(figure and page_svg(figure))
-        with gr.Row(elem_classes="files"):
-            buttons = {
-                name: gr.Button(
-                    f"Chart as {name.upper()}", size="sm", elem_id=f"chart-{number}-{name}"
-                )
-                for name in CHART_FORMATS
+def _answers_of_questions() -> tuple[gr.Column, gr.Row, dict[str, Any]]:
+    """Create the inputs that answer what the rules of reading ask, in a hidden column."""
+    with gr.Column(visible=False, elem_id="asking") as asking:
+        ways = gr.Radio([], label="Choose one", visible=False, elem_id="ways")
+        with gr.Row(visible=False, elem_id="naming") as naming:
+            columns = {
+                role: gr.Dropdown([("none", "")], value="", label=label, elem_id=f"column-{role}")
+                for role, label in ROLES.items()
             }
-    return ChartOutput(column, caption, plot, buttons)
+        correct = gr.Textbox(
+            label="Correct outcomes",
+            info="separated by commas, such as A, B; or the least score, such as >= 0.75",
+            visible=False,
+            elem_id="correct",
+        )
+        chosen = gr.CheckboxGroup([], label="You have chosen", visible=False, elem_id="chosen")
+    answers = {"ways": ways, "chosen": chosen, "columns": columns, "correct": correct}
+    return asking, naming, answers
+
+
+def _inputs(
+    space: Space, request: Request, from_script: tuple[Any, Any], answers: dict[str, Any]
+) -> tuple[Inputs, gr.Button]:
+    """Create the components that hold a request, and the button that scores it."""
+    cell = space.cell_noun
+    source = gr.Radio(
+        [TEXT, FILES], value=TEXT, label=f"{cell.capitalize()}s", elem_id="source", min_width=100
+    )
+    text = gr.Textbox(
+        request.text,
+        lines=6,
+        max_lines=6,
+        label="A table, rows of outcomes, JSON, or the name of a dataset on the Hub",
+        elem_id="text",
+    )
+    files = gr.File(
+        file_count="multiple",
+        label=f"One file, or up to {space.max_files} to compare, or a saved page",
+        visible=False,
+        height=150,
+        elem_id="files",
+    )
+    programs = " Programs are not run here." if space.has_references else ""
+    gr.HTML(
+        f"<p>At most {MAX_BYTES // 1_000_000} MB and {MAX_SAMPLES:,} {cell}s.{programs}</p>",
+        elem_id="limits",
+    )
+    checker = gr.Radio(
+        list(CHECKERS),
+        value=request.checker,
+        label="Checker",
+        info=f"how a {cell} is compared with its reference",
+        visible=space.has_references,
+        elem_id="checker",
+    )
+    score = gr.Button("Score", variant="primary", elem_id="score")
+    controls = {x.name: _control(x, request.raw_options[x.name]) for x in space.controls}
+    inputs = Inputs(
+        *from_script,
+        source,
+        text,
+        files,
+        checker,
+        controls,
+        **answers,
+        asked_for=gr.State(""),
+        lowered=gr.State({}),
+    )
+    return inputs, score
+
+
+def _control(control: Control, value: Any) -> gr.Number | gr.Slider | gr.Radio | gr.Textbox:
+    about: dict[str, Any] = {"label": control.label, "info": control.info, "elem_id": control.name}
+    if isinstance(control, Choice):
+        choices = [(text, name) for name, text in control.choices.items()]
+        return gr.Radio(choices, value=value, **about)
+    if isinstance(control, TextField):
+        return gr.Textbox(value, **about)
+    if control.limited_by_samples:
+        return gr.Number(value, **about)
+    limits = control.minimum, control.maximum
+    return gr.Slider(*limits, value, step=control.step, buttons=[], **about)
+
+
+def _links(space: Space) -> str:
+    """Return a sentence with links to the other metrics and the package, in Markdown.
+
+    On the Hub, the other metrics are Spaces of the same owner. Elsewhere, the links lead to their
+    cards.
+    """
+    owner = os.environ.get("SPACE_ID", "").rpartition("/")[0]
+    pages = (
+        f"https://huggingface.co/spaces/{owner}" if owner else f"{_REPOSITORY}/tree/main/metrics"
+    )
+    others = [
+        f"[{title}]({pages}/{name})" for name, title in TITLES.items() if name != space.metric
+    ]
+    package = f"[evaluate-at-k]({_REPOSITORY})"
+    return f"Other metrics: {', '.join(others)}. Package, command and charts: {package}."

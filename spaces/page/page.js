@@ -1,77 +1,89 @@
-() => {
-  document.documentElement.classList.remove("mounting");
-  // Mark the result as the previous one, from a change of the inputs until the next one is there.
-  const body = document.querySelector("#body");
-  const update = () => {
-    // Gradio shows the state of the last request beside the sentence, and hides it at the end.
-    const waits = body.querySelector("#result [data-testid=status-tracker].minimal:not(.hide)");
-    const busy = String(Boolean(waits));
-    body.querySelectorAll("#result, #details").forEach((result) => {
-      if (result.ariaBusy !== busy) result.ariaBusy = busy;
-    });
+// Says whether the result belongs to the inputs. The style sheet shows the state of the page.
+// It is "" if the result does. Each change of an input gives the inputs a new version.
+const page = (() => {
+  const root = document.documentElement;
+  let version = 0; // of the inputs
+  let asked = 0; // the version that was sent
+  let active = 0; // the number of requests without an answer
+  const show = (state) => {
+    root.dataset.state = state;
+    for (const id of ["answer", "details"]) {
+      const part = document.getElementById(id);
+      if (part) part.inert = state !== "";
+    }
   };
-  // The elements are in the order in which they are seen, for the focus and for screen readers.
-  // Gradio removes the details with all that it finds before them: nothing is put there.
-  const [inputs, answer] = ["inputs", "answer"].map((id) => document.getElementById(id));
-  const isWide = matchMedia("(min-width: 900px)"); // as in page.css
-  const arrange = () => (isWide.matches ? inputs.after(answer) : inputs.before(answer));
-  isWide.addEventListener("change", arrange);
-  arrange();
-
-  let isPlanned = false; // An answer changes hundreds of elements: look once for each frame.
-  const plan = () => {
-    if (isPlanned) return;
-    isPlanned = true;
-    requestAnimationFrame(() => {
-      isPlanned = false;
-      update();
-    });
+  const settle = (state) => {
+    active -= 1;
+    if (active > 0) return;
+    if (asked === version) show(state);
+    else if (root.dataset.state === "scoring") show("changed");
   };
-  const changes = { attributeFilter: ["class"], childList: true, subtree: true };
-  new MutationObserver(plan).observe(body, changes);
-  update();
-
-  // The lines that describe a mark of a chart are its tooltip.
-  const tooltip = document.body.appendChild(document.createElement("div"));
-  tooltip.id = "tooltip";
-  tooltip.hidden = true;
-  document.addEventListener("pointerover", (event) => {
-    const mark = event.target.closest(".chart [role=graphics-symbol][aria-label]");
-    tooltip.hidden = !mark;
-    if (!mark) return;
-    tooltip.textContent = mark.ariaLabel;
-    const place = mark.getBoundingClientRect();
-    const left = Math.min(place.right + 8, innerWidth - tooltip.offsetWidth - 8);
-    tooltip.style.left = `${scrollX + Math.max(8, left)}px`;
-    tooltip.style.top = `${scrollY + place.bottom + 8}px`;
-  });
-
-  // Charts are drawn for the width of the page.
-  const field = document.querySelector("#inches input");
-  let planned;
-  addEventListener("resize", () => { // once the visitor has let go of the border of the window
-    clearTimeout(planned);
-    planned = setTimeout(() => {
-      const inches = String(%(inches)s);
-      if (field.value === inches) return;
-      field.value = inches;
-      field.dispatchEvent(new Event("input", { bubbles: true }));
-    }, 200);
-  });
-  // A link that is pasted into the address of an open page.
-  addEventListener("hashchange", () => location.reload());
-
-  // Gradio cannot paste several cells. Pass them on with the selected cell to a hidden field.
-  document.addEventListener("paste", (event) => {
-    const cell = event.target.closest("#table [data-row]");
-    const text = event.clipboardData.getData("text");
-    const isEdited = event.target.matches("textarea, input");
-    if (!cell || !text || (isEdited && !/[\t\n]/.test(text.trim()))) return;
-    event.preventDefault();
-    if (isEdited) event.target.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
-    const [row, column] = [Number(cell.dataset.row), Number(cell.dataset.col)];
-    const field = document.querySelector("#pasted textarea, #pasted input");
-    field.value = JSON.stringify({ row, column, text, time: Date.now() });
-    field.dispatchEvent(new Event("input", { bubbles: true }));
-  });
-}
+  const begin = (values, scrolls) => {
+    version += 1;
+    asked = version;
+    active += 1;
+    show("scoring");
+    const top = document.getElementById("top");
+    if (scrolls && top.getBoundingClientRect().top < 0) top.scrollIntoView();
+    return [innerWidth < 600, ...values.slice(1)]; // as in page.css
+  };
+  const isOpened = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
+  const open = (values) => {
+    const [isNarrow, , ...rest] = isOpened() ? begin(values) : values;
+    if (!isOpened()) {
+      active += 1;
+      show("");
+    }
+    const address = location.hash.length > 1 ? location.hash : location.search;
+    return [isNarrow, address, ...rest];
+  };
+  const mark = (state) => {
+    version += 1;
+    show(state || (active > 0 ? "scoring" : "changed"));
+  };
+  const stop = () => {
+    version += 1;
+    show("stopped");
+  };
+  const done = (result, problem) => {
+    // The elements are drawn in the next frame.
+    requestAnimationFrame(() => requestAnimationFrame(() => settle("")));
+    const link = problem ? null : /data-link="([\w=-]*)"/.exec(result);
+    const hash = link && link[1] ? `#${link[1]}` : "";
+    if (asked !== version || !asked || hash === location.hash) return [];
+    history.pushState(null, "", `${location.pathname}${location.search}${hash}`);
+    return [];
+  };
+  const copyLink = async () => {
+    const isLink = location.hash.length > 1;
+    try {
+      await navigator.clipboard.writeText(location.href);
+    } catch { // the page is in a frame, or not served by https
+      prompt("Copy this link:", location.href);
+    }
+    return isLink ? "The link is copied" : "Copied, without the samples: they are too large";
+  };
+  // At the key that moves the focus, a list of Gradio would open again after it is closed.
+  const leave = (event) => {
+    if (event.key === "Tab" && event.target.role === "combobox") event.stopPropagation();
+  };
+  addEventListener("keydown", leave, true);
+  // A file that is too large is refused before it is sent.
+  const receive = (event) => {
+    const files = [...(event.dataTransfer || event.target).files];
+    if (!event.target.closest("#files") || !files.length) return;
+    const isLarge = files.some((file) => file.size > page.maxBytes);
+    if (isLarge) event.stopImmediatePropagation();
+    if (isLarge) event.preventDefault();
+    mark(isLarge ? "large" : "");
+  };
+  // Gradio's own event does not follow a text that is pasted into a field.
+  const change = (event) => event.target.closest("#inputs, #asking") && mark();
+  addEventListener("input", change, true);
+  addEventListener("drop", receive, true);
+  addEventListener("change", (event) => event.target.files && receive(event), true);
+  // Back and forward, and a link that is pasted into the address of an open page.
+  addEventListener("popstate", () => location.reload());
+  if (isOpened()) root.dataset.state = "scoring";
+  return { begin, open, mark, stop, done, fail: () => settle("failed"), copyLink };
+})();

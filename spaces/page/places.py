@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
 
+REWARDS = " (the pages Max@k and Bayes@N score rewards)"
+_IN_PYTHON = " (max_at_k and bayes_at_n take rewards, as floats such as -1.0)"
 _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
 
 
@@ -13,7 +13,6 @@ def in_words(
     error: Exception,
     row: str,
     cell: str,
-    numbers: Sequence[int] | None = None,
     has_names: bool = True,
 ) -> str:
     """Return the message of an error with places that count from 1.
@@ -22,7 +21,6 @@ def in_words(
         error: what was raised.
         row: what a row of the table is called, such as "row" or "question".
         cell: what a cell is called, such as "sample".
-        numbers: the number of each row, if some rows of the table are empty.
         has_names: whether the visitor knows the names of runs, which are those of files.
     """
     if not isinstance(error, InputError):
@@ -32,28 +30,24 @@ def in_words(
     for part in error.args:
         words = str(part)
         if isinstance(part, Place):
-            words = _place_in_words(part, row, cell, numbers or ())
+            words = _place_in_words(part, row, cell)
             if not message or message.rstrip().endswith((".", ":")):
                 words = f"{words[0].upper()}{words[1:]}"
         elif isinstance(part, Noun):
             words = nouns[part]
         elif isinstance(part, Index):
-            words = str(_number(part, numbers or ()))
+            words = str(part + 1)
         elif isinstance(part, InPython) or (isinstance(part, RunName) and not has_names):
             words = ""
         message += words
-    return message
+    return message.replace(_IN_PYTHON, REWARDS)
 
 
-def _place_in_words(place: Place, row: str, cell: str, numbers: Sequence[int]) -> str:
-    words = f"{row} {_number(place.question, numbers)}"
+def _place_in_words(place: Place, row: str, cell: str) -> str:
+    words = f"{row} {place.question + 1}"
     if place.key is not None:
         return f"the entry of {place.key} for {words}"
     if place.sample is not None:
         words += f", {cell} {place.sample + 1}"
     noun = _NOUNS.get(place.parameter)
     return f"the {noun} of {words}" if noun else words
-
-
-def _number(index: int, numbers: Sequence[int]) -> int:
-    return numbers[index] if index < len(numbers) else index + 1

@@ -1,85 +1,137 @@
-"""The table of questions, and the samples of a question."""
+"""The questions and their samples, marked correct or not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
 from at_k.checkers.numbers import read_response
+from at_k.cli.formats import Scale, csv_text
 
-from .markup import escape
-from .request import Answer
+from .answer_html import escape
+from .request import Answer, Samples
 from .sentences import scale_of
 from .space import Run, Space
 
 _LONGEST_TEXT = 120
+_LONGEST_IN_ROW = 24
+_SAMPLES_IN_ROW = 32
 _LONGEST_SAMPLE = 1_000
 _MAX_SCORES = 4
 _LONGEST_EXPONENT = 12
+_MARKS = {0: "\u2717", 1: "\u2713", None: "?"}
 
-DIFFERENCE, GIVEN, LOWEST = "Largest difference first", "As given", "Lowest score first"
+ALL = "All"
+FILTERS: dict[str, Callable[[float], bool]] = {
+    ALL: lambda share: True,
+    "All correct": lambda share: share == 1,
+    "Some correct": lambda share: 0 < share < 1,
+    "None correct": lambda share: share == 0,
+}
+"""Which questions a visitor can select, by the share of their samples that are correct."""
 
-
-def question_orders(answer: Answer) -> list[str]:
-    """Return the orders that the table of questions can have, that of a new answer first."""
-    return [*([DIFFERENCE] if len(answer.runs) == 2 else []), GIVEN, LOWEST]
-
-
-def question_headers(space: Space, answer: Answer) -> list[str]:
-    """Return the headers of the table of questions."""
-    runs, unit = answer.runs, " (%)" if scale_of(answer.runs).percent else ""
-    keys, several = _shown_keys(space, answer), len(runs) > 1
-    summaries = [run.label if several else "correct" if run.is_binary else "mean" for run in runs]
-    scores = [
-        f"{key}{unit}, {run.label}" if several else key + unit for run in runs for key in keys
-    ]
-    difference = [f"difference in {key}{unit}" for key in keys[:1] if len(runs) == 2]
-    text = ["text"] if any(answer.questions.texts) else []
-    return ["#", space.row_noun, *difference, *summaries, *scores, *text]
+Table = dict[str, Any]
+"""The value of a `gr.Dataframe`."""
 
 
-def question_rows(space: Space, answer: Answer, order: str = "") -> list[list[Any]]:
-    """Return a row for each question: its number and name, its outcomes, its scores, its text.
+def question_table(space: Space, answer: Answer, selected: str = ALL) -> Table:
+    """Return a row for each question: its number and name, its scores, its samples, its text.
+
+    Of two runs, the questions with the largest differences are first.
 
     Args:
         space: the Space.
         answer: the answer.
-        order: one of `question_orders`, by default the first.
+        selected: one of `FILTERS`.
     """
     questions, runs, scale = answer.questions, answer.runs, scale_of(answer.runs)
-    keys = _shown_keys(space, answer)
+    keys, several = _shown_keys(space, answer), len(runs) > 1
     scores = [_scores_of_questions(run)[key] for run in runs for key in keys]
+    compares = len(runs) == 2 and bool(keys)
     rows: list[list[Any]] = []
-    changes, means = [], []
     for place, name in enumerate(questions.names):
-        text = [_shortened(questions.texts[place], _LONGEST_TEXT)] if any(questions.texts) else []
-        summaries = [
-            _summary(_rewards(answer, outcomes[place]), run.is_binary)
-            if place < len(outcomes)  # runs on different questions can have fewer
-            else ""
+        if not FILTERS.get(selected, FILTERS[ALL])(_share_correct(answer, place)):
+            continue
+        numbers: list[Any] = [
+            _number(score[place], scale) if place < len(score) else None for score in scores
+        ]
+        cells = [
+            _samples_in_row(answer, run, place) if place < len(outcomes) else ""
             for run, outcomes in zip(runs, questions.outcomes.values(), strict=True)
         ]
-        of_question = [score[place] if place < len(score) else None for score in scores]
-        numbers = ["" if score is None else scale.number(score) for score in of_question]
-        difference = []
-        if len(runs) == 2 and keys:
-            first, second = of_question[0], of_question[len(keys)]
-            change = 0.0 if first is None or second is None else second - first
-            changes.append(change)
-            signed = scale.number(change, sign=True)
-            difference = [signed.replace("-", "\N{MINUS SIGN}")]  # as in the table of scores
-        of_runs = [score for score in of_question[:: len(keys) or 1] if score is not None]
-        means.append(sum(of_runs) / len(of_runs) if of_runs else 0.0)
+        difference: list[Any] = []
+        if compares:
+            first, second = numbers[0], numbers[len(keys)]
+            difference = [None if None in (first, second) else round(second - first, 3)]
+        text = [_shortened(questions.texts[place], _LONGEST_TEXT)] if any(questions.texts) else []
         name = _shortened(name, _LONGEST_TEXT)
-        rows.append([place + 1, name, *difference, *summaries, *numbers, *text])
-    orders = question_orders(answer)
-    order = order if order in orders else orders[0]
-    if order == DIFFERENCE and changes:
-        rows.sort(key=lambda row: -abs(changes[row[0] - 1]))
-    if order == LOWEST:
-        rows.sort(key=lambda row: means[row[0] - 1])
-    return rows
+        rows.append([place + 1, name, *difference, *numbers, *cells, *text])
+    if compares:
+        rows.sort(key=lambda row: -abs(row[2] or 0))
+    unit = " (%)" if scale.percent else ""
+    heads = [f"{x}{unit}, {run.label}" if several else x + unit for run in runs for x in keys]
+    samples = [
+        f"{space.cell_noun}s, {run.label}" if several else f"{space.cell_noun}s" for run in runs
+    ]
+    change = [f"difference in {keys[0]}{unit}"] if compares else []
+    text = ["text"] if any(questions.texts) else []
+    headers = ["#", space.row_noun, *change, *heads, *samples, *text]
+    return {"headers": headers, "data": rows}
+
+
+def samples_csv(space: Space, answer: Answer) -> str:
+    """Return a row for each sample: its run, question, text and outcome."""
+    rows: list[list[Any]] = [["run", space.row_noun, "reference", space.cell_noun, "outcome"]]
+    for run in answer.runs:
+        columns = answer.samples[run.label]
+        references = columns.get("references")
+        for place, outcomes in enumerate(answer.questions.outcomes[run.label]):
+            reference = "" if references is None else references[place]
+            rewards = _rewards(answer, outcomes)
+            for sample, reward in zip(_texts(columns, place, rewards), rewards, strict=True):
+                outcome = "" if reward is None else f"{reward:g}"
+                name = answer.questions.names[place]
+                rows.append([run.label, name, str(reference), sample, outcome])
+    return csv_text(rows)
+
+
+def _texts(columns: Samples, place: int, rewards: Sequence[float | None]) -> list[str]:
+    """Return the samples of a question as text, which are empty if they are outcomes."""
+    predictions = columns["predictions"]
+    if isinstance(predictions, dict):
+        return [""] * len(rewards)
+    return ["" if x is None or not isinstance(x, str) else x for x in predictions[place]]
+
+
+def _number(score: float, scale: Scale) -> float:
+    return round(100 * score, 1) if scale.percent else round(score, 3)
+
+
+def _share_correct(answer: Answer, place: int) -> float:
+    """Return the mean outcome of a question over all runs, from 0 to 1 if samples are correct."""
+    rows = [
+        outcomes[place] for outcomes in answer.questions.outcomes.values() if place < len(outcomes)
+    ]
+    scored = [x for row in rows for x in row if x is not None]
+    return sum(scored) / len(scored) if scored else 0.0
+
+
+def _samples_in_row(answer: Answer, run: Run, place: int) -> str:
+    """Return the number of correct samples, or their mean, and each with a mark."""
+    rewards = _rewards(answer, answer.questions.outcomes[run.label][place])
+    summary = _summary(rewards, run.is_binary)
+    if isinstance(answer.samples[run.label]["predictions"], dict):  # counts
+        return summary
+    texts = _texts(answer.samples[run.label], place, rewards)
+    shown = []
+    for text, reward in zip(texts, rewards[:_SAMPLES_IN_ROW], strict=False):
+        is_marked = run.is_binary or reward is None
+        mark = _MARKS[reward if reward is None else int(reward)] if is_marked else f"{reward:g}"
+        short = " ".join(_shortened(text, _LONGEST_IN_ROW).split())
+        shown.append(f"{mark} {short}".strip())
+    more = " .." if len(rewards) > _SAMPLES_IN_ROW else ""
+    return f"{summary}:  {'   '.join(shown)}{more}"
 
 
 def samples_html(space: Space, answer: Answer, place: int) -> str:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from at_k.readers.formats import FORMATS
+from at_k.readers.formats import COMPRESSED, FORMATS
 
-MAX_BYTES = 2 << 20
+MAX_BYTES = 40_000_000
 TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
-_FILE_TYPES = (*FORMATS, ".eval", ".gz", ".bz2", ".xz", ".zst")
+_FILE_TYPES = (*FORMATS, ".eval", *COMPRESSED)
+_SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _DATASET = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?:/(?P<file>[\w./ -]+))?")
 _SECONDS = 10  # for each answer of the Hub
 _MAX_SHOWN = 5
@@ -25,7 +26,8 @@ def copy_files(uploads: Sequence[str]) -> list[str]:
             raise ValueError(TOO_LARGE)
         if label in names:
             label = f"{label}_{number}"
-        names[label] = write(f"{label}{upload.suffix.lower()}", upload.read_bytes())
+        suffix = upload.suffix.lower()  # a text is read as if it were pasted
+        names[label] = write(f"{label}{'' if suffix == '.txt' else suffix}", upload.read_bytes())
     return list(names.values())
 
 
@@ -43,7 +45,7 @@ def write_text(text: str, notes: list[str]) -> str:
     if len(text.encode(errors="replace")) > MAX_BYTES:
         raise ValueError(TOO_LARGE)
     if not text.strip():
-        raise ValueError("There is no text. Paste JSON Lines or CSV.")
+        raise ValueError("There are no samples. Paste a table, rows of outcomes, or JSON.")
     if found := _DATASET.fullmatch(text.strip()):
         return _download(found["name"], found["file"], notes)
     return write("text", text)
@@ -51,7 +53,10 @@ def write_text(text: str, notes: list[str]) -> str:
 
 def _label(file: Path) -> str:
     """Return a short and plain label for a file; a ValueError if it is of another type."""
-    if file.suffix.lower() not in _FILE_TYPES:
+    suffix = file.suffix.lower()
+    if suffix in _SPREADSHEETS:
+        raise ValueError(f"A file {suffix} is a spreadsheet: save its table as CSV.")
+    if suffix not in (*_FILE_TYPES, ".txt"):
         raise ValueError(f"The name of a file must end in one of {', '.join(_FILE_TYPES)}.")
     return re.sub(r"[^\w.=+-]+", "_", file.stem).strip("._-")[:24] or "file"
 

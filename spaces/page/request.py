@@ -11,72 +11,72 @@ from typing import Any
 from at_k.core.checks import InputError
 from at_k.runs.comparison import Difference, differences_in
 
-from .controls import Slider
+from .controls import Slider, parse_options
 from .space import CHECKERS, Call, Options, Run, Space
 
 Samples = dict[str, Any]
 """The predictions, and if there are any the references and groups, as `compute` takes them."""
 
+Reading = dict[str, Any]
+"""Arguments of `at_k.read` that a visitor has chosen, such as {"missing": "drop"}."""
 
-class ColumnError(InputError):
-    """No column has a usual name, or rows can be read in several ways.
+
+class ChoiceError(InputError):
+    """Samples that can be read in several ways: a visitor has to choose one.
 
     Attributes:
-        columns: the columns to choose from.
-        rows: the rows to choose from, such as "filter=strict"; or none.
+        ways: the ways to choose from, each as arguments of `at_k.read`.
+        columns: the columns to choose from, if the visitor has to say what they hold; or none.
+        asks_correct: whether the visitor has to say which outcomes are correct.
     """
 
-    def __init__(self, parts: Iterable[Any], columns: Iterable[str], rows: Iterable[str] = ()):
+    def __init__(
+        self,
+        parts: Iterable[Any],
+        ways: Iterable[Reading] = (),
+        columns: Iterable[str] = (),
+        asks_correct: bool = False,
+    ):
         super().__init__(*parts)
-        self.columns, self.rows = tuple(columns), tuple(rows)
+        self.ways, self.columns, self.asks_correct = tuple(ways), tuple(columns), asks_correct
 
     def __reduce__(self) -> Any:
-        return type(self), (self.args, self.columns, self.rows)
+        return type(self), (self.args, self.ways, self.columns, self.asks_correct)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to score, and how. The samples are given as one of a table, a text, and files.
+    """What to score, and how. The samples are either a text or files.
 
     Attributes:
         space: the page of the metric.
         checker: the name of the checker. It is used if the samples have references.
         options: the value of each control, by its name.
         raw_options: the same before they were parsed, as the controls show them.
-        table: a list of rows. The first one has the headers.
-        text: JSON Lines, JSON or CSV.
+        text: what was pasted.
         files: the paths of uploaded files.
-        columns: the column of each role that a visitor has chosen, such as "predictions"; and for
-            "where", the rows to read, such as "filter=strict".
-        reading: how tables in texts and files are read, one of `READINGS`.
+        reading: what the visitor has chosen about these samples.
     """
 
     space: Space
     checker: str
     options: Options
     raw_options: Options
-    table: list[list[Any]] | None = None
     text: str = ""
     files: tuple[str, ...] = ()
-    columns: dict[str, str] = field(default_factory=dict)
-    reading: str = ""
+    reading: Reading = field(default_factory=dict)
 
     @property
     def limited_options(self) -> list[str]:
         """The options that can be at most the number of samples per question."""
-        return [
-            control.name
-            for control in self.space.controls
-            if isinstance(control, Slider) and control.limited_by_samples
-        ]
+        controls = [x for x in self.space.controls if isinstance(x, Slider)]
+        return [x.name for x in controls if x.limited_by_samples]
 
-    def fingerprint(self) -> str:
-        """Return a text that is equal for requests with the same answer."""
-        content = hashlib.sha256()
+    def fingerprint_of_samples(self) -> str:
+        """Return a text that is equal for requests with the same samples."""
+        content = hashlib.sha256(self.text.encode(errors="replace"))
         for file in self.files:
             content.update(Path(file).name.encode() + b"\0" + Path(file).read_bytes() + b"\0")
-        given = (self.checker, self.options, self.table, self.text, self.columns, self.reading)
-        content.update(repr(given).encode(errors="replace"))
         return content.hexdigest()
 
 
@@ -138,24 +138,27 @@ class Answer:
     Attributes:
         runs: the runs with their scores.
         calls: the calls of `compute` that gave the scores, by name.
-        options: the options that were used. Those that are limited by the number of samples may be
-            lower than requested.
+        options: the options that were used. k can be lower than requested.
         samples: the samples of each run, by its label.
+        files: the name of the file of each run.
+        reading: what the visitor has chosen about the samples.
         checker: the name of the checker, or None if the samples have no references.
         questions: the questions and the outcomes of their samples.
         comparison: the differences between the runs, or None if there is one run or they cannot be
             compared.
-        warnings: what `compute` warned of, without repetitions; and why runs are not compared.
+        notes: sentences that say how the samples were read, and what to beware of.
     """
 
     runs: list[Run]
     calls: dict[str, Call]
     options: Options
     samples: dict[str, Samples]
+    files: dict[str, str]
+    reading: Reading
     checker: str | None
     questions: Questions
     comparison: Comparison | None = None
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:
@@ -165,19 +168,12 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
         space: the description of the Space.
         checker: the name of the checker.
         options: the values of controls, by their names.
-        **samples: one of `table`, `text` and `files`, and if needed `columns` and `reading`, as in
-            `Request`.
+        **samples: one of `text` and `files`, and if needed `reading`, as in `Request`.
 
     Raises:
         ValueError: if there is no such checker or option, or the value of an option is invalid.
     """
     if checker not in CHECKERS:
-        raise ValueError(f"The checker must be one of {', '.join(CHECKERS)}.")
-    controls = {control.name: control for control in space.controls}
-    for name in options:
-        if name not in controls:
-            known = ", ".join(controls)
-            raise ValueError(f"There is no option {name!r:.60}. The options are {known}.")
-    raw = {name: options.get(name, control.value) for name, control in controls.items()}
-    values = {name: control.parse(raw[name]) for name, control in controls.items()}
+        raise ValueError(f"checker must be one of {', '.join(CHECKERS)}.")
+    raw, values = parse_options(space.controls, options)
     return Request(space, checker, values, raw, **samples)

@@ -1,35 +1,57 @@
-"""Read the samples of a request, from a table, a text or files, and limit their size."""
+"""Read the samples of a request, from a text or files, and limit their size."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from at_k.core.checks import QUESTION, InputError
-from at_k.readers.names import COLUMN_NAMES, PER_QUESTION
+from at_k.cli.run_input import RunInput
+from at_k.core.checks import Place, short
+from at_k.readers.grids import Unnamed
+from at_k.readers.names import PER_QUESTION
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
+from at_k.readers.words import KNOWN_WORDS
 from at_k.runs.outcomes_of_runs import orders_of
 
-from .pasted import as_text, unnamed_of
-from .received import copy_files, write, write_text
-from .request import ColumnError, Request, Samples
+from .asking import choice_error, columns_in, source_of
+from .places import REWARDS
+from .received import copy_files, write_text
+from .request import ChoiceError, Reading, Request, Samples
+from .space import Space
 
 MAX_QUESTIONS = 10_000
 MAX_SAMPLES_PER_QUESTION = 512
 MAX_SAMPLES = 200_000
 MAX_GROUPS = 40
+_OF_THE_PAGE = ("samples", "references_first", "by_order")
+"""Choices of a visitor that are no arguments of `read`."""
 
-Identifiers = dict[str, list[Any]]
-"""Columns that identify questions, such as "id" or "question": M texts each, by name."""
+
+@dataclass(frozen=True)
+class ReadSamples:
+    """The samples of a request.
+
+    Attributes:
+        runs: the samples of each run, by its label.
+        files: the name of the file of each run.
+        identifiers: columns that identify questions, such as "id": M texts each, by name.
+        notes: sentences that say how the samples were read.
+        problem: why the runs cannot be compared, or "".
+    """
+
+    runs: dict[str, Samples]
+    files: dict[str, str]
+    identifiers: dict[str, list[Any]]
+    notes: list[str]
+    problem: str
 
 
-def read_samples(
-    request: Request, parameters: Container[str]
-) -> tuple[dict[str, Samples], Identifiers, list[str]]:
-    """Return the samples of each run of a request by its label, and what identifies questions.
+def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
+    """Return the samples of a request.
 
     Text and files are copied to the current folder, so that error messages name them without a
     path.
@@ -38,45 +60,39 @@ def read_samples(
         request: what to read.
         parameters: the names of the parameters that `compute` takes.
 
-    Returns:
-        The samples, what identifies the questions, and sentences that say how they were read.
-
     Raises:
-        ColumnError: if no column has a usual name.
+        ChoiceError: if the rules of reading need an answer.
         ValueError: if the samples cannot be read, or are too many.
     """
-    metric = request.space.metric
     columns: dict[str, Any] = {role: None for role in PER_QUESTION if role in parameters}
     notes: list[str] = []
-    reading = request.reading
-    if request.table is not None:
-        if not any(any(map(_text_of, row)) for row in request.table[1:]):
-            raise InputError("The table has no ", QUESTION, "s.")
-        text, has_names = as_text([list(map(_text_of, row)) for row in request.table])
-        paths, reading = [write("table", text)], "names" if has_names else ""
-    elif request.files:
+    if request.files:
         paths = copy_files(request.files)
         if "groups" in columns:
             # A group column can be chosen for files, on the pages that have such an option.
             columns["groups"] = request.options.get("group")
     else:
         paths = [write_text(request.text, notes)]
-    columns |= {"unnamed": unnamed_of(request.space, reading), "has_labels": metric == "score_agg"}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        samples, identifiers = _read_runs(paths, columns, request.columns, notes)
+        runs = {Path(path).stem: _read_run(request, path, columns) for path in paths}
+    samples, problem = _in_one_order(runs, request.reading.get("by_order"))
+    space = request.space
+    for label, run in runs.items():
+        described = RunInput(run, request.checker).described(space.row_noun, space.cell_noun)
+        notes.append(f"{label}: {described}" if len(runs) > 1 else described)
+        predictions = samples[label]["predictions"]
+        if space.metric == "score_agg" and isinstance(predictions, list):
+            samples[label]["predictions"] = [_in_lower_case(row) for row in predictions]
+        elif not space.has_binary_outcomes and "references" not in run:
+            samples[label]["predictions"] = _as_rewards(predictions)
+        _check_size(samples[label], f"{label}: " if len(runs) > 1 else "")
     notes += [_without_path(str(warning.message), paths) for warning in caught]
-    for label, run in samples.items():
-        if metric == "score_agg" and isinstance(run["predictions"], list):
-            run["predictions"] = [_in_lower_case(row) for row in run["predictions"]]
-        _check_size(run, f"{label}: " if len(samples) > 1 else "")
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
-    return samples, identifiers, list(dict.fromkeys(notes))
-
-
-def _text_of(cell: Any) -> str:
-    return "" if cell is None else str(cell).strip()
+    first = next(iter(runs.values()))
+    files = dict(zip(runs, paths, strict=True))
+    return ReadSamples(samples, files, dict(first.identifiers), list(dict.fromkeys(notes)), problem)
 
 
 def _without_path(note: str, paths: Sequence[str]) -> str:
@@ -92,6 +108,18 @@ def _in_lower_case(verdicts: list[Any] | None) -> list[Any] | None:
     if verdicts is None:
         return None
     return [v.strip().lower() if isinstance(v, str) else v for v in verdicts]
+
+
+def _as_rewards(predictions: Any) -> Any:
+    """Return outcomes as real rewards if one is a negative integer, which is no category."""
+    if not isinstance(predictions, list):
+        return predictions
+    flat = [x for row in predictions for x in row or ()]
+    if not any(isinstance(x, int) and x < 0 for x in flat):
+        return predictions
+    return [
+        [float(x) if isinstance(x, int) else x for x in row] if row else row for row in predictions
+    ]
 
 
 def sample_counts(samples: Samples) -> list[int]:
@@ -123,89 +151,113 @@ def _check_size(samples: Samples, prefix: str) -> None:
 # --- Text and files ---------------------------------------------------------------------
 
 
-def _read_runs(
-    paths: Sequence[str], columns: Mapping[str, Any], chosen: Mapping[str, str], notes: list[str]
-) -> tuple[dict[str, Samples], Identifiers]:
-    """Read a run from each file, all with the questions in the order of the first.
+def arguments_of_read(reading: Reading, has_verdicts: bool = False) -> dict[str, Any]:
+    """Return what a visitor has chosen as arguments of `read_run`."""
+    chosen = {name: x for name, x in reading.items() if name not in _OF_THE_PAGE}
+    if "where" in chosen:
+        chosen["where"] = [(column, entry) for column, entry in chosen["where"]]
+    if reading.get("references_first"):
+        chosen["unnamed"] = Unnamed("references", ["reference"])
+    elif has_verdicts:
+        chosen["unnamed"] = Unnamed(are_verdicts=True)
+    return chosen
 
-    They are matched by a column that identifies them in both files. Runs on different questions
-    keep their own order, and are not compared later.
+
+def _read_run(request: Request, path: str, columns: Mapping[str, Any]) -> Run:
+    """Read one file.
 
     Args:
-        paths: the path of the file of each run, whose stem is the label.
-        columns, chosen: the columns as in `_read_run`.
-        notes: sentences that say how the files were read, to which this adds.
+        request: what to read.
+        path: of the file.
+        columns: the column of each argument with one value per question. If it is None, the column
+            is found by its name.
     """
-    runs = {Path(path).stem: _read_run(path, columns, chosen, notes) for path in paths}
+    space = request.space
+    has_verdicts = space.metric == "score_agg"
+    has_labels = has_verdicts or bool(request.options.get("categories"))
+    chosen = {**columns, **arguments_of_read(request.reading, has_verdicts)}
+    try:
+        run = read_run(source_of(path, request.reading), **chosen, has_labels=has_labels)
+    except SelectionError as error:
+        raise choice_error(error, path, space.has_references) from error
+    except ValueError as error:
+        if request.reading or not space.has_references or not _has_unnamed_references(path):
+            raise
+        raise ChoiceError(error.args, [{"references_first": True}]) from error
+    if not (has_labels or "references" in run):
+        _require_outcomes(run, path, space)
+    return run
+
+
+def _has_unnamed_references(path: str) -> bool:
+    """Whether a table without names can be read with references in its first column."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run = read_run(path, **arguments_of_read({"references_first": True}))
+    except ValueError:
+        return False
+    return "references" in run
+
+
+def _require_outcomes(run: Run, path: str, space: Space) -> None:
+    """Ask what a sample is that is no outcome: a text, or a number other than 0 and 1.
+
+    Some metrics score numbers as rewards.
+    """
+    predictions = run["predictions"]
+    for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
+        for index, sample in enumerate(row or ()):
+            what = [Place("predictions", question, index), f" is {short(sample)}"]
+            if isinstance(sample, str):
+                remedy = ". Say which outcomes are correct"
+                remedy += ", or which column has the references." * space.has_references
+                what.append(f", which is no outcome. Outcomes are {KNOWN_WORDS}{remedy}")
+                raise ChoiceError(what, columns=columns_in(path), asks_correct=True)
+            is_number = space.has_binary_outcomes and sample not in (0, 1, None)
+            if is_number and _has_unnamed_references(path):
+                what.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
+                raise ChoiceError(what, [{"references_first": True}])
+
+
+def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[str, Samples], str]:
+    """Return the samples of each run, all with the questions in the order of the first.
+
+    Questions are paired by their ids. Rows of outcomes only have an order.
+
+    Args:
+        runs: the runs.
+        by_order: whether questions without ids are in the same order, as a visitor says.
+
+    Returns:
+        The samples, and why the runs have different questions, or "".
+
+    Raises:
+        ChoiceError: if questions have no ids, and nothing says whether the order is the same.
+    """
     (first_label, first), *_ = runs.items()
-    samples = {}
-    for label, each in runs.items():
+    samples, problem = {}, ""
+    for label, run in runs.items():
+        order: Any = slice(None)
         try:
-            _, order = orders_of([first_label, label], [first, each], by_order=True)
-        except ValueError:
-            order = slice(None)
-        samples[label] = _arguments(each)
+            if run is not first:
+                names, pair = [first_label, label], [first, run]
+                _, order = orders_of(names, pair, by_order=bool(by_order))
+        except ValueError as error:
+            if None in (first.ids, run.ids) and by_order is None:
+                raise ChoiceError(
+                    [f"The questions of {first_label} and {label} have no ids by which to pair."],
+                    [{"by_order": True}, {"by_order": False}],
+                ) from error
+            problem = "Each file is scored by itself."
+            if None not in (first.ids, run.ids):
+                problem = f"The runs are not compared: {error}"
+        samples[label] = {name: _as_lists(column) for name, column in run.items()}
         if isinstance(order, list):
             samples[label] = {
                 name: _in_order(column, order) for name, column in samples[label].items()
             }
-    return samples, dict(first.identifiers)
-
-
-def _read_run(
-    path: str, columns: Mapping[str, Any], chosen: Mapping[str, Any], notes: list[str]
-) -> Run:
-    """Read one file.
-
-    Args:
-        path: the path of the file.
-        columns: the column of each argument with one value per question. If it is None, the column
-            is found by its name.
-        chosen: the columns that the visitor has chosen.
-        notes: sentences that say how the file was read, to which this adds.
-    """
-    try:
-        named: dict[str, Any] = {role: name for role, name in chosen.items() if role != "where"}
-        if "where" in chosen:
-            column, _, entry = chosen["where"].partition("=")
-            named["where"] = [(column, entry)]
-        if "predictions" in named and "references" not in named and _has_outcomes(path, columns):
-            named |= {"outcomes": named["predictions"], "predictions": None}
-        # A page says what is missing, and leaves it out.
-        named |= {"missing": "drop", "words_are_answers": True}
-        run = read_run(path, **columns, **named)
-        if named.get("predictions") and "references" not in run.columns:
-            named |= {"outcomes": named["predictions"], "predictions": None}
-            run = read_run(path, **columns, **named)
-    except SelectionError as error:
-        names = {name for role, name in chosen.items() if role != "where"}
-        if not names <= {*error.choices}:
-            notes.append("The chosen columns are not in these samples, and are not used.")
-            return _read_run(path, columns, {}, notes)
-        examples = dict(zip(error.examples, error.roles, strict=False))
-        rows = [str(example) for example, role in examples.items() if role == "where"]
-        raise ColumnError([*error.args, _remedy(error)], error.choices, rows) from error
-    if run.is_merged:
-        notes.append(
-            f"Read as one sample in each row: rows with the same {run.columns['questions']} "
-            f"are of one question."
-        )
-    if run.missing:
-        notes.append(f"Missing samples: {run.missing}.")
-    return run
-
-
-def _has_outcomes(path: str, columns: Mapping[str, Any]) -> bool:
-    """Whether a log has several columns of outcomes, one of which a visitor has to choose."""
-    try:
-        read_run(path, **columns, missing="drop")
-    except SelectionError as error:
-        return set(error.roles) == {"outcomes"}
-    return False
-
-
-def _arguments(run: Run) -> Samples:
-    return {name: _as_lists(column) for name, column in run.items()}
+    return samples, problem
 
 
 def _in_order(column: Any, order: Sequence[int]) -> Any:
@@ -220,26 +272,3 @@ def _as_lists(column: Any) -> Any:
     if isinstance(column, dict):
         return {name: _as_lists(counts) for name, counts in column.items()}
     return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-
-
-def _remedy(error: SelectionError) -> str:
-    """Return what a visitor can do about the error, which ends its message.
-
-    A visitor of the page can choose columns, and a client of the API can name them.
-    """
-    if error.roles == ("groups",):
-        return ""
-    if set(error.roles) == {"where"}:
-        return " Choose its rows, or leave out the others."
-    if "where" in error.roles:  # the last example is the column that varies
-        return (
-            f" Give each run as a file of its own, or leave out the column "
-            f"{error.examples[-1]} if all samples are of one run."
-        )
-    present = {column.lower() for column in error.choices}
-    roles = [role for role in error.roles if role in COLUMN_NAMES]
-    of_one_role = len(set(error.roles)) == 1  # several columns can have it
-    if of_one_role or all(present.intersection(COLUMN_NAMES[role]) for role in roles):
-        return " Choose one, or leave out the columns that are not meant."
-    names = " or ".join(f'"{COLUMN_NAMES[role][0]}"' for role in roles)
-    return f" Name a column {names}."

@@ -94,7 +94,11 @@ def _table_of_scores(space: Space, answer: Answer, differences: Sequence[Differe
     """Return a row for each score: those of `Space.main_scores` first, then those compared."""
     runs, scale, confidence = answer.runs, scale_of(answer.runs), answer.options["confidence"]
     estimates = [run.estimates() for run in runs]
-    common = [key for key in estimates[0] if all(key in of_run for of_run in estimates)]
+    common = [
+        key
+        for key, x in estimates[0].items()
+        if all(key in of_run for of_run in estimates) and not space.is_repeated(x)
+    ]
     if differences and "by_k" in answer.calls:  # which has the limits at other k
         estimates = [{**run.estimates("by_k"), **run.estimates()} for run in runs]
     by_key = {x.key: x for x in differences}

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .request import Answer, ColumnError, Progress, Request
+from .request import Answer, ChoiceError, Progress, Request
 from .space import Space
 from .worker import OUT_OF_MEMORY, SECONDS, work
 
@@ -64,14 +64,14 @@ def score_in_steps(request: Request) -> Iterator[Answer | Progress | None]:
         for reply in _replies(request, folder):
             if isinstance(reply, str):
                 raise ValueError(reply)
-            if isinstance(reply, ColumnError):
+            if isinstance(reply, ChoiceError):
                 raise reply
             yield reply
 
 
 def _replies(
     request: Request, folder: str
-) -> Iterator[Answer | ColumnError | Progress | str | None]:
+) -> Iterator[Answer | ChoiceError | Progress | str | None]:
     """Yield what a new process sends, or a sentence that says why it ended.
 
     The system ends a process that has used its processor time. On a server that is too busy to
@@ -88,7 +88,7 @@ def _replies(
         while time.monotonic() < deadline:
             if receiver.poll(1):
                 reply = receiver.recv()
-                if isinstance(reply, (Answer, ColumnError, str)):
+                if isinstance(reply, (Answer, ChoiceError, str)):
                     yield reply
                     return
                 if reply is None:  # the process has started

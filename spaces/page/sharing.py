@@ -1,29 +1,33 @@
-"""What a link and a saved page hold: a request, from which another page shows the same result.
+"""What addresses and saved pages hold: a request, from which another page shows the same result.
 
 A link has it in its fragment, which browsers do not send to servers. It is JSON, compressed, as
-Base64 for addresses.
+Base64 for addresses. An address can also name an example and options: ?example=2&k=8.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import csv
+import io
 import json
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .files import sample_file
+from .asking import is_reading
+from .controls import Slider
 from .received import MAX_BYTES
-from .request import Request, make_request
-from .space import CHECKERS, READINGS, Example, Space
+from .request import Reading, Request, make_request
+from .space import Example, Space, sample_file
 
 LONGEST_LINK = 16_000
 """Characters. Programs for mail and chats cut longer ones."""
 
-_MAX_JSON = 40 * MAX_BYTES
+_MAX_JSON = 10 * MAX_BYTES
+_OF_GRADIO = ("view", "footer", "deep_link", "session_hash", "logs", "embed")
 _BROKEN = (
     "This link or saved page is broken, or a part of it is missing. Ask the sender to copy it "
     "again, or for the page as a file."
@@ -36,12 +40,9 @@ def shared_text(request: Request) -> str:
         "metric": request.space.metric,
         "checker": request.checker,
         "options": request.raw_options,
-        "columns": request.columns,
         "reading": request.reading,
     }
-    if request.table is not None:
-        content["table"] = request.table
-    elif request.files:
+    if request.files:
         content["files"] = [_shared_file(request.space, Path(file)) for file in request.files]
     else:
         content["text"] = request.text
@@ -51,7 +52,7 @@ def shared_text(request: Request) -> str:
 def _shared_file(space: Space, file: Path) -> list[str | None]:
     """Return the name of a file and its bytes as characters, or None for a file of an example."""
     content = file.read_bytes()
-    if file.name in _example_files(space) and content == sample_file(file.name).read_bytes():
+    if file.name in _example_files(space) and content == Path(sample_file(file.name)).read_bytes():
         return [file.name, None]
     return [file.name, content.decode("latin-1")]
 
@@ -60,8 +61,13 @@ def _example_files(space: Space) -> set[str]:
     return {name for example in space.examples for name in example.files}
 
 
-def opened_page(space: Space, text: str, new_folder: Callable[[], Path]) -> Example:
-    """Return what a link or a saved page holds.
+def is_saved_page(text: str) -> bool:
+    """Whether a text is compressed as links and saved pages are."""
+    return re.fullmatch(r"\s*eN[\w=-]{20,}\s*", text) is not None
+
+
+def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> Request:
+    """Return the request that a link or a saved page holds.
 
     Args:
         space: the description of the Space.
@@ -76,34 +82,37 @@ def opened_page(space: Space, text: str, new_folder: Callable[[], Path]) -> Exam
         characters = text.strip().encode("ascii")
         compressed = base64.b64decode(characters, altchars=b"-_", validate=True)
         content = json.loads(decompressor.decompress(compressed, _MAX_JSON))
-        metric = content["metric"]
-        example = Example("shared page", **_samples(space, content, new_folder), **_how(content))
+        metric, checker, options = (content[name] for name in ("metric", "checker", "options"))
+        samples = _samples(space, content, new_folder)
+        reading = _reading(content)
+        if not decompressor.eof or decompressor.unused_data or not isinstance(options, dict):
+            raise ValueError(_BROKEN)
     except (zlib.error, binascii.Error, ValueError, LookupError, TypeError, RecursionError) as e:
         raise ValueError(_BROKEN) from e
-    if not decompressor.eof or decompressor.unused_data:
-        raise ValueError(_BROKEN)
     if metric != space.metric:
         raise ValueError(f"This link or saved page is of the page {metric!r:.40}, and not of this.")
-    make_request(space, example.checker, example.options)  # raises if an option is invalid
-    return example
+    return make_request(space, checker, options, **samples, reading=reading)
 
 
-def _how(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the checker, the options, the chosen columns and the reading."""
-    checker, options, columns = content["checker"], content["options"], content["columns"]
-    reading = content.get("reading", "")
-    is_text = all(isinstance(part, str) for pair in columns.items() for part in pair)
-    is_known = checker in CHECKERS and reading in READINGS
-    if not is_known or not isinstance(options, dict) or not is_text:
+def _reading(content: dict[str, Any]) -> Reading:
+    """Return what the sender has chosen about the samples."""
+    reading = content.get("reading")
+    if not isinstance(reading, dict):  # of an earlier page
+        is_first = reading == "references"
+        reading = {"references_first": True} if is_first else dict(content.get("columns") or {})
+        if "where" in reading:
+            reading["where"] = [reading["where"].split("=", 1)]
+    if not is_reading(reading):
         raise ValueError(_BROKEN)
-    return {"checker": checker, "options": options, "columns": columns, "reading": reading}
+    return reading
 
 
 def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Path]) -> dict:
-    """Return the table, the text or the paths of the files."""
+    """Return the text or the paths of the files. Earlier pages had a table."""
     if "table" in content:
-        headers, *rows = [[str(cell) for cell in row] for row in content["table"]]
-        return {"headers": headers, "table": rows}
+        stream = io.StringIO()
+        csv.writer(stream, lineterminator="\n").writerows(content["table"])
+        return {"text": stream.getvalue()}
     if "text" in content:
         return {"text": str(content["text"])}
     files, folder = [], None
@@ -111,7 +120,7 @@ def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Pat
         if text is None:
             if name not in _example_files(space):
                 raise ValueError(_BROKEN)
-            files.append(name)
+            files.append(sample_file(name))
         else:
             folder = folder or new_folder()
             plain = re.sub(r"[^\w.=+-]+", "_", Path(name).name).lstrip(".")[-80:] or "file"
@@ -120,3 +129,55 @@ def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Pat
             file.write_bytes(text.encode("latin-1"))
             files.append(str(file))
     return {"files": tuple(files)}
+
+
+def example_request(space: Space, example: Example, **changes: Any) -> Request:
+    """Return the request of an example.
+
+    Args:
+        space: the description of the Space.
+        example: one of its examples.
+        **changes: a checker, and options by their names.
+    """
+    options = {**example.options, **changes}
+    checker = options.pop("checker", example.checker)
+    files = tuple(sample_file(name) for name in example.files)
+    return make_request(space, checker, options, text=example.text, files=files)
+
+
+def request_of_address(space: Space, parameters: Mapping[str, str]) -> Request | None:
+    """Return what the parameters of an address ask for: an example, a checker and options.
+
+    Raises:
+        ValueError: if the page does not know one of them, or its value is invalid.
+    """
+    given = {
+        name: value
+        for name, value in parameters.items()
+        if not name.startswith("__") and name not in _OF_GRADIO
+    }
+    if not given:
+        return None
+    controls = {control.name: control for control in space.controls}
+    known = ["example", "checker", *controls]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise ValueError(
+            f"The address has the parameter {unknown[0]:.40}, which this page does not know. It "
+            f"knows {', '.join(known)}."
+        )
+    number = given.pop("example", "1")
+    if not number.isdigit() or not 1 <= int(number) <= len(space.examples):
+        raise ValueError(f"example must be a number from 1 to {len(space.examples)}.")
+    changes: dict[str, Any] = dict(given)
+    for name in changes:
+        if isinstance(controls.get(name), Slider):
+            changes[name] = _number(name, given[name])
+    return example_request(space, space.examples[int(number) - 1], **changes)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a number, and not {text!r:.40}.") from error

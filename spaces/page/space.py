@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import at_k
 from at_k.core.estimates import Estimate, estimates_of
 
 from .charts import Chart
@@ -26,10 +28,6 @@ TITLES = {
 
 CHECKERS = ("exact_match", "numeric", "math_verify")
 
-READINGS = ("", "outcomes", "references", "names")
-"""What the cells of a table are: all are outcomes; the first of each row is a reference; or those
-of the first row are names of columns. "" decides by the content."""
-
 Options = dict[str, Any]
 """The value of each control, by its name."""
 
@@ -39,29 +37,26 @@ Scores = dict[str, Any]
 
 @dataclass(frozen=True)
 class Example:
-    """An example that a button puts on the page.
+    """An example that a visitor can choose.
 
     Attributes:
-        name: the text of the button.
-        table: the rows of the table.
-        headers: the headers of the table, if they are not those of the Space.
-        reading: how tables in texts and files are read, one of `READINGS`.
-        text: the samples as text, instead of a table.
-        files: the names of files of samples that the project ships, instead of a table.
+        name: what it is called.
+        text: the samples as text.
+        files: the names of files of samples that the project ships, instead of a text.
         checker: the name of the checker.
         options: the options that differ from their defaults.
-        columns: the column of each role that is chosen, for text and files.
     """
 
     name: str
-    table: list[list[str]] | None = None
     text: str = ""
     files: tuple[str, ...] = ()
     checker: str = "exact_match"
     options: Options = field(default_factory=dict)
-    columns: dict[str, str] = field(default_factory=dict)
-    headers: list[str] | None = None
-    reading: str = ""
+
+
+def sample_file(name: str) -> str:
+    """Return the path of a file of samples that the project ships."""
+    return str(Path(at_k.__file__).parent / "samples" / name)
 
 
 @dataclass(frozen=True)
@@ -82,7 +77,7 @@ class Run:
     """A set of samples and its scores.
 
     Attributes:
-        label: the name of the file, "text" or "table".
+        label: the name of the file, or "text".
         sample_counts: the number of scored samples of each question.
         results: the scores of each call by its name, or the list of them for a sweep.
         is_binary: whether a sample is correct or not, and has no reward.
@@ -144,6 +139,11 @@ def compared_interval(options: Options) -> str:
     return "questions" if options["interval"] == "questions" else "sampling"
 
 
+def is_never_repeated(estimate: Estimate) -> bool:
+    """No score of the table equals another one by its definition."""
+    return False
+
+
 @dataclass(frozen=True)
 class Space:
     """The page of one metric.
@@ -152,8 +152,7 @@ class Space:
         metric: the name of the metric.
         summary: what the metric measures, in one or two sentences.
         about: the definition of the metric, in Markdown with formulas.
-        headers: the columns of the table before the samples.
-        examples: the page opens with the first one, which has a table.
+        examples: the page opens with the first one, which has a text.
         controls: the options of the page.
         calls: returns the calls of `compute` by name, given the options and the smallest number of
             samples of a question. The call named "scores" fills the table of scores.
@@ -164,8 +163,9 @@ class Space:
         main_scores: returns the keys of the scores that a paper would report, the most important
             first. The limits in words are theirs, and they are first in the table of scores.
         charts: functions that return the charts, or None for one that these runs do not have.
-        row_noun: what a row of the table is.
-        cell_noun: what a cell of the table is.
+        is_repeated: whether a score equals another one in the table by its definition.
+        row_noun: what a question is called.
+        cell_noun: what a sample is called.
         has_references: whether samples can be checked against references.
         max_files: how many files can be compared.
     """
@@ -173,7 +173,6 @@ class Space:
     metric: str
     summary: str
     about: str
-    headers: list[str]
     examples: list[Example]
     controls: list[Control]
     calls: Callable[[Options, int], dict[str, Call]]
@@ -181,10 +180,16 @@ class Space:
     sentence: Callable[[Sequence[Run], Options], str]
     main_scores: Callable[[Run, Options], list[str]]
     charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
+    is_repeated: Callable[[Estimate], bool] = is_never_repeated
     row_noun: str = "question"
     cell_noun: str = "sample"
     has_references: bool = True
     max_files: int = 8
+
+    @property
+    def has_binary_outcomes(self) -> bool:
+        """Whether an outcome is 0 or 1, and no reward or verdict."""
+        return self.metric in ("gpassk", "cons_at_k")
 
     @property
     def title(self) -> str:

@@ -25,15 +25,15 @@ from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .grading import ReportingExecutor, grade_samples, questions_of, samples_for
 from .places import in_words
 from .received import MAX_BYTES
-from .request import Answer, ColumnError, Progress, Request
+from .request import Answer, ChoiceError, Progress, Request
 from .samples import read_samples, sample_counts
-from .space import Call, Run, Space
+from .space import Call, Options, Run, Space
 
 SECONDS = {"exact_match": 10, "numeric": 10, "math_verify": 20}
 """The processor time that a request may take, by its checker."""
 
 _MAX_MEMORY = 3 << 30
-_MAX_FILE_SIZE = 20 * MAX_BYTES
+_MAX_FILE_SIZE = 5 * MAX_BYTES
 _MAX_MESSAGE = 600
 OUT_OF_MEMORY = (
     "The request exceeded the memory limit. Use fewer samples, or run the metric on your own "
@@ -65,11 +65,12 @@ def work(request: Request, folder: str, connection: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE_SIZE, _MAX_FILE_SIZE))
     tempfile.tempdir = folder
     os.chdir(folder)
-    reply: Answer | ColumnError | str
+    reply: Answer | ChoiceError | str
     try:
         reply = _score(request, connection.send)
-    except ColumnError as error:
-        reply = ColumnError([_shortened(_in_words(error, request))], error.columns, error.rows)
+    except ChoiceError as error:
+        message = _shortened(_in_words(error, request))
+        reply = ChoiceError([message], error.ways, error.columns, error.asks_correct)
     except (ValueError, TypeError, OverflowError) as error:
         reply = _shortened(_in_words(error, request))
     except RecursionError:
@@ -92,14 +93,7 @@ def _end_with_parent() -> None:
 def _in_words(error: Exception, request: Request) -> str:
     """Return the message of an error in the words of the page."""
     space = request.space
-    if request.table is None:
-        return in_words(error, space.row_noun, space.cell_noun, has_names=bool(request.files))
-    rows = [
-        number
-        for number, row in enumerate(request.table)
-        if number and any(cell is not None and str(cell).strip() for cell in row)
-    ]
-    return in_words(error, "row", space.cell_noun, rows, has_names=False)
+    return in_words(error, space.row_noun, space.cell_noun, has_names=bool(request.files))
 
 
 def _shortened(message: str) -> str:
@@ -109,12 +103,11 @@ def _shortened(message: str) -> str:
 def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
     computation = computation_of(request.space.metric)
     space = request.space
-    samples, identifiers, notes = read_samples(request, computation.parameters)
+    read = read_samples(request, computation.parameters)
+    samples = read.runs
     counts = {label: sample_counts(run) for label, run in samples.items()}
     smallest = max(1, min(min(run) for run in counts.values()))
-    options = dict(request.options)
-    for name in request.limited_options:
-        options[name] = max(1, min(options[name], smallest))
+    options, lowered = _lowered(request, smallest)
     options["interval"], note = _interval(options.get("interval", SAME_QUESTIONS), counts, space)
     calls = space.calls(options, smallest)
     has_references = any("references" in run for run in samples.values())
@@ -134,8 +127,6 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
     labels = labels or check_categories(options.get("categories"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        # The page itself says how many samples equal their references.
-        warnings.filterwarnings("ignore", "None of the .* exact_match", UserWarning)
         graded = grade_samples(samples, checker, executor, labels)
         runs = []
         for run in graded:
@@ -149,19 +140,54 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
             is_binary = space.has_references and not (options.get("w") or options.get("categories"))
             is_binary = is_binary and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
             runs.append(Run(run.name, counts[run.name], results, is_binary, options["interval"]))
-        comparison, problem = None, ""
-        if len(runs) > 1:
+        comparison, problem = None, read.problem
+        if len(runs) > 1 and not problem:
             try:
                 k = options.get("k")
                 nouns = space.row_noun, space.cell_noun
                 comparison = compare_samples(samples, graded, checker, measures, k, nouns)
             except ValueError as error:
                 problem = f"The runs are not compared: {_in_words(error, request)}"
-    messages = dict.fromkeys(str(warning.message) for warning in caught)
-    warned = tuple(filter(None, [*notes, note, *messages, problem]))
+    messages = dict.fromkeys(_without_python(str(warning.message)) for warning in caught)
+    notes = tuple(filter(None, [*read.notes, *lowered, note, *messages, problem]))
     used = request.checker if has_references else None
-    questions = questions_of(samples, identifiers, graded)
-    return Answer(runs, calls, options, samples, used, questions, comparison, warned)
+    questions = questions_of(samples, read.identifiers, graded)
+    return Answer(
+        runs,
+        calls,
+        options,
+        samples,
+        read.files,
+        request.reading,
+        used,
+        questions,
+        comparison,
+        notes,
+    )
+
+
+def _lowered(request: Request, smallest: int) -> tuple[Options, list[str]]:
+    """Return the options with k at most the number of samples, and sentences that say so."""
+    options, notes = dict(request.options), []
+    row, cell = request.space.row_noun, request.space.cell_noun
+    for name in request.limited_options:
+        if options[name] > smallest:
+            options[name] = smallest
+            notes.append(
+                f"{name} was lowered to {smallest}, the smallest number of {cell}s of any {row}."
+            )
+    return options, notes
+
+
+def _without_python(message: str) -> str:
+    """Return a warning of the package in the words of the page."""
+    problem, found, _ = message.partition(": exact_match compares whole texts.")
+    if not found:
+        return message.replace("check_correct_fn=", "the checker ")
+    return (
+        f"{problem}: exact_match compares whole texts. Try numeric, which compares the number in "
+        f"each sample, or math_verify for mathematical expressions."
+    )
 
 
 def _interval(chosen: str, counts: Mapping[str, Sequence[int]], space: Space) -> tuple[str, str]:

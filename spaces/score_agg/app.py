@@ -30,12 +30,13 @@ one if a good statement makes up for bad ones. The limits are for *other* items 
 verdicts of an item are not sampled again.
 """
 
-TABLE = [
-    ["fully", "fully", "mostly", "fully", "partial"],
-    ["fully", "mostly", "partial", "minor", "mostly"],
-    ["fully", "fully", "fully", "fully", "none"],
-    ["partial", "minor", "minor", "partial", "minor"],
-]
+TEXT = """\
+item,1,2,3,4,5
+a,fully,fully,mostly,fully,partial
+b,fully,mostly,partial,minor,mostly
+c,fully,fully,fully,fully,none
+d,partial,minor,minor,partial,minor
+"""
 
 NOUNS = ("item", "verdict")
 TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
@@ -111,11 +112,14 @@ SPACE = Space(
     summary="Aggregates graded verdicts on the statements of an answer into one score. A "
     "temperature sets how strict the score is: close to the lowest verdict, or to the highest.",
     about=ABOUT,
-    headers=[],
     examples=[
-        Example("Four items, five verdicts each", TABLE),
-        Example("One unsupported statement", [TABLE[2]], options={"temperature": 0.1}),
-        Example("Verdicts as numbers", [["1", "0.9", "0.7", "0.3", "0.0"]]),
+        Example("Four items, five verdicts each", TEXT),
+        Example(
+            "One unsupported statement",
+            "fully fully fully fully none",
+            options={"temperature": 0.1},
+        ),
+        Example("Verdicts as numbers", "1 0.9 0.7 0.3 0.0"),
     ],
     controls=[
         Slider("temperature", "Temperature", "0.1 strict, 1 lenient", 0.1, 1.0, 0.05, 0.5),

@@ -15,17 +15,16 @@ LIMIT = 180  # seconds until a page shows what a test waits for: the machine may
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 TABLET = {"width": 1024, "height": 768}
 CHART = ".chart svg.marks"
-EMPTY = "about:blank"
-STARTED = "html.started"  # the page has looked at its address, and follows its inputs
-COMPLETE = "#details[aria-busy=false]"  # all of the result is of one answer, and is drawn
+STATE = "document.documentElement.dataset.state || ''"
+FRESH = f"({STATE}) === '' && document.querySelector('#answer .sentence')?.checkVisibility()"
+SETTLED = f"({STATE}) === ''"
 
 
 @contextlib.contextmanager
-def opened(browser, space, viewport=DESKTOP, scheme="light", query="", ready=COMPLETE):
+def opened(browser, space, viewport=DESKTOP, scheme="light", query="", ready=FRESH):
     """Open the page of a Space. It must raise no error and send no request to another host.
 
-    The tests of a process use one tab after each other, which halves the time to open a page: the
-    browser keeps the files of the server and their compiled scripts.
+    The tests of a process share a context, and with it the files of the server.
     """
     problems = []
 
@@ -34,119 +33,65 @@ def opened(browser, space, viewport=DESKTOP, scheme="light", query="", ready=COM
             problems.append(request.url)
 
     def check_message(message):
-        if message.type == "error":
+        if message.type == "error" and "503" not in message.text:  # as a test lets the server say
             problems.append(message.text)
 
-    def check_error(error):
-        problems.append(str(error))
-
-    checks = {"pageerror": check_error, "console": check_message, "request": check_request}
-    page = unused_tab(browser)
+    context = browser.contexts[0] if browser.contexts else browser.new_context()
+    page = context.new_page()
+    page.set_default_timeout(1000 * LIMIT)
     page.set_viewport_size(viewport)
     page.emulate_media(color_scheme=scheme)
-    for event, check in checks.items():
-        page.on(event, check)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", check_message)
+    page.on("request", check_request)
     try:
         page.goto(f"{space.url}{query}")
-        page.wait_for_selector(STARTED)
-        page.wait_for_selector(ready)
+        page.wait_for_selector("#score")
+        page.wait_for_function(ready)
+        page.wait_for_timeout(500)  # the page has looked at its address
         yield page
-    except BaseException:
+    finally:
         page.close()
-        raise
-    # A page that is left ends its requests, which can be an error.
-    for event, check in checks.items():
-        page.remove_listener(event, check)
-    leave(page)
     assert not problems, problems
 
 
-def unused_tab(browser):
-    """Return an empty tab. All tabs share a context, and with it the files of the server."""
-    context = browser.contexts[0] if browser.contexts else browser.new_context()
-    for page in context.pages:
-        if page.url == EMPTY:
-            return page
-    page = context.new_page()
-    page.set_default_timeout(1000 * LIMIT)
-    return page
-
-
-def leave(page):
-    """Leave a page, so that the tab can be used again."""
-    page.unroute_all()
-    page.mouse.move(0, 0)
-    page.goto(EMPTY)
-
-
-def screenshot_file(name):
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    return SCREENSHOTS / f"{name}.png"
-
-
 def take_screenshot(page, name):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page.wait_for_timeout(300)
-    page.screenshot(path=screenshot_file(name), full_page=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+def state(page):
+    """Return "" if the result belongs to the inputs, or what is said instead of it."""
+    return page.evaluate(STATE)
+
+
+def wait_for_state(page, expected):
+    page.wait_for_function(f"expected => ({STATE}) === expected", arg=expected)
+
+
+def settle(page):
+    """Wait until there is a result of the inputs, or a problem."""
+    page.wait_for_timeout(100)
+    page.wait_for_function(SETTLED)
 
 
 def sentence(page):
-    return page.inner_text(".sentence")
+    """Return the result in words, or "" if the page shows none."""
+    shown = page.locator("#answer .sentence:visible")
+    return shown.inner_text() if shown.count() else ""
 
 
 def note(page):
     return page.inner_text(".note")
 
 
-def scores(page):
-    return page.inner_text(".numbers")
-
-
-def wait_for_change(page, before, read=sentence):
-    """Return what `read` reads from the page, once it differs from `before` and is complete."""
-    end = time.monotonic() + LIMIT
-    while time.monotonic() < end:
-        if page.locator(COMPLETE).count() and (now := read(page)) != before:
-            return now
-        page.wait_for_timeout(50)
-    raise AssertionError(f"this did not change: {before}")
-
-
-@contextlib.contextmanager
-def all_answered(page):
-    """Wait until the page has received the answers to all requests that are sent in the block."""
-    ended = []
-
-    def remember(request):
-        ended.append(request.url)
-
-    events = ("requestfinished", "requestfailed")  # the page may abort the stream of answers
-    for event in events:
-        page.on(event, remember)
-    yield
-    end = time.monotonic() + LIMIT
-    while not any("/queue/data" in url for url in ended):
-        assert time.monotonic() < end, ended
-        page.wait_for_timeout(50)
-    for event in events:
-        page.remove_listener(event, remember)
-
-
 def problem(page):
-    """Return the problem that the page shows above the previous scores."""
-    page.wait_for_selector(".problem")
-    page.wait_for_selector(".previous")
-    text = page.inner_text(".problem")
-    assert "Traceback" not in text
-    assert "The result below is the previous one." in text
-    return text
-
-
-def wait_for_problem(page, text):
-    """Wait until the page shows a problem whose message contains a text."""
-    page.wait_for_function(
-        "text => document.querySelector('.problem')?.innerText.includes(text)", arg=text
-    )
-    assert text in problem(page)
+    """Return the problem that the page shows in the place of the result."""
+    page.wait_for_selector(".problem:visible")
+    assert sentence(page) == ""
+    assert not page.locator("#details:visible").count()
+    return page.inner_text(".problem")
 
 
 def choose_source(page, source):
@@ -154,64 +99,36 @@ def choose_source(page, source):
 
 
 def paste(page, text):
-    choose_source(page, "Paste")
+    """Paste a text, and score it."""
     page.fill("#text textarea", text)
+    wait_for_state(page, "changed")
+    page.click("#score")
+    settle(page)
 
 
 def upload(page, *files):
+    """Upload files, without scoring them."""
     choose_source(page, "Files")
     page.wait_for_selector("#files input[type=file]", state="attached")
-    page.set_input_files("#files input[type=file]", list(files))
-
-
-def chart_texts(page):
-    """Return the text of each chart that the page shows."""
-    return [chart.text_content() for chart in page.locator(f"{CHART}:visible").all()]
-
-
-def tooltip(page, mark):
-    """Return the tooltip of a mark of a chart.
-
-    The pointer comes again until there is one: it may have been there before the mark was.
-    """
-    end = time.monotonic() + LIMIT
-    while time.monotonic() < end:
-        page.mouse.move(0, 0)
-        mark.hover()
-        page.wait_for_timeout(200)
-        if page.locator("#tooltip:visible").count():
-            return page.inner_text("#tooltip")
-    raise AssertionError("this mark has no tooltip")
-
-
-def opening(page):
-    """Return how far a page has moved while it opened, its requests, and their bytes as sent."""
-    return page.evaluate(
-        """() => new Promise((done) => {
-            let moved = 0;
-            const add = (list) => list.getEntries().forEach((shift) => { moved += shift.value; });
-            new PerformanceObserver(add).observe({type: "layout-shift", buffered: true});
-            const kinds = ["navigation", "resource"];
-            const files = kinds.flatMap((kind) => performance.getEntriesByType(kind));
-            const bytes = files.reduce((sum, file) => sum + file.encodedBodySize, 0);
-            setTimeout(() => done([moved, files.length, bytes]), 200);
-        })"""
-    )
+    with page.expect_response("**/upload*"):
+        page.set_input_files("#files input[type=file]", list(files))
+    page.wait_for_selector("#files .file-preview")
 
 
 def smallest_text(page):
-    """Return the size of the text in the smallest chart, in pixels of the screen."""
+    """Return the size of the text in the smallest visible chart, in pixels of the screen."""
     return page.evaluate(
         """charts => Math.min(...[...document.querySelectorAll(charts)].map(
-            chart => 8 * chart.getBoundingClientRect().width / chart.viewBox.baseVal.width))""",
+            chart => 8 * chart.getBoundingClientRect().width / chart.viewBox.baseVal.width
+        ).filter(size => size > 0))""",
         CHART,
     )
 
 
-def wait_for_charts(page, text):
-    """Wait until a chart contains a text. Charts are drawn after the scores are shown."""
-    page.wait_for_function(
-        "([charts, text]) => [...document.querySelectorAll(charts)].some("
-        "chart => chart.textContent.includes(text))",
-        arg=[CHART, text],
-    )
+def wait_until(check):
+    """Wait until a function returns something true, and return it."""
+    end = time.monotonic() + LIMIT
+    while not (found := check()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return found

@@ -84,7 +84,7 @@ def start(name: str, python: str, folder: Path):
     assert not list(temporary.iterdir()), "the Space left temporary files"
     assert files_in(target) == before, "the Space wrote into its own folder"
     assert not [path for path in home.rglob("*") if path.is_file()], "the Space wrote into the home"
-    assert "Traceback" not in log.read_text()
+    assert "Traceback" not in log.read_text(), log.read_text()
 
 
 def files_in(folder: Path) -> list[Path]:

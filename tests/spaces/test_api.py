@@ -4,6 +4,8 @@ import concurrent.futures
 import json
 import random
 import re
+import urllib.error
+import urllib.request
 
 import at_k
 import gradio_client
@@ -12,8 +14,6 @@ from running_space import client
 
 pytest_plugins = ["space_fixtures"]
 
-only_gpassk = pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-
 
 def random_outcomes(seed):
     """Return outcomes of five questions with six samples each."""
@@ -21,7 +21,6 @@ def random_outcomes(seed):
     return [[generator.randint(0, 1) for _ in range(6)] for _ in range(5)]
 
 
-@only_gpassk
 def test_twenty_clients_at_once_each_get_their_own_scores(space):
     metric = at_k.load(space.name)
     runs = [random_outcomes(seed) for seed in range(20)]
@@ -49,45 +48,62 @@ def arguments_of(answer):
     }
 
 
-@only_gpassk
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"samples": ""}, "There is no text"),
-        (
-            {"samples": '{"outcomes": [1]}', "checker": "__import__('os')"},
-            "The checker must be one of exact_match, numeric, math_verify",
-        ),
-        (
-            {"samples": '{"outcomes": [1]}', "k": 1e9},
-            "k must be a number between 1 and 512",
-        ),
-        ({"samples": '{"outcomes": [1]}', "k": {}}, "k must be a number between 1 and 512"),
-        ({"samples": '{"outcomes": [1]}\n' * 10_001}, "10,001 questions are too many"),
-        ({"samples": json.dumps({"outcomes": [1] * 513})}, "513 samples per question"),
-        (
-            {"samples": '{"outcomes": [1]}\n' + " " * (2 << 20)},
-            "The limit for a file, and for a text, is 2 MB.",
-        ),
-    ],
-    ids=["empty", "checker", "range", "type", "questions", "samples", "bytes"],
-)
+DEEP = "[" * 900 + "]" * 900
+ONE = '{"outcomes": [1]}'
+REFUSED = [
+    ({"samples": ""}, "There are no samples"),
+    ({"samples": ONE, "checker": "rm"}, "checker must be one of exact_match, numeric, math_verify"),
+    ({"samples": ONE, "k": 1e9}, "k must be a number between 1 and 512"),
+    ({"samples": ONE, "k": {}}, "k must be a number between 1 and 512"),
+    ({"samples": ONE, "tau": 2}, "tau must be a number between 0 and 1"),
+    ({"samples": ONE, "interval": "x"}, "interval must be one of auto, questions"),
+    ({"samples": ONE, "reading": {"missing": 1}}, "reading must be an object, such as"),
+    ({"samples": 5}, "samples must be a text"),
+    ({"samples": "x,y\n1,2"}, 'Give reading={"references_first": true} or {"predictions": ..'),
+    ({"samples": "id,correct\na,1\na,"}, 'Give reading={"missing": "incorrect"} or {"missing"'),
+    ({"samples": f"{ONE}\n" * 10_001}, "10,001 questions are too many"),
+    ({"samples": json.dumps({"outcomes": [1] * 513})}, "513 samples per question"),
+    ({"samples": f'{{"outcomes": {DEEP}}}'}, "Question 1 is nested more than 50 levels deep"),
+    ({"samples": '{"outcomes": [1], "outcomes": [0]}'}, "an object has the key 'outcomes' twice"),
+    ({"samples": '{"outcomes": [0, 1]}\n{"outcomes": [1, 2]}'}, "Question 2, sample 2 is 2"),
+    ({"samples": "question,n,correct\nq1,6,2\nq2,6,8"}, "text, row 2: n is 6 and correct is 8"),
+    (
+        {"samples": '{"predictions": ["1"], "reference": "two"}', "checker": "numeric"},
+        "The reference of question 1 is 'two', but numeric compares the number",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=[x for _, x in REFUSED])
 def test_the_error_says_what_is_wrong(space, arguments, message):
-    with pytest.raises(gradio_client.exceptions.AppError, match=re.escape(message)):
+    with pytest.raises(gradio_client.exceptions.AppError, match=re.escape(message)) as error:
         client(space).predict(**arguments)
+    assert "Traceback" not in str(error.value)
 
 
-@only_gpassk
-def test_the_only_endpoint_is_scores(space):
-    endpoints = client(space).view_api(return_format="dict", print_info=False)
-    assert list(endpoints["named_endpoints"]) == ["/scores"]
-    assert not endpoints["unnamed_endpoints"]
-    parameters = endpoints["named_endpoints"]["/scores"]["parameters"]
-    names = [parameter["parameter_name"] for parameter in parameters]
-    assert names == ["samples", "checker", "k", "tau", "interval", "confidence"]
+def test_the_only_function_is_scores_and_says_what_its_parameters_take(space):
+    described = client(space).view_api(return_format="dict", print_info=False)
+    assert list(described["named_endpoints"]) == ["/scores"]
+    assert not described["unnamed_endpoints"]
+    scores = described["named_endpoints"]["/scores"]
+    names = [parameter["parameter_name"] for parameter in scores["parameters"]]
+    assert names == ["samples", "checker", "k", "tau", "interval", "confidence", "reading"]
+    types = {x["parameter_name"]: x["python_type"]["type"] for x in scores["parameters"]}
+    assert types["checker"] == "Literal['exact_match', 'numeric', 'math_verify']"
+    assert types["interval"] == "Literal['auto', 'questions']"
+    for name in names:
+        assert f"{name}: " in scores["description"]
+    assert "from 1 to 512" in scores["description"]
 
 
-@only_gpassk
+def test_what_a_client_chooses_is_used(space):
+    answer = client(space).predict(
+        "id,correct\na,1\na,\nb,1", k=1, reading={"missing": "incorrect"}
+    )
+    assert answer["scores"]["text"]["pass@1"] == 0.75
+    assert "1 of them missing, counted as incorrect" in answer["notes"][0]
+
+
 def test_a_slow_request_is_ended_and_does_not_delay_others(space):
     tower = "9^{9^{9^{9^{9}}}}"
     slow = [
@@ -104,3 +120,25 @@ def test_a_slow_request_is_ended_and_does_not_delay_others(space):
         assert not waiting.done()
         with pytest.raises(gradio_client.exceptions.AppError, match="limit of 20 seconds"):
             waiting.result(300)
+
+
+def post(space, path, body, content="application/json"):
+    """Return the status and the text of an answer."""
+    url = f"{space.url}/gradio_api/{path}"
+    request = urllib.request.Request(url, body, {"Content-Type": content})
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_a_file_that_is_too_large_is_refused_and_no_other_path_is_read(space):
+    form = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\n\r\n'
+    content = form + b"q,1\n" * 10_000_001 + b"\r\n--b--\r\n"
+    status, text = post(space, "upload", content, "multipart/form-data; boundary=b")
+    assert status == 413
+    assert "size" in text
+    for path in ("/etc/passwd", f"{space.folder}/app.py"):
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(f"{space.url}/gradio_api/file={path}", timeout=120)

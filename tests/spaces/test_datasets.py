@@ -41,7 +41,7 @@ def datasets(tmp_path):
         "me/one": {"README.md": "", "runs.jsonl": SAMPLES},
         "me/two": {"a.csv": "n,correct\n2,1\n", "b/run 1.json": SAMPLES},
         "me/none": {"data.arrow": ""},
-        "me/large": {"runs.jsonl": " " * (2 << 20) + SAMPLES},
+        "me/large": {"runs.jsonl": " " * 40_000_000 + SAMPLES},
     }
     for dataset, files in contents.items():
         for name, text in files.items():
@@ -68,7 +68,7 @@ def test_a_dataset_without_one_file_of_samples_is_refused_with_a_sentence(datase
     assert other.startswith("The dataset me/two has no file c.csv of samples. Give one of a.csv")
     assert none.startswith("The dataset me/none has no file of samples. The page reads files that")
     assert absent.startswith("The Hub has no public dataset me/absent.")
-    assert large == "The limit for a file, and for a text, is 2 MB."
+    assert large == "The limit for a file, and for a text, is 40 MB."
 
 
 def test_a_hub_that_cannot_be_reached_is_named(datasets):

@@ -1,34 +1,28 @@
-"""What a visitor sees on a page, and how it follows the controls."""
+"""What a visitor sees on a page. All pages are the same here, so that one of them is tested."""
 
 import json
 import re
-import time
-from pathlib import Path
 
 import pytest
 from browsing import (
     CHART,
-    COMPLETE,
     DESKTOP,
-    LIMIT,
+    FRESH,
     PHONE,
+    SETTLED,
     TABLET,
-    all_answered,
-    chart_texts,
-    leave,
+    choose_source,
     note,
     opened,
-    opening,
     paste,
-    scores,
+    problem,
     sentence,
+    settle,
     smallest_text,
+    state,
     take_screenshot,
-    tooltip,
-    unused_tab,
     upload,
-    wait_for_change,
-    wait_for_charts,
+    wait_for_state,
 )
 from conftest import ROOT
 
@@ -36,333 +30,394 @@ pytest_plugins = ["space_fixtures"]
 
 SAMPLES = ROOT / "shared" / "at_k" / "samples"
 TWO_FILES = [str(SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm")]
-BOTH_WORDINGS = ["gpassk", "score_agg"]  # the other pages have the layout and the words of gpassk
-
-OUT_OF_THE_PANEL = """() => {
-  const panel = document.querySelector("#inputs").getBoundingClientRect();
-  return [...document.querySelectorAll("#inputs input:not([type=file])")].filter((input) => {
-    const place = input.getBoundingClientRect();
-    const scrolls = input.closest("#table");
-    return !scrolls && place.width && (place.left < panel.left || place.right > panel.right);
-  }).length;
-}"""
+SIZES = {"phone": PHONE, "tablet": TABLET, "desktop": DESKTOP}
+NUMBER = "#k input"
+SHOWN = "document.querySelector('.sentence')?.innerText"
+ROWS = '#questions [data-testid^=cell][data-testid$="-0"]'
+STALE = "The inputs have changed since. Press Score."
 
 
-@pytest.mark.parametrize("space", BOTH_WORDINGS, indirect=True, scope="session")
-def test_the_page_opens_on_a_phone_and_a_desktop_with_an_example_and_its_charts(browser, space):
+def opening(page):
+    """Return how far a page has moved while it opened, its requests, and their bytes as sent."""
+    return page.evaluate(
+        """() => new Promise((done) => {
+            let moved = 0;
+            const add = (list) => list.getEntries().forEach((shift) => { moved += shift.value; });
+            new PerformanceObserver(add).observe({type: "layout-shift", buffered: true});
+            const kinds = ["navigation", "resource"];
+            const files = kinds.flatMap((kind) => performance.getEntriesByType(kind));
+            const bytes = files.reduce((sum, file) => sum + file.encodedBodySize, 0);
+            setTimeout(() => done([moved, files.length, bytes]), 200);
+        })"""
+    )
+
+
+def test_the_page_opens_at_all_sizes_light_and_dark_with_an_example(browser, space):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    with opened(browser, space, PHONE) as page:
-        page.wait_for_function("/[0-9]/.test(document.querySelector('.sentence')?.innerText)")
-        assert page.locator(".numbers tbody tr").count()
-        assert len(chart_texts(page)) == page.locator(".chart:visible").count()
-        page.wait_for_function(  # a phone gets charts of its own after the page has opened
-            "chart => document.querySelector(chart).viewBox.baseVal.width < 250", arg=CHART
-        )
-        assert opening(page)[0] < 0.01
-        described = page.locator(".chart [role=graphics-document]").first
-        noun = "items" if space.name == "score_agg" else "questions"
-        assert noun in described.get_attribute("aria-label")
+    with opened(browser, space) as page:
+        moved, requests, size = opening(page)
+        assert moved < 0.03
+        assert requests <= 80
+        assert size < 360_000
+        assert sentence(page).startswith("Of 4 samples of a question, at least one is correct 88 %")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.wait_for_selector("body.dark" if scheme == "dark" else "body:not(.dark)")
-            for size, shape in {"phone": PHONE, "tablet": TABLET, "desktop": DESKTOP}.items():
+            for name, shape in SIZES.items():
                 page.set_viewport_size(shape)
+                page.wait_for_timeout(100)
                 assert page.evaluate("document.documentElement.scrollWidth") == shape["width"]
-                end = time.monotonic() + LIMIT  # charts are drawn again for the new width
-                while smallest_text(page) <= 10:
-                    assert time.monotonic() < end
-                    page.wait_for_timeout(50)
-                take_screenshot(page, f"{space.name}-{size}-{scheme}")
-            page.wait_for_selector(COMPLETE)  # the charts are those of this width, and not faded
-            page.wait_for_timeout(500)
+                assert page.locator(f"{CHART}:visible").count() == 3
+                assert 10 < smallest_text(page) < 18
+                take_screenshot(page, f"gpassk-{name}-{scheme}")
             violations = axe.run(page).response["violations"]
             serious = [x for x in violations if x["impact"] in ("serious", "critical")]
             assert not serious, [(x["id"], [node["html"] for node in x["nodes"]]) for x in serious]
 
 
-def test_a_desktop_opens_with_all_controls_charts_and_their_tooltips_and_fits_a_phone(
-    browser, space
-):
+def test_a_phone_has_the_sentence_then_the_inputs_and_then_the_rest(browser, space):
+    with opened(browser, space, PHONE) as page:
+        tops = [page.locator(x).bounding_box()["y"] for x in (".sentence", "#inputs", "#details")]
+        assert tops == sorted(tops)
+        assert tops[1] < PHONE["height"]
     with opened(browser, space) as page:
-        moved, requests, size = opening(page)
-        assert moved < 0.01
-        assert requests <= 56
-        assert size < 360_000
-        assert page.evaluate(OUT_OF_THE_PANEL) == 0
-        last = page.locator("#inputs input:visible").last
-        last.scroll_into_view_if_needed()
-        place, panel = last.bounding_box(), page.locator("#inputs").bounding_box()
-        bottom = place["y"] + place["height"]
-        assert bottom <= min(panel["y"] + panel["height"], page.viewport_size["height"])
-        assert page.locator("#inputs").evaluate("panel => panel.scrollLeft") == 0
-        chart = page.locator(f"{CHART}:visible").last
-        noun, order = ("question", "the hardest to the easiest")
-        if space.name == "score_agg":
-            noun, order = ("item", "the lowest to the highest")
-        assert f"{noun}s, from {order}" in chart.text_content()
-        assert noun in tooltip(page, chart.locator(".mark-symbol path").nth(0))
-        take_screenshot(page, f"{space.name}-opened")
-        page.mouse.move(0, 0)  # so that the tooltip, which is wide, goes
-        page.set_viewport_size(PHONE)
-        page.wait_for_function(  # charts are drawn again for the new width
-            "width => document.documentElement.scrollWidth === width", arg=PHONE["width"]
-        )
-        assert page.evaluate(OUT_OF_THE_PANEL) == 0
+        number = page.locator(NUMBER).bounding_box()
+        assert number["y"] + number["height"] <= DESKTOP["height"]
+        assert page.locator("button:visible").count() <= 12
+        titles = page.locator("#details h2").all_inner_texts()
+        assert titles[:3] == ["pass@k and pass^k by k", "Scores", "Questions"]
 
 
-@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_the_title_is_there_before_the_scripts_of_the_page_and_does_not_move(browser, space):
-    places = """parent => [...document.querySelectorAll(`${parent} :is(h1, h1 + p)`)].map(
-        element => [element.innerText, JSON.stringify(element.getBoundingClientRect())])"""
-    for width in (PHONE, TABLET, DESKTOP):
-        page = unused_tab(browser)
-        page.set_viewport_size(width)
-        page.route("**/assets/*.js", lambda route: route.abort())
-        page.goto(space.url)
-        early = page.evaluate(places, "#early")
-        leave(page)
-        assert early[0][0] == "G-Pass@k"
-        with opened(browser, space, width) as page:
-            assert page.evaluate(places, "#summary") == early
-            assert not page.locator("#early:visible").count()
-
-
-@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_the_inputs_stay_in_view_and_a_table_can_cover_the_page(browser, space):
+def test_every_example_is_scored_with_one_click(browser, space):
     with opened(browser, space) as page:
-        page.evaluate("window.scrollTo(0, 1200)")
+        shown = [sentence(page)]
+        for button in page.locator("#examples button").all()[1:]:
+            button.click()
+            page.wait_for_function(f"before => {SHOWN} !== before", arg=shown[-1])
+            settle(page)
+            shown.append(sentence(page))
+            assert page.locator("#source input:checked").get_attribute("value") == "Files"
+        page.locator("#examples button").first.click()
+        settle(page)
+        page.wait_for_function(f"text => {SHOWN} === text", arg=shown[0])
+        assert page.locator("#text textarea").is_visible()
+        assert page.input_value("#text textarea").startswith("reference,1,2")
+
+
+# --- A result and its inputs ----------------------------------------------------------------
+
+
+def test_a_result_is_marked_as_soon_as_an_input_changes(browser, space):
+    with opened(browser, space) as page:
+        first = sentence(page)
+        changes = {
+            "text": lambda: page.type("#text textarea", "1"),
+            "checker": lambda: page.get_by_role("radio", name="numeric").check(),
+            "source": lambda: choose_source(page, "Files"),
+            "file": lambda: page.set_input_files("#files input[type=file]", TWO_FILES[0]),
+        }
+        for name, change in changes.items():
+            change()
+            page.wait_for_timeout(100)
+            assert state(page) == "changed", name
+            assert page.locator("#state p:visible").inner_text() == STALE
+            shown = page.locator("#answer")
+            assert shown.evaluate("part => part.inert && getComputedStyle(part).opacity") == "0.3"
+            assert sentence(page) == first
+            if name == "source":
+                page.wait_for_selector("#files input[type=file]", state="attached")
+            else:
+                page.click("#score") if name == "file" else None
+        settle(page)
+        assert sentence(page) != first
+        assert not page.locator("#state p:visible").count()
+
+
+def test_an_option_acts_at_once_and_the_result_is_hidden_until_it_fits(browser, space):
+    with opened(browser, space) as page:
+        page.fill(NUMBER, "5")
+        wait_for_state(page, "scoring")
+        settle(page)
+        assert sentence(page).startswith("Of 5 samples")
+        page.locator("#tau input[type=range]").focus()
+        page.keyboard.press("End")
+        settle(page)
+        assert sentence(page).count("%") == 2  # of at least one, and of all
+        page.get_by_role("radio", name="other questions like these").check()
+        settle(page)
+        assert "for other questions like these" in page.inner_text(".numbers + .caption")
+        assert "interval='questions'" in page.locator("#code pre").text_content()
+
+
+def test_k_is_lowered_with_a_note_and_returns_with_more_samples(browser, space):
+    with opened(browser, space) as page:
+        for text, k in ("1 0", 2), ("1 0 1 1 1 0 1 1", 4):
+            paste(page, text)
+            page.wait_for_function(f"document.querySelector('{NUMBER}').value === '{k}'")
+            assert sentence(page).startswith(f"Of {k} samples")
+        assert "lowered" not in note(page)
+        page.fill(NUMBER, "")
+        page.wait_for_selector(".problem:visible")
+        assert problem(page) == "k must be a number between 1 and 512."
+
+
+def test_a_slow_request_shows_its_progress_is_stopped_and_gives_way_to_a_later_one(browser, space):
+    # All texts are distinct. To check them takes most of the 20 seconds that a request may take, so
+    # that there is time to press the button also on a busy machine.
+    texts = [rf"$\frac{{{number}}}{{x + 1}}$" for number in range(100)]
+    questions = [{"predictions": texts, "reference": text} for text in texts[:25]]
+    with opened(browser, space) as page:
+        page.fill("#text textarea", "\n".join(map(json.dumps, questions)))
+        page.get_by_role("radio", name="math_verify").check()
+        page.click("#score")
+        page.wait_for_selector("#stop:visible")
         page.wait_for_function(
-            "document.querySelector('#inputs').getBoundingClientRect().top === 12"
+            "document.querySelector('#working').innerText.includes('distinct samples')"
         )
-        page.evaluate("window.scrollTo(0, 0)")
-        page.locator("#table button[aria-label=Fullscreen]").click()
-        page.wait_for_function("document.elementFromPoint(1000, 30).closest('#table') !== null")
-        assert "Max@k" in page.inner_text("#links")
+        take_screenshot(page, "gpassk-computing")
+        page.wait_for_timeout(2000)
+        assert sentence(page) == "" or not page.locator("#answer").evaluate(
+            "part => part.checkVisibility({visibilityProperty: true})"
+        )
+        page.click("#stop")
+        wait_for_state(page, "stopped")
+        page.wait_for_timeout(1500)
+        assert state(page) == "stopped"
+        assert sentence(page) == ""
+        page.click("#score")
+        page.wait_for_selector("#stop:visible")
+        page.locator("#examples button").first.click()
+        settle(page)
+        page.wait_for_timeout(2500)  # in which nothing of the earlier request comes
+        assert state(page) == ""
+        assert sentence(page).startswith("Of 4 samples of a question, at least one is correct 88 %")
 
 
-def test_every_example_is_scored(browser, space):
+def test_what_is_refused_leaves_no_earlier_result(browser, space, tmp_path):
+    (tmp_path / "large.jsonl").write_text('{"outcomes": [1, 0]}\n' * 2_000_000)
     with opened(browser, space) as page:
-        buttons = page.locator("#examples button:not(#open-page)").all()
-        for button in buttons[1:]:
-            before = sentence(page)
-            button.click()
-            wait_for_change(page, before)
-            assert not page.locator(".problem:visible").count()
-        table = page.locator("#table:visible")
-        cells = table.all_inner_texts()
-        for button in (buttons[0], buttons[-1]):  # the last one for the second time
-            before = sentence(page)
-            button.click()
-            wait_for_change(page, before)
-        page.wait_for_timeout(500)
-        assert table.all_inner_texts() == cells
+        paste(page, '{"predictions": [')
+        assert "line 1: invalid JSON" in problem(page)
+        take_screenshot(page, "gpassk-refused")
+        page.locator("#examples button").first.click()
+        page.wait_for_function(FRESH)
+        choose_source(page, "Files")
+        page.wait_for_selector("#files input[type=file]", state="attached")
+        page.set_input_files("#files input[type=file]", tmp_path / "large.jsonl")
+        wait_for_state(page, "large")
+        limit = "The file is too large: at most 40 MB are read."
+        assert page.locator("#state p:visible").inner_text() == limit
+        assert sentence(page) == ""
+        take_screenshot(page, "gpassk-too-large")
+        page.click("#score")
+        settle(page)
+        assert "There are no files" in problem(page)
 
 
-# Both in one step: the example must not be shown before the slider moves.
-CLICK_AND_MOVE = """(slider, button) => {
-  button.click();
-  slider.stepDown();
-  slider.dispatchEvent(new Event("input", {bubbles: true}));
-  slider.dispatchEvent(new Event("change", {bubbles: true}));
+def test_a_server_that_does_not_answer_leaves_no_earlier_result(browser, space):
+    with opened(browser, space) as page:
+        page.route("**/queue/join*", lambda route: route.fulfill(status=503, body="down"))
+        page.click("#score")
+        wait_for_state(page, "failed")
+        assert page.locator("#state p:visible").inner_text().startswith("There is no result")
+        assert sentence(page) == ""
+        page.unroute("**/queue/join*")
+        page.click("#score")
+        page.wait_for_function(FRESH)
+
+
+def test_two_tabs_do_not_share_a_result(browser, space):
+    with opened(browser, space) as one, opened(browser, space) as two:
+        paste(one, "1 1 1 1")
+        paste(two, "0 0 0 0")
+        assert "correct 100 % of the time" in sentence(one)
+        assert "correct 0 % of the time" in sentence(two)
+        one.fill(NUMBER, "2")
+        settle(one)
+        assert sentence(one).startswith("Of 2 samples of a question, at least one is correct 100 %")
+
+
+# --- What the rules of reading ask ------------------------------------------------------------
+
+
+def test_a_page_asks_with_choices_which_hold_for_these_samples_only(browser, space):
+    text = "id,strategy,correct\na,x,1\na,x,1\na,y,\na,y,1\nb,x,1\nb,x,1\nb,y,1\nb,y,0"
+    with opened(browser, space) as page:
+        paste(page, text)
+        assert "different values of strategy" in problem(page)
+        take_screenshot(page, "gpassk-asking")
+        page.locator("#ways").get_by_text("Only rows with strategy = y").click()
+        settle(page)
+        assert "1 of 4 outcomes are missing" in problem(page)
+        page.locator("#ways").get_by_text("Missing samples are incorrect").click()
+        settle(page)
+        page.wait_for_function(FRESH)
+        assert note(page).startswith("2 questions, 2 samples each (1 of them missing, counted as")
+        chosen = page.locator("#chosen label").all_inner_texts()
+        assert [x.strip() for x in chosen] == [
+            "Only rows with strategy = y",
+            "Missing samples are incorrect",
+        ]
+        page.fill(NUMBER, "1")
+        settle(page)
+        assert sentence(page) == "A sample is correct 50 % of the time."
+        page.locator("#chosen").get_by_text("Missing samples are incorrect").click()
+        settle(page)
+        assert "1 of 4 outcomes are missing" in problem(page)
+        paste(page, text.replace("b,y,0", "b,y,1"))  # other samples
+        assert "different values of strategy" in problem(page)
+        assert not page.locator("#chosen:visible").count()
+
+
+def test_columns_and_correct_outcomes_are_named(browser, space):
+    with opened(browser, space) as page:
+        paste(page, "item,resp,gold\nq1,12,12\nq1,13,12\nq2,7,7\nq2,7,7")
+        assert "no column with a usual name for samples" in problem(page)
+        for role, column in ("predictions", "resp"), ("references", "gold"), ("questions", "item"):
+            page.click(f"#column-{role} input")
+            page.locator("[role=option]:visible", has_text=column).click()
+            page.wait_for_selector("[role=listbox]", state="hidden")
+        page.click("#score")
+        settle(page)
+        assert note(page).startswith("2 questions, 2 samples each in resp, checked against gold")
+        paste(page, "id,outcome\na,A\na,B\nb,A\nb,A")
+        assert "'B', which is no outcome" in problem(page) or "'A'" in problem(page)
+        page.fill("#correct textarea, #correct input", "A")
+        page.click("#score")
+        settle(page)
+        assert sentence(page).startswith(
+            "Of 2 samples of a question, at least one is correct 100 %"
+        )
+
+
+# --- Files, links and history -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("viewport", [PHONE, TABLET], ids=["phone", "tablet"])
+def test_two_files_are_compared_and_fit(browser, space, viewport):
+    with opened(browser, space, viewport) as page:
+        upload(page, *TWO_FILES)
+        page.get_by_role("radio", name="numeric").check()
+        page.click("#score")
+        settle(page)
+        compared = sentence(page)
+        assert "smollm2_cool" in compared
+        assert "smollm2_warm" in compared
+        verdict = page.inner_text(".verdict")
+        assert "percentage points (95 % " in verdict or "a difference of " in verdict
+        assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+        widths = page.locator(".numbers").evaluate_all(
+            "tables => tables.map(table => [table.scrollWidth, table.clientWidth])"
+        )
+        assert all(needed <= there for needed, there in widths), widths
+        page.locator("#questions [data-testid=cell-2-2]").click()
+        page.wait_for_selector("#samples .runs")
+        assert page.locator("#samples .runs > div").count() == 2
+        take_screenshot(page, f"gpassk-two-files-{viewport['width']}")
+
+
+def test_questions_are_filtered_and_show_their_samples(browser, space):
+    with opened(browser, space) as page:
+        page.get_by_role("radio", name="All correct").check()
+        page.wait_for_function("rows => document.querySelectorAll(rows).length === 1", arg=ROWS)
+        page.locator("#questions [data-testid=cell-0-1]").click()
+        page.wait_for_selector("#samples li")
+        shown = page.inner_text("#samples")
+        assert "Question 1" in shown
+        assert "Reference: 56, checked with exact_match" in shown
+        assert re.search(r"\bcorrect\s+56", shown)
+
+
+def test_a_link_shows_the_same_result_and_back_returns_to_the_last_one(browser, space):
+    with opened(browser, space) as page:
+        paste(page, "1 1\n1 0")
+        page.wait_for_function("location.hash.length > 1")
+        link, first = page.evaluate("location.hash"), sentence(page)
+        paste(page, "0 0\n1 0")
+        page.wait_for_function("link => location.hash !== link", arg=link)
+        second = sentence(page)
+        paste(page, "x")
+        assert page.evaluate("location.hash") == ""
+        for expected in (second, first):
+            page.go_back()
+            page.wait_for_function(
+                "text => document.querySelector('.sentence')?.innerText === text", arg=expected
+            )
+            page.wait_for_function(FRESH)
+        assert page.input_value("#text textarea") == "1 1\n1 0"
+    for scheme, shape in (("light", PHONE), ("dark", DESKTOP)):
+        with opened(browser, space, shape, scheme, query=f"/{link}") as page:
+            assert sentence(page) == first
+            assert page.evaluate("location.hash") == link
+            take_screenshot(page, f"gpassk-link-{scheme}")
+    with opened(browser, space, PHONE, query="/#nonsense", ready=SETTLED) as page:
+        assert "is broken, or a part of it is missing" in problem(page)
+
+
+def test_an_address_with_options_is_read_or_refused(browser, space):
+    query = "/?example=2&checker=numeric&k=8"
+    with opened(browser, space, query=query) as page:
+        assert sentence(page).startswith("Of 8 samples of a question, at least one is correct")
+        assert "94 questions" in note(page)
+        assert page.input_value(NUMBER) == "8"
+    with opened(browser, space, query="/?temperature=1", ready=SETTLED) as page:
+        assert "the parameter temperature, which this page does not know" in problem(page)
+
+
+def test_downloads_and_a_saved_page_that_is_opened_again(browser, space, tmp_path):
+    with opened(browser, space) as page:
+        paste(page, "1 1 0\n1 0 0")
+        expected = sentence(page)
+        for choice, name in (
+            ("Scores as LaTeX", "gpassk.tex"),
+            ("Chart 1 as PDF", "gpassk-1.pdf"),
+            ("This page, to be opened again", "gpassk-page.txt"),
+        ):
+            page.click("#download input")
+            page.get_by_role("option", name=choice).click()
+            page.wait_for_function(
+                "name => document.querySelector('#file').innerText.includes(name)", arg=name
+            )
+            with page.expect_download() as download:
+                page.click("#file")
+            assert download.value.suggested_filename == name
+        download.value.save_as(tmp_path / name)
+    with opened(browser, space, TABLET) as page:
+        upload(page, tmp_path / name)
+        page.click("#score")
+        settle(page)
+        page.wait_for_function(FRESH)
+        assert sentence(page) == expected
+        assert page.input_value("#text textarea") == "1 1 0\n1 0 0"
+
+
+# --- Keyboard -----------------------------------------------------------------------------
+
+FOCUSED = """() => {
+  const focused = document.activeElement;
+  const parts = ["examples", "top", "inputs", "details", "about"];
+  return parts.find((name) => focused.closest(`#${name}`));
 }"""
 
 
-@pytest.mark.parametrize("space", ["cons_at_k"], indirect=True, scope="session")
-def test_the_last_change_of_a_visitor_counts(browser, space):
+def test_the_focus_goes_through_the_page_in_its_order_and_is_seen(browser, space):
     with opened(browser, space) as page:
-        slider = page.locator("#k input[type=range]")
-        with all_answered(page):
-            before = sentence(page)
-            example = page.locator("#examples button").nth(1).element_handle()
-            slider.evaluate(CLICK_AND_MOVE, example)
-            assert "A vote of 4 is correct" in wait_for_change(page, before)
-        page.wait_for_timeout(300)
-        assert "A vote of 4 is correct" in sentence(page)
-        assert slider.input_value() == "4"
-        assert page.locator("#source input:checked").get_attribute("value") == "Table"
-
-
-@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_the_scores_follow_a_slider_and_an_edit_of_the_table(browser, space):
-    def answer_and_scores(page):
-        return page.inner_text("#answer") + scores(page)
-
-    with opened(browser, space) as page:
-        before = answer_and_scores(page)
-        page.locator("#inputs input[type=range]").first.focus()
-        page.keyboard.press("ArrowLeft")
-        wait_for_change(page, before, answer_and_scores)
-        before = scores(page)
-        page.locator("#table").get_by_test_id("cell-0-3").dblclick()
-        page.wait_for_selector("#table textarea[aria-label='Edit cell']")
-        page.keyboard.press("Control+A")
-        page.keyboard.type("?")
-        page.keyboard.press("Enter")
-        wait_for_change(page, before, scores)
-
-
-@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_two_files_are_compared(browser, space):
-    with opened(browser, space) as page:
-        before = sentence(page)
-        upload(page, *TWO_FILES)
-        before = wait_for_change(page, before)
-        assert "Counted as correct: the sample equals the reference exactly." in note(page)
-        page.click("#checker input")
-        page.get_by_role("option", name="numeric").click()
-        compared = wait_for_change(page, before)
-        assert "smollm2_cool" in compared
-        assert "smollm2_warm" in compared
-        assert "Checked with numeric" in note(page)
-        verdict = page.inner_text(".verdict")
-        assert "percentage points (95 % " in verdict or "a difference of " in verdict
-        assert "overlap" not in page.inner_text("#answer")
-        assert page.locator(".numbers th", has_text="difference").count() == 1
-        assert "Difference: smollm2_warm minus smollm2_cool" in page.inner_text("#details")
-        # The questions on which the runs differ most are first, and a click shows both.
-        page.wait_for_selector("#questions [data-testid=header-2][title^='difference in ']")
-        cells = page.locator("#questions [data-testid^=cell-][data-testid$='-2']").all_inner_texts()
-        assert not any("-" in cell for cell in cells)  # a minus sign, as in the table of scores
-        differences = [abs(float(cell.strip()[1:])) for cell in cells if cell.strip()]
-        assert len(differences) > 5
-        assert differences == sorted(differences, reverse=True)
-        for order, number in (("Lowest score first", "20"), ("As given", "1")):
-            page.get_by_role("radio", name=order).check()
-            page.wait_for_function(
-                "number => document.querySelector('#questions [data-testid=cell-0-0]')"
-                ".innerText.trim() === number",
-                arg=number,
-            )
-        page.locator("#questions [data-testid=cell-2-2]").click()
-        page.wait_for_selector("#samples .runs")
-        first, second = page.locator("#samples .runs > div").all()
-        assert first.bounding_box()["y"] == second.bounding_box()["y"]
-        assert not page.locator(".numbers").evaluate_all(
-            "tables => tables.some(table => table.scrollWidth > table.clientWidth)"
-        )
-        take_screenshot(page, f"{space.name}-two-files")
-
-
-@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_many_files_are_a_sorted_table_with_letters(browser, space, tmp_path):
-    """The questions of the third file are in another order."""
-    rows = [json.loads(line) for line in Path(TWO_FILES[0]).read_text().splitlines()]
-    better = [
-        row | {"predictions": [row["reference"]] * 16 + row["predictions"][16:]} for row in rows
-    ]
-    (tmp_path / "better.jsonl").write_text("\n".join(map(json.dumps, better[::-1])))
-    with opened(browser, space, TABLET) as page:
-        before = sentence(page)
-        upload(page, *TWO_FILES, tmp_path / "better.jsonl")
-        before = wait_for_change(page, before)
-        page.click("#checker input")
-        page.get_by_role("option", name="numeric").click()
-        found = wait_for_change(page, before)
-        samples = "94 questions with 32 samples each, checked with numeric"
-        assert found.startswith(f"Of 3 runs on {samples}, better has the highest pass@4, ")
-        table = page.locator(".numbers").first
-        names = table.locator("tbody th").all_inner_texts()
-        assert names == ["better", "smollm2_cool", "smollm2_warm"]
-        assert [row.split()[-1] for row in table.locator("tr").all_inner_texts()][1:] == [
-            *("a", "b", "c")
-        ]
-        wait_for_charts(page, "letters")
-        assert page.evaluate("document.documentElement.scrollWidth") == TABLET["width"]
-        assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
-        take_screenshot(page, f"{space.name}-three-files")
-
-
-@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_another_checker_is_suggested_if_few_samples_equal_their_references(browser, space):
-    with opened(browser, space) as page:
-        before = sentence(page)
-        paste(page, '{"predictions": ["12.0", "13"], "reference": "12"}')
-        wait_for_change(page, before)
-        assert note(page).count("No sample does. Try the checker numeric") == 1
-        assert "exact_match" not in note(page)  # the warning of compute would repeat this
-
-
-@pytest.mark.parametrize("space", ["cons_at_k"], indirect=True, scope="session")
-def test_the_table_and_the_charts_say_what_the_intervals_are_for(browser, space):
-    many = '{"outcomes": [1, 0]}\n{"outcomes": [1, 1]}\n{"outcomes": [0, 0]}'
-    with opened(browser, space) as page:
-        before = scores(page)
-        paste(page, many)
-        before = wait_for_change(page, before, scores)
-        interval = "95 % confidence interval for the same questions, sampled again."
-        assert interval in page.inner_text(".numbers + .caption")
-        wait_for_charts(page, "the same questions, sampled again. 3 questions, 2 samples each.")
-        paste(page, '{"outcomes": [1]}\n{"outcomes": [0]}\n{"outcomes": [1]}')
-        wait_for_change(page, before, scores)
-        interval = "95 % confidence interval for other questions like these."
-        assert interval in page.inner_text(".numbers + .caption")
-        # Curves need two values of k.
-        page.wait_for_function(
-            "charts => [...document.querySelectorAll(charts)].filter("
-            "chart => chart.checkVisibility()).length === 1",
-            arg=CHART,
-        )
-        assert not page.locator(".problem:visible").count()
-
-
-@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_the_chosen_questions_are_in_the_sentence_the_table_the_charts_the_code_and_the_link(
-    browser, space
-):
-    scope = "for other questions like these"
-    with opened(browser, space) as page:
-        before = page.inner_text(".verdict")
-        assert "for the same questions, sampled again" in before
-        page.get_by_role("radio", name="other questions like these").check()
-        shown = wait_for_change(page, before, lambda page: page.inner_text(".verdict"))
-        assert scope in shown
-        assert scope in page.inner_text(".numbers + .caption")
-        wait_for_charts(page, scope)
-        assert "interval='questions'" in page.inner_text("#code")
-        link = page.evaluate("location.hash")
-    with opened(browser, space, PHONE, query=link) as page:
-        page.wait_for_function(
-            "text => document.querySelector('.verdict')?.innerText === text", arg=shown
-        )
-        assert page.get_by_role("radio", name="other questions like these").is_checked()
-
-
-@pytest.mark.parametrize("space", ["cons_at_k"], indirect=True, scope="session")
-def test_a_score_without_an_interval_has_a_reason(browser, space):
-    with opened(browser, space) as page:
-        before = scores(page)
-        paste(page, '{"outcomes": [1]}')
-        wait_for_change(page, before, scores)
-        reason = "No interval: each question has one sample, and there is one question"
-        assert page.inner_text(".numbers + .caption").startswith(reason)
-        assert "0.000 to 1.000" not in scores(page)
-
-
-@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_k_is_lowered_to_the_number_of_samples(browser, space):
-    with opened(browser, space) as page:
-        before = sentence(page)
-        paste(page, '{"outcomes": [1, 0]}\n{"outcomes": [1, 1, 0]}')
-        wait_for_change(page, before)
-        lowered = "k was lowered to 2, the smallest number of samples of any question."
-        assert note(page) == f"2 questions, 2 to 3 samples each, already graded. {lowered}"
-        assert page.locator("#k input[type=range]").get_attribute("max") == "2"
-
-
-@pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
-def test_a_question_shows_its_samples_and_how_each_was_checked(browser, space):
-    text = '{"id": "q7", "question": "2 + 2?", "predictions": ["4", "5"], "reference": "4"}'
-    other = '{"id": "q8", "question": "1 + 1?", "predictions": ["2", "2"], "reference": "2"}'
-    with opened(browser, space) as page:
-        before = note(page)
-        paste(page, f"{text}\n{other}")
-        wait_for_change(page, before, note)
-        page.locator("#questions [data-testid=cell-0-2]", has_text="1 of 2").click()
-        page.wait_for_selector("#samples li")
-        shown = page.inner_text("#samples")
-        assert "Question q7" in shown
-        assert "2 + 2?" in shown
-        assert re.search(r"\bcorrect\s+4\b.*incorrect\s+5", shown, re.DOTALL)
-        assert "Reference: 4, checked with exact_match" in shown
-        chart = page.locator(f"{CHART}:visible").last
-        assert "q7" in tooltip(page, chart.locator(".mark-symbol path").nth(0))
+        parts: list[str] = []
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            part = page.evaluate(FOCUSED)
+            if part is not None:
+                parts.append(part)
+            if part == "about":
+                break
+        order = ["examples", "inputs", "details", "about"]
+        assert list(dict.fromkeys(parts)) == order
+        page.locator("#checker input").first.focus()
+        page.keyboard.press("ArrowRight")
+        label = page.locator("#checker label:has(input:focus)")
+        assert label.evaluate("label => getComputedStyle(label).outlineStyle") == "solid"
+        page.locator("#download input").focus()
+        page.keyboard.press("ArrowDown")
+        page.wait_for_selector("[role=listbox]")
+        page.keyboard.press("Tab")
+        page.wait_for_selector("[role=listbox]", state="hidden")

@@ -12,19 +12,19 @@ LIKE_A_PLACE = "'predictions[0][1] of question 4, row 3 (from 0)'"
     [
         (
             [Place("predictions", 1, 1), f" is {LIKE_A_PLACE}."],
-            f"Answer 5, verdict 2 is {LIKE_A_PLACE}.",
+            f"Answer 2, verdict 2 is {LIKE_A_PLACE}.",
         ),
-        (["k is 3, but ", Place("question", 0), " has n = 2."], "k is 3, but answer 2 has n = 2."),
+        (["k is 3, but ", Place("question", 0), " has n = 2."], "k is 3, but answer 1 has n = 2."),
         (
             [Place("references", 0), " is bad", InPython(", or a function"), "."],
-            "The reference of answer 2 is bad.",
+            "The reference of answer 1 is bad.",
         ),
         ([Place("predictions", 2, key="n"), " is -1."], "The entry of n for answer 3 is -1."),
         (
             ["a.csv, rows ", Index(0), " and ", Index(1), FROM_0, " differ."],
-            "a.csv, rows 2 and 5 differ.",
+            "a.csv, rows 1 and 2 differ.",
         ),
-        ([RunName("text: "), Place("Question", 1), " has no ", SAMPLE], "Answer 5 has no verdict"),
+        ([RunName("text: "), Place("Question", 1), " has no ", SAMPLE], "Answer 2 has no verdict"),
     ],
 )
 def test_a_page_words_the_parts_of_an_error(monkeypatch, parts, message):
@@ -32,7 +32,7 @@ def test_a_page_words_the_parts_of_an_error(monkeypatch, parts, message):
     from page.places import in_words
 
     error = InputError(*parts)
-    assert in_words(error, "answer", "verdict", [2, 5], has_names=False) == message
+    assert in_words(error, "answer", "verdict", has_names=False) == message
 
 
 def test_a_page_keeps_names_of_files_and_other_messages(monkeypatch):

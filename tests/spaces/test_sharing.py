@@ -1,117 +1,115 @@
-"""A link and a saved page show what their sender saw."""
+"""A link and a saved page hold what their sender saw, and an address names examples and options."""
 
+import base64
 import json
-import random
+import zlib
+from pathlib import Path
+from typing import Any
 
 import pytest
-from browsing import (
-    DESKTOP,
-    PHONE,
-    TABLET,
-    opened,
-    paste,
-    scores,
-    sentence,
-    take_screenshot,
-    upload,
-    wait_for_change,
-)
+from apps import request_for, space_of
 
 pytest_plugins = ["space_fixtures"]
 
-NUMBER = "#k input[type=number]"
-WIDTHS = {"phone": PHONE, "desktop": DESKTOP}
-only_gpassk = pytest.mark.parametrize("space", ["gpassk"], indirect=True, scope="session")
+
+def opened(page, text, tmp_path):
+    folder = tmp_path / "opened"
+    folder.mkdir()
+    return page.sharing.opened_request(space_of("gpassk"), text, lambda: folder)
 
 
-def address(page, before=""):
-    """Return what the address has after "#", once it differs from another."""
-    page.wait_for_function(
-        "before => location.hash.length > 1 && location.hash !== before", arg=before
-    )
-    return page.evaluate("location.hash")
+def link_of(content):
+    return base64.urlsafe_b64encode(zlib.compress(json.dumps(content).encode())).decode()
 
 
-def graded(questions, samples):
-    source = random.Random(3)
-    rows = [[source.randint(100, 999) for _ in range(samples)] for _ in range(questions)]
-    return "".join(json.dumps({"predictions": row, "reference": row[0]}) + "\n" for row in rows)
+def test_a_link_has_the_text_the_options_and_what_was_chosen(page, tmp_path):
+    reading = {"where": [["a", "b"]], "missing": "drop", "correct_at_least": 0.5}
+    text = "\u2713 \u2717\n"
+    request = request_for(page, "gpassk", text, checker="numeric", reading=reading, k=2)
+    shared = page.sharing.shared_text(request)
+    assert page.sharing.is_saved_page(f"{shared}\n")
+    assert not page.sharing.is_saved_page("1 0 1\n0 1 1")
+    assert opened(page, shared, tmp_path) == request
 
 
-@only_gpassk
-def test_a_link_wins_over_the_start_of_the_page_on_a_phone_and_a_desktop(browser, space):
-    with opened(browser, space) as page:
-        before = sentence(page)
-        paste(page, graded(60, 32))
-        before = wait_for_change(page, before)
-        link = address(page)
-        page.fill(NUMBER, "8")
-        expected = wait_for_change(page, before), scores(page)
-        link = address(page, link)
-        assert len(link) < 16_000
-    for (name, width), scheme in zip(WIDTHS.items(), ("light", "dark"), strict=True):
-        with opened(browser, space, width, scheme, query=link) as page:
-            page.wait_for_function(
-                "text => document.querySelector('.sentence')?.innerText === text",
-                arg=expected[0],
-            )
-            page.wait_for_timeout(500)
-            assert (sentence(page), scores(page)) == expected
-            assert page.input_value(NUMBER) == "8"
-            assert address(page) == link
-            take_screenshot(page, f"link-{name}-{scheme}")
+def test_a_link_holds_two_files_of_the_same_name(page, tmp_path):
+    """Such as those of two folders, or names that differ in signs that are replaced."""
+    contents = {"a/run.csv": "first", "b/run.csv": "second", "b/run 1.csv": "3", "b/run_1.csv": "4"}
+    files = [tmp_path / name for name in contents]
+    for file, text in zip(files, contents.values(), strict=True):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    request = request_for(page, "gpassk", files=tuple(map(str, files)))
+    found = opened(page, page.sharing.shared_text(request), tmp_path)
+    names = [Path(file).name for file in found.files]
+    assert names == ["run.csv", "run.csv", "run_1.csv", "run_1.csv"]
+    assert [Path(file).read_text() for file in found.files] == [*contents.values()]
 
 
-@only_gpassk
-def test_files_and_a_table_are_in_the_link(browser, space, tmp_path):
-    file = tmp_path / "mine.jsonl"
-    file.write_text(graded(3, 4))
-    with opened(browser, space) as page:
-        page.get_by_role("button", name="The same model at").click()
-        expected = [wait_for_change(page, sentence(page))]
-        links = [address(page)]
-    with opened(browser, space) as page:
-        before = sentence(page)
-        upload(page, str(file))
-        expected.append(wait_for_change(page, before))
-        links.append(address(page))
-    assert len(links[0]) < 400  # the files of an example are named
-    for link, shown in zip(links, expected, strict=True):
-        with opened(browser, space, PHONE, query=link) as page:
-            page.wait_for_function(
-                "text => document.querySelector('.sentence')?.innerText === text", arg=shown
-            )
+def test_the_files_of_an_example_are_named(page, tmp_path):
+    space = space_of("gpassk")
+    request = page.sharing.example_request(space, space.examples[-1])
+    shared = page.sharing.shared_text(request)
+    assert len(shared) < 400
+    assert opened(page, shared, tmp_path).files == request.files
 
 
-@only_gpassk
-@pytest.mark.parametrize("link", ["#nonsense", "cut", "#%3Cscript%3E"])
-def test_a_broken_link_says_so_and_shows_no_result(browser, space, link):
-    if link == "cut":
-        with opened(browser, space) as page:
-            link = "#" + page.input_value("#link textarea, #link input")[:-40]
-    with opened(browser, space, PHONE, query=link, ready=".problem") as page:
-        assert "is broken, or a part of it is missing" in page.inner_text(".problem")
-        assert not page.locator(".sentence:visible").count()
-        take_screenshot(page, "link-broken")
-        page.get_by_role("button", name="Six questions").click()
-        page.wait_for_selector(".sentence:visible")
-        page.wait_for_selector(".problem", state="hidden")
+OLD: dict[str, Any] = {"metric": "gpassk", "checker": "exact_match", "options": {"k": 2}}
 
 
-@only_gpassk
-def test_what_is_too_large_for_a_link_is_saved_and_opened(browser, space, tmp_path):
-    with opened(browser, space) as page:
-        before = sentence(page)
-        paste(page, graded(500, 60))
-        expected = wait_for_change(page, before)
-        page.click("#copy-link")
-        page.wait_for_selector("#shared [role=status]")
-        assert "too large for a link" in page.inner_text("#shared")
-        assert page.evaluate("location.hash") == ""
-        with page.expect_download() as download:
-            page.click("#save-page")
-        saved = tmp_path / download.value.suggested_filename
-        download.value.save_as(saved)
-    with opened(browser, space, TABLET) as page:
-        page.set_input_files("#head input[type=file]", str(saved))
-        assert wait_for_change(page, before) == expected
+def test_links_of_earlier_versions_are_read(page, tmp_path):
+    table = [["reference", "1", "2"], ["12", "12", "13"]]
+    old: dict[str, Any] = OLD | {"table": table, "columns": {}, "reading": ""}
+    request = opened(page, link_of(old), tmp_path)
+    assert request.text == "reference,1,2\n12,12,13\n"
+    chosen = {"predictions": "resp", "where": "filter=strict"}
+    old = OLD | {"text": "x", "columns": chosen, "reading": ""}
+    space = space_of("gpassk")
+    request = page.sharing.opened_request(space, link_of(old), None)
+    assert request.reading == {"predictions": "resp", "where": [["filter", "strict"]]}
+    old = OLD | {"text": "x", "columns": {}, "reading": "references"}
+    request = page.sharing.opened_request(space, link_of(old), None)
+    assert request.reading == {"references_first": True}
+
+
+BROKEN = {
+    "nonsense": "nonsense",
+    "cut": link_of(OLD | {"text": "1 0", "reading": {}})[:-8],
+    "a choice that no page offers": link_of(OLD | {"text": "1 0", "reading": {"missing": "x"}}),
+    "a file that is no example": link_of(OLD | {"files": [["passwd", None]], "reading": {}}),
+    "letters": "\u2713",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_link_is_refused_with_a_sentence(page, tmp_path, name):
+    with pytest.raises(ValueError, match="is broken, or a part of it is missing"):
+        opened(page, BROKEN[name], tmp_path)
+
+
+def test_a_link_of_another_page_or_with_an_invalid_option_is_refused(page):
+    for change, message in (
+        ({"metric": "max_at_k"}, "is of the page 'max_at_k', and not of this"),
+        ({"options": {"k": 0}}, "k must be a number between 1 and 512"),
+        ({"options": {"x": 0}}, "There is no option 'x'"),
+        ({"checker": "rm"}, "checker must be one of exact_match, numeric, math_verify"),
+    ):
+        link = link_of(OLD | {"text": "1 0", "reading": {}} | change)
+        with pytest.raises(ValueError, match=message):
+            page.sharing.opened_request(space_of("gpassk"), link, None)
+
+
+def test_an_address_names_an_example_and_options(page):
+    space = space_of("gpassk")
+    asked = page.sharing.request_of_address
+    request = asked(space, {"example": "2", "checker": "exact_match", "k": "8", "__theme": "dark"})
+    assert (request.checker, request.options["k"], len(request.files)) == ("exact_match", 8, 1)
+    assert asked(space, {"__theme": "dark", "view": "api"}) is None
+    for parameters, message in (
+        ({"temperature": "1"}, "parameter temperature, which this page does not know. It knows ex"),
+        ({"example": "9"}, "example must be a number from 1 to 3"),
+        ({"k": "many"}, "k must be a number, and not 'many'"),
+        ({"k": "2.5"}, "k must be an integer"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            asked(space, parameters)

@@ -2,30 +2,26 @@
 
 import contextlib
 import csv
-import importlib.util
 import io
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from conftest import ROOT
+from apps import answer_of
+
+pytest_plugins = ["space_fixtures"]
+
+PAGE = "This page, to be opened again"
 
 
 @pytest.fixture
-def page(monkeypatch, tmp_path):
-    """The modules of the page, with threads that take turns as often as possible."""
-    monkeypatch.syspath_prepend(ROOT / "spaces")
-    monkeypatch.chdir(tmp_path)  # where requests write their files
+def busy():
+    """Threads take turns as often as possible."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
-    from page import downloads, events, request, score_tables, worker
-
-    yield SimpleNamespace(
-        downloads=downloads, events=events, request=request, tables=score_tables, worker=worker
-    )
+    yield
     sys.setswitchinterval(interval)
 
 
@@ -36,29 +32,17 @@ def downloads_of(page, space):
         yield downloads
 
 
-def answer_of(page, metric, text="", files=(), **options):
-    """Return the Space of a metric, and the answer of its page to samples."""
-    spec = importlib.util.spec_from_file_location(metric, ROOT / "spaces" / metric / "app.py")
-    assert spec is not None
-    assert spec.loader is not None
-    app = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(app)
-    given = {"text": text} if text else {"files": files}
-    request = page.request.make_request(app.SPACE, "exact_match", options, **given)
-    return app.SPACE, page.worker._score(request, lambda progress: None)
-
-
-def test_each_of_many_visitors_gets_the_own_samples(page, monkeypatch):
+def test_each_of_many_visitors_gets_the_own_samples(page, busy, monkeypatch):
     monkeypatch.setattr(page.downloads, "_MAX_FOLDERS", 20)
     visitors = [answer_of(page, "gpassk", f'{{"outcomes": [1, {i % 2}]}}') for i in range(2)]
     with downloads_of(page, visitors[0][0]) as downloads:
-        first = downloads.keep(visitors[0][1], "first").parent
+        first = Path(downloads.keep(visitors[0][1], "first"))
 
         def visit(number):
-            folder = downloads.keep(visitors[number % 2][1], f"request {number}").parent
+            folder = downloads.keep(visitors[number % 2][1], f"request {number}")
             try:
-                shared = Path(downloads.saved_page(str(folder))).read_text()
-                return folder, shared, downloads.answer(str(folder)).runs
+                shared = Path(downloads.write(folder, PAGE)).read_text()
+                return folder, shared, downloads.answer(folder).runs
             except (ValueError, FileNotFoundError):  # others have had 20 answers in the meantime
                 return folder, None, None
 
@@ -80,46 +64,56 @@ def test_a_visitor_of_a_removed_answer_is_told_so(page, monkeypatch):
     space, answer = answer_of(page, "gpassk", "1,0,1\n0,0,1")
     with downloads_of(page, space) as downloads:
         files = [downloads.keep(answer, "") for _ in range(3)]
-        folder = str(files[1].parent)
-        for write in (downloads.answer, downloads.saved_page):
-            with pytest.raises(ValueError, match="has removed this answer"):
-                write(folder)
+        with pytest.raises(ValueError, match="has removed this answer"):
+            downloads.answer(files[1])
+        choices = downloads.choices(answer)
         # The folder may be removed between the reading of the answer and the writing of a file.
         monkeypatch.setattr(downloads, "answer", lambda folder: answer)
-        for write, kind in (
-            (downloads.write_table, ("CSV",)),
-            (downloads.write_chart, (0, "svg")),
-            (downloads.write_chart, (0, "png")),
-        ):
+        for choice in ("Scores as CSV", "Chart 1 as SVG", "Chart 1 as PNG", PAGE):
+            assert choice in choices
             with pytest.raises(ValueError, match="has removed this answer"):
-                write(folder, *kind)
+                downloads.write(files[1], choice)
 
 
-def test_a_request_that_ends_does_not_end_the_next_one(page):
-    """The check that a request is the last one, and its removal, are one step."""
-    layout = SimpleNamespace(inputs=None, outputs=None)
-    handlers = page.events.Handlers(None, layout, None, None)
-    visitor = SimpleNamespace(session_hash="visitor")
-    inner = handlers._is_last
-    next_run = handlers._run(visitor, "second")
-    waiting: list[Any] = []
+def test_every_download_is_a_file_of_its_kind(page):
+    space, answer = answer_of(page, "gpassk", "1,0,1\n0,0,1", k=2)
+    starts = {
+        "json": b"{",
+        "csv": b"run,",
+        "tex": b"%",
+        "md": b"|",
+        "svg": b"<svg",
+        "pdf": b"%PDF",
+        "png": b"\x89PNG",
+        "py": b"# pip",
+        "txt": b"eN",
+    }
+    with downloads_of(page, space) as downloads:
+        folder = downloads.keep(answer, "eNx")
+        for choice in downloads.choices(answer):
+            file = Path(downloads.write(folder, choice))
+            assert file.name.startswith("gpassk")
+            assert file.read_bytes().lstrip().startswith(starts[file.suffix[1:]]), choice
+        with pytest.raises(ValueError, match="There is no download"):
+            downloads.write(folder, "Chart 9 as SVG")
 
-    def is_last(running, visitor):
-        """Let another request start between the check and the removal, if nothing prevents it."""
-        result = inner(running, visitor)
-        if result and not waiting:
-            started = executor.submit(next_run.__enter__)
-            waiting.append(started)
-            with pytest.raises(TimeoutError):  # it has to wait for the removal
-                started.result(timeout=0.3)
-        return result
 
-    handlers._is_last = is_last
-    with ThreadPoolExecutor(1) as executor:
-        with handlers._run(visitor, "first"):
-            pass
-        second = waiting[0].result()
-    assert inner(second, visitor)
+def test_a_later_request_of_a_visitor_ends_an_earlier_one(page, monkeypatch):
+    space, answer = answer_of(page, "gpassk", "1,0,1\n0,0,1", k=2)
+    monkeypatch.setattr(page.events, "score_in_steps", lambda request: iter([None, answer]))
+    layout = SimpleNamespace(inputs=None, outputs=SimpleNamespace(problem="problem"))
+    handlers = page.events.Handlers(space, layout, None)
+    monkeypatch.setattr(handlers, "_answer_updates", lambda *_: {"answer": answer})
+
+    def steps(session):
+        visitor = SimpleNamespace(session_hash=session)
+        return handlers._steps(None, {}, {}, visitor, None)
+
+    first, other, second = steps("one"), steps("other"), steps("one")
+    assert [list(next(run)) for run in (first, other, second)] == [["problem"]] * 3
+    assert list(first) == []
+    assert list(other) == list(second) == [{"answer": answer}]
+    assert not handlers._latest
 
 
 FORMULAS = ['=HYPERLINK("http://x.example","x")', "+1+cmd", "-2+3", "\u200b=cmd", "@SUM(1)", "\n=1"]
@@ -132,7 +126,7 @@ def test_no_text_in_the_csv_of_a_page_is_a_formula(page, metric):
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     space, answer = answer_of(page, metric, text.getvalue())
-    printed = page.tables.table_text(space, answer, "CSV")
+    printed = page.score_tables.table_text(space, answer, "CSV")
     assert "\r" not in printed  # a spreadsheet would start a row there
     groups = {row[1] for row in csv.reader(io.StringIO(printed))}
     assert groups == {"group", "", "-1.5", r"a\r=cmd", *(f"'{name}" for name in FORMULAS)}
@@ -148,6 +142,6 @@ def test_no_name_of_a_file_is_a_formula_in_the_csv_of_a_page(page, tmp_path, num
         file.write_text("id,1,2,3\na,1,0,1\nb,0,1,1\nc,1,1,0\n")
         files.append(str(file))
     space, answer = answer_of(page, "gpassk", files=tuple(files), k=1)
-    table = list(csv.reader(io.StringIO(page.tables.table_text(space, answer, "CSV"))))
+    table = list(csv.reader(io.StringIO(page.score_tables.table_text(space, answer, "CSV"))))
     assert any("cmd" in row[0] for row in table)
     assert {row[0][:2] for row in table[1:]} == {"'=", "'+"}

@@ -1,0 +1,135 @@
+"""The HTML of an answer. Text of visitors is escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+
+from .charts import Chart, charts_of
+from .figures import draw, page_svg
+from .request import Answer
+from .score_tables import Table, paper_sentence, score_tables
+from .sentences import percent
+from .space import Space
+
+
+def escape(text: str) -> str:
+    """Return HTML that shows the text as it is, also if it has tags or template expressions."""
+    return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda found: f"&#{ord(found[0])};", text)
+
+
+def result_html(space: Space, answer: Answer, link: str) -> str:
+    """Return the result in words, with its numbers emphasized, and how the samples were read.
+
+    Screen readers read a new result aloud. The script of the page writes the link to the address.
+    """
+    sentence, verdict = space.sentence(answer.runs, answer.options), ""
+    if answer.comparison is not None:
+        verdict = paper_sentence(space, answer)
+        if answer.comparison.board is not None:  # of many runs, it says what is most important
+            sentence, verdict = verdict, ""
+    percentage = r"\b[\d.]+ %(?! (?:confidence|credible) interval)"
+    decimal = r"(?<![\w.@^])(?<!temperature )\d+\.\d+\b"
+    emphasized = re.sub(f"{percentage}|{decimal}", r"<strong>\g<0></strong>", escape(sentence))
+    # Numbers with their units and keys such as G-Pass@4_0.5 are not broken.
+    whole = re.sub(r"[\d.]+ %|[\w-]+@[\w.]+", r"<span>\g<0></span>", escape(verdict))
+    compared = f'<p class="verdict">{whole}</p>' if verdict else ""
+    return (
+        f'<div role="status" data-link="{link}"><p class="sentence">{emphasized}</p>{compared}'
+        f'</div><p class="note">{escape(" ".join(answer.notes))}</p>'
+    )
+
+
+def chart_html(space: Space, answer: Answer, widths: Sequence[str], numbers: slice) -> str:
+    """Return the charts of an answer with their titles and explanations.
+
+    Args:
+        space: the Space.
+        answer: the answer.
+        widths: the names of the widths for which charts are drawn, of `figures.WIDTHS`.
+        numbers: which charts.
+    """
+    charts = list(filter(None, charts_of(space, answer)))[numbers]
+    return "".join(_chart_html(chart, answer, widths) for chart in charts)
+
+
+def _chart_html(chart: Chart, answer: Answer, widths: Iterable[str]) -> str:
+    pictures = "".join(
+        f'<div class="chart {width}">{page_svg(draw(chart, answer, width))}</div>'
+        for width in widths
+    )
+    caption = f'<h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'
+    return f"<section>{caption}{pictures}</section>"
+
+
+def problem_html(problem: str) -> str:
+    """Return the box that says why there is no result."""
+    return f'<div class="problem" role="alert">{escape(problem)}</div>' if problem else ""
+
+
+def code_html(code: str) -> str:
+    """Return code in a box that scrolls. A click selects all of it."""
+    return (
+        "<details><summary>Python code for these scores and charts</summary>"
+        f'<pre tabindex="0" aria-label="Python code"><code>{escape(code)}</code></pre></details>'
+    )
+
+
+def scores_html(space: Space, answer: Answer) -> str:
+    """Return the tables of scores, and what their numbers are."""
+    return f"<h2>Scores</h2>{''.join(map(_table_with_notes, score_tables(space, answer)))}"
+
+
+def _table_with_notes(table: Table) -> str:
+    """Return a table. The limits of a single run are beside its scores, of several below them."""
+    beside = len(table.head) == 2 and table.confidence is not None
+    head = [_breakable(name) for name in table.head]
+    if beside:
+        head.append(f"{percent(table.confidence)} limits")  # type: ignore[arg-type]
+    rows = []
+    for name, cells in table.rows:
+        row = [_breakable(name)]
+        for cell in cells:
+            limits = _minus(" to ".join(cell.limits)) if cell.limits else ""
+            text = _minus(escape(cell.text))
+            row += [text, limits or "none"] if beside else [text + f"<small>{limits}</small>"]
+        rows.append(row)
+    notes = f'<p class="caption">{escape(" ".join(table.notes))}</p>' if table.notes else ""
+    return _table_html(head, rows) + notes
+
+
+def _breakable(label: str) -> str:
+    """Return the label of a run, which can break after each underscore."""
+    return escape(label).replace("_", "_<wbr>")
+
+
+def _minus(number: str) -> str:
+    return number.replace("-", "&minus;")
+
+
+def _table_html(headers: list[str], rows: list[list[str]]) -> str:
+    head = "".join(f'<th scope="col">{header}</th>' for header in headers)
+    body = ""
+    for name, *cells in rows:
+        values = "".join(f"<td>{cell}</td>" for cell in cells)
+        body += f'<tr><th scope="row">{name}</th>{values}</tr>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="numbers">{table}</div>'
+
+
+def html_of(markdown: str) -> str:
+    """Return the HTML of a text in Markdown, with formulas between dollar signs as MathML."""
+    blocks = re.sub(r"\$\$(.+?)\$\$", _block, markdown, flags=re.DOTALL)
+    return MarkdownIt().render(re.sub(r"\$([^$]+?)\$", _inline, blocks))
+
+
+def _block(formula: re.Match[str]) -> str:
+    return f'<div class="formula">{convert(" ".join(formula[1].split()), "block")}</div>'
+
+
+def _inline(formula: re.Match[str]) -> str:
+    # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
+    return f"<span>{convert(' '.join(formula[1].split()))}</span>"

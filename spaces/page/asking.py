@@ -1,0 +1,177 @@
+"""What a page asks where the rules of reading need an answer, and the choices that it offers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from at_k.core.checks import InputError
+from at_k.readers.names import ANSWERS, COLUMN_NAMES, columns_named
+from at_k.readers.reading import make_reading
+from at_k.readers.sources import load_table
+from at_k.readers.table import Columns, SelectionError, column_at
+from at_k.readers.words import entry_text
+
+from .request import ChoiceError, Reading
+
+ROLES = {
+    "predictions": "Samples",
+    "outcomes": "Outcomes, already graded",
+    "references": "References",
+    "questions": "Questions",
+}
+"""The roles of columns that a visitor can choose, and their labels."""
+
+_CORRECT = ("correct_values", "correct_at_least")
+_MAX_ENTRIES = 40
+_NUMBERED = re.compile(r"(.*?)(\d{1,4})")
+_MISSING = {
+    "incorrect": "Missing samples are incorrect",
+    "drop": "Missing samples are left out",
+}
+_WORDS: dict[str, Callable[[Any], str]] = {
+    "missing": lambda choice: _MISSING[choice],
+    "where": lambda where: " or ".join(f"only rows with {x} = {y}" for x, y in where),
+    "groups": lambda name: f"Scores for each {name}",
+    "questions": lambda names: f"Questions are identified by {' and '.join(_listed(names))}",
+    "pool": lambda names: f"Rows that differ in {', '.join(names)} are samples of one question",
+    "samples": lambda names: f"A sample in each of the columns {names[0]} to {names[-1]}",
+    "references_first": lambda _: "No names of columns: the first has references, others samples",
+    "by_order": lambda holds: (
+        "The files have the same questions in the same order" if holds else "Score each by itself"
+    ),
+    "predictions": lambda name: f"Samples in {name}",
+    "outcomes": lambda name: f"Outcomes in {name}",
+    "references": lambda name: f"References in {name}",
+    "records": lambda path: f"The rows in {path}",
+    "n": lambda name: f"Numbers of samples in {name}",
+    "counts": lambda name: f"Numbers of equal samples in {name}",
+}
+
+
+def in_words(way: Reading) -> str:
+    """Return the words of a choice: "Missing samples are left out"."""
+    words = ", ".join(_WORDS[role](value) for role, value in way.items())
+    return f"{words[0].upper()}{words[1:]}"
+
+
+def is_reading(reading: Any) -> bool:
+    """Whether an object holds choices that a page offers, as a link and a program have to."""
+    try:
+        way = {name: x for name, x in reading.items() if name not in _CORRECT}
+        return not way or bool(in_words(way))
+    except (TypeError, ValueError, LookupError, AttributeError):
+        return False
+
+
+def merged(ways: Sequence[Reading]) -> Reading:
+    """Return several choices as one. Conditions on rows hold together."""
+    reading: Reading = {}
+    for way in ways:
+        where = [*reading.get("where", ()), *way.get("where", ())]
+        reading |= way
+        if where:
+            reading["where"] = where
+    return reading
+
+
+def choice_error(error: SelectionError, path: str, has_references: bool) -> ChoiceError:
+    """Return what a page asks about a file that cannot be read without a choice.
+
+    Args:
+        error: what the reader says.
+        path: of the file.
+        has_references: whether the page checks samples against references.
+    """
+    columns = _columns(path)
+    names = columns_in(path)
+    names_columns = {*error.roles} & {*ROLES, "counts"} and not error.examples
+    ways = list(_ways(error, columns))
+    if names_columns:
+        ways += _ways_of_tables(names, has_references)
+    parts = list(error.args)
+    if isinstance(parts[0], str):
+        parts[0] = parts[0].removeprefix("text: ")
+    return ChoiceError(parts, ways, names if names_columns else (), _is_score(error))
+
+
+def _columns(path: str) -> Columns:
+    """Return the columns of a file, or none if it has a table of another kind."""
+    try:
+        return load_table(path, make_reading()).columns
+    except ValueError:
+        return {}
+
+
+def columns_in(path: str) -> list[str]:
+    """Return the names of the columns of a file."""
+    return [name for name in _columns(path) if name]
+
+
+def _is_score(error: SelectionError) -> bool:
+    return "correct_at_least" in error.roles
+
+
+def _ways(error: SelectionError, columns: Columns) -> Iterator[Reading]:
+    """Yield the choices that an error of the reader names."""
+    for role, example, further in zip(error.roles, error.examples, error.further, strict=False):
+        if role == "where":
+            yield from _rows(columns, str(example))
+        elif role in ("questions", "pool"):
+            yield {role: _names(str(example), [*error.choices, *columns])}
+        elif role in _WORDS:
+            yield {role: example} | {x: y for x, y in further if x in _WORDS}
+
+
+def _rows(columns: Columns, example: str) -> Iterator[Reading]:
+    """Yield the choice of the rows with each entry of the column that an example names."""
+    name, _, entry = example.partition("=")
+    cells = column_at(columns, name)
+    entries = dict.fromkeys([entry] if cells is None else map(entry_text, cells))
+    for text in [*entries][:_MAX_ENTRIES]:
+        yield {"where": [[name, text]]}
+
+
+def _names(text: str, columns: Sequence[str]) -> list[str]:
+    """Return the names of columns between spaces. A name can have spaces too."""
+    if not text:
+        return []
+    for name in sorted({*columns}, key=len, reverse=True):
+        if name and text == name:
+            return [name]
+        if name and text.startswith(f"{name} "):
+            return [name, *_names(text[len(name) + 1 :], columns)]
+    first, _, rest = text.partition(" ")
+    return [first, *_names(rest, columns)]
+
+
+def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
+    """Yield how people write tables whose columns have no usual names."""
+    numbered = [x for x in names if (found := _NUMBERED.fullmatch(x)) and found[1]]
+    prefixes = {_NUMBERED.fullmatch(x)[1] for x in numbered}  # type: ignore[index]
+    if len(numbered) > 1 and len(prefixes) == 1:
+        yield {"samples": numbered}
+    references = columns_named(names, COLUMN_NAMES["references"])
+    if has_references and len(references) > 1:
+        for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
+            others = [other for other in references if other != name]
+            yield {"predictions": name, "references": others[0]}
+    if has_references and len(names) > 1:
+        yield {"references_first": True}
+
+
+def _listed(names: Any) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def source_of(path: str, reading: Mapping[str, Any]) -> Any:
+    """Return what is read: the path, or its columns with those of samples under numbers."""
+    if "samples" not in reading:
+        return path
+    samples = {name: str(number) for number, name in enumerate(reading["samples"], start=1)}
+    columns = load_table(path, make_reading()).columns
+    missing = [name for name in samples if name not in columns]
+    if missing:
+        raise InputError(f"There is no column {missing[0]!r}.")
+    return {samples.get(name, name): list(cells) for name, cells in columns.items()}

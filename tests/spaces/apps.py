@@ -1,0 +1,41 @@
+"""The apps of the Spaces in this process, as a worker process has them."""
+
+import importlib.util
+import sys
+
+from conftest import ROOT
+
+NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
+MODULES = (
+    *("answer_html", "asking", "downloads", "events", "python_code", "question_table", "request"),
+    *("samples", "score_tables", "sharing", "worker"),
+)
+
+
+def space_of(metric):
+    """Return the description of a Space."""
+    name = f"app_of_{metric}"
+    if name not in sys.modules:
+        path = ROOT / "spaces" / metric / "app.py"
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name].SPACE
+
+
+def request_for(page, metric, text="", files=(), reading=None, checker="exact_match", **options):
+    return page.request.make_request(
+        space_of(metric), checker, options, text=text, files=files, reading=reading or {}
+    )
+
+
+def answer_to(page, request):
+    return page.worker._score(request, lambda progress: None)
+
+
+def answer_of(page, metric, text="", **given):
+    """Return the Space of a metric, and the answer of its page to samples."""
+    request = request_for(page, metric, text, **given)
+    return request.space, answer_to(page, request)

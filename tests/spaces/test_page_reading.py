@@ -1,0 +1,264 @@
+"""A page reads what is pasted and uploaded as the command does, and asks where that has to."""
+
+import json
+import pickle
+from typing import Any
+
+import at_k
+import pytest
+from apps import answer_of, request_for
+from conftest import ROOT
+
+pytest_plugins = ["space_fixtures"]
+
+FIXTURES = ROOT / "tests" / "readers" / "fixtures"
+LM_EVAL = "lm_eval/org__replay-1b/samples_sums_{}_2026-11-22T06-03-47.795372.jsonl"
+CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
+GRADED = {"predictions": [[1, 0], [1, 1]]}
+READ = {
+    "a header": ("reference,1,2\n12,12,13\n7,7,7", CHECKED),
+    "one sample in each row, with semicolons": (
+        "\ufeffquestion;prediction;reference\nq1;12;12\nq1;13;12\nq2;7;7\nq2;7;7",
+        CHECKED,
+    ),
+    "outcomes": ("1\t0\n1\t1", GRADED),
+    "nested lists": ("[[1, 0], [1, 1]]", GRADED),
+    "words": ("yes no\nYes,PASS".replace(",", " "), {"predictions": [[True, False], [True, True]]}),
+    "ticks": ("\u2713,\u2717\n\u2713,\u2713", {"predictions": [[True, False], [True, True]]}),
+    "a Markdown table": ("| id | 1 | 2 |\n|:--|--:|--:|\n| a | 1 | 0 |\n| b | 1 | 1 |", GRADED),
+    "columns of JSON": (
+        '{"n": [8, 8],\n "correct": [3, 5]}',
+        {"predictions": {"n": [8, 8], "correct": [3, 5]}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_tables_are_read_as_people_paste_them(page, name):
+    text, expected = READ[name]
+    read = page.samples.read_samples(request_for(page, "gpassk", text), ())
+    assert read.runs == {"text": expected}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "item,statement,verdict\na,s,Fully\na,t,none\nb,s,mostly\nb,t,minor",
+        "answer\t1\t2\na\tFully\tnone\nb\tmostly\tminor",
+        "Fully,none\nmostly,minor",
+        "fully none mostly\nmostly minor none".replace(" mostly\n", "\n").replace(" none", " none"),
+        '[["fully", "none"], ["mostly", "minor"]]',
+    ],
+)
+def test_the_answer_of_a_table_of_verdicts_is_no_reference(page, text):
+    read = page.samples.read_samples(request_for(page, "score_agg", text), ())
+    rows = [row[:2] for row in read.runs["text"]["predictions"]]
+    assert rows == [["fully", "none"], ["mostly", "minor"]]
+
+
+# Samples, the choices that a page offers, one of them, and the samples that it gives.
+ASKED = {
+    "missing outcomes": (
+        "id,correct\na,1\na,\nb,1",
+        [{"missing": "incorrect"}, {"missing": "drop"}],
+        {"missing": "incorrect"},
+        [[1, False], [1]],
+    ),
+    "a setting": (
+        "id,strategy of prompt,correct\na,x,1\na,y,0\nb,x,1\nb,y,1",
+        [
+            {"where": [["strategy of prompt", "x"]]},
+            {"where": [["strategy of prompt", "y"]]},
+            {"groups": "strategy of prompt"},
+            {"questions": ["strategy of prompt", "id"]},
+            {"pool": ["strategy of prompt"]},
+        ],
+        {"where": [["strategy of prompt", "y"]]},
+        [[0], [1]],
+    ),
+    "outcomes or answers": (
+        "id,correct,answer\na,0,0\na,0,1",
+        [{"outcomes": "correct"}, {"predictions": "answer", "references": "correct"}],
+        {"predictions": "answer", "references": "correct"},
+        [["0", "1"]],
+    ),
+    "two columns of references": (
+        "question,reference,answer\nq1,4,4\nq1,4,5\nq2,3,3",
+        [
+            {"predictions": "answer", "references": "reference"},
+            {"predictions": "reference", "references": "answer"},
+            {"references_first": True},
+        ],
+        {"predictions": "answer", "references": "reference"},
+        [["4", "5"], ["3"]],
+    ),
+    "numbered columns": (
+        "reference,a1,a2,a3\nParis,Paris,paris,Lyon\nRome,Rome,Rome,Milan",
+        [{"samples": ["a1", "a2", "a3"]}, {"references_first": True}],
+        {"samples": ["a1", "a2", "a3"]},
+        [["Paris", "paris", "Lyon"], ["Rome", "Rome", "Milan"]],
+    ),
+    "no names of columns": (
+        "Paris,Paris,paris\nRome,Rome,Milan",
+        [{"references_first": True}],
+        {"references_first": True},
+        [["Paris", "paris"], ["Rome", "Milan"]],
+    ),
+    "numbers that are no outcomes": (
+        "12,12,13\n7,7,7",
+        [{"references_first": True}],
+        {"references_first": True},
+        [["12", "13"], ["7", "7"]],
+    ),
+    "scores": (
+        "id,score\na,0.5\na,0.75\nb,1",
+        [{"outcomes": "score"}],
+        {"correct_at_least": 0.75},
+        [[False, True], [True]],
+    ),
+    "words": ("id,outcome\na,A\na,B\nb,A", [], {"correct_values": ["A"]}, [[True, False], [True]]),
+    "columns without usual names": (
+        "item,resp,gold\nq1,12,12\nq1,13,12",
+        [{"references_first": True}],
+        {"predictions": "resp", "references": "gold", "questions": "item"},
+        [["12", "13"]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_page_asks_where_the_rules_of_reading_need_an_answer(page, name):
+    text, ways, chosen, predictions = ASKED[name]
+    with pytest.raises(page.request.ChoiceError) as error:
+        page.samples.read_samples(request_for(page, "gpassk", text), ())
+    assert list(error.value.ways) == ways
+    assert all(map(page.asking.in_words, ways))
+    assert error.value.asks_correct == (name in ("scores", "words"))
+    assert bool(error.value.columns) == (
+        name in ("words", "columns without usual names", "numbered columns")
+        or name == "two columns of references"
+    )
+    again = pickle.loads(pickle.dumps(error.value))  # as it comes from the worker
+    assert (again.ways, again.columns, str(again)) == (
+        error.value.ways,
+        error.value.columns,
+        str(error.value),
+    )
+    read = page.samples.read_samples(request_for(page, "gpassk", text, reading=chosen), ())
+    assert read.runs["text"]["predictions"] == predictions
+
+
+@pytest.mark.parametrize("text", ["-1 1 1", "0.5 0.2 1"])
+def test_rewards_are_refused_with_the_way_to_their_pages(page, text):
+    with pytest.raises(page.request.ChoiceError) as error:
+        answer_of(page, "gpassk", text)
+    message = page.worker._in_words(error.value, request_for(page, "gpassk", text))
+    assert message.startswith("Question 1, sample 1 is ")
+    assert message.endswith("1 if correct (the pages Max@k and Bayes@N score rewards).")
+    _, answer = answer_of(page, "max_at_k", text)
+    assert answer.samples["text"]["predictions"] == [[float(x) for x in text.split()]]
+
+
+def test_choices_add_up_and_conditions_hold_together(page):
+    ways = [{"missing": "drop"}, {"where": [["a", "1"]]}, {"where": [["b", "2"]]}]
+    merged = page.asking.merged(ways)
+    assert merged == {"missing": "drop", "where": [["a", "1"], ["b", "2"]]}
+    assert page.asking.is_reading(merged)
+    for broken in ({"where": "a=1"}, {"missing": "maybe"}, {"unknown": 1}, 5):
+        assert not page.asking.is_reading(broken)
+
+
+@pytest.mark.parametrize("files", [("a", "b"), ("a", "c")], ids=["without ids", "other ids"])
+def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path, files):
+    texts = {
+        "a": "predictions,reference\n\"['1', '2']\",1\n\"['3', '4']\",3\n",
+        "b": "predictions,reference\n\"['1', '1']\",1\n\"['3', '3']\",3\n",
+        "c": "id,outcome\nq1,1\nq1,0\nq2,1\nq2,1\n",
+    }
+    if files == ("a", "c"):
+        texts["a"] = "id,outcome\nq1,1\nq1,0\nq3,1\nq3,1\n"
+    paths = []
+    for name in files:
+        (tmp_path / f"{name}.csv").write_text(texts[name])
+        paths.append(str(tmp_path / f"{name}.csv"))
+    given = {"files": tuple(paths), "k": 2}
+    if files == ("a", "c"):
+        _, answer = answer_of(page, "gpassk", **given)
+        assert answer.comparison is None
+        assert "The runs are not compared: " in answer.notes[-1]
+        return
+    with pytest.raises(page.request.ChoiceError, match="have no ids") as error:
+        answer_of(page, "gpassk", **given)
+    assert error.value.ways == ({"by_order": True}, {"by_order": False})
+    for way in error.value.ways:
+        _, answer = answer_of(page, "gpassk", **given, reading=way)
+        assert (answer.comparison is not None) == way["by_order"]
+
+
+# What a visitor chooses of the columns and rows of a log, as arguments of `at_k.read`.
+LOGS: dict[str, dict[str, Any]] = {
+    "evalplus/base_only_eval_results.json": {},
+    "evalplus/plus_eval_results.json": {"outcomes": "plus"},
+    "human_eval/samples.jsonl_results.jsonl": {},
+    "inspect_ai/sums.eval": {},
+    "inspect_ai/sums_several.eval": {"outcomes": "score_letters"},
+    LM_EVAL.format("plain"): {},
+    LM_EVAL.format("first"): {"predictions": "resps"},
+    LM_EVAL.format("pass"): {"where": [["filter", "strict"]]},
+    "trl/completions_00001.parquet": {"outcomes": "is_three"},
+    "verl/100.jsonl": {"outcomes": "acc"},
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_log_has_the_samples_that_the_command_reads(page, name):
+    chosen, given = LOGS[name], {"files": (str(FIXTURES / name),), "checker": "numeric"}
+    if chosen:
+        with pytest.raises(page.request.ChoiceError) as error:
+            page.samples.read_samples(request_for(page, "gpassk", **given), ())
+        assert chosen in error.value.ways or {*chosen.values()} <= {*error.value.columns}
+    request = request_for(page, "gpassk", **given, reading=chosen)
+    (read,) = page.samples.read_samples(request, ()).runs.values()
+    named: dict[str, Any] = {x: dict(y) if x == "where" else y for x, y in chosen.items()}
+    expected = at_k.read(FIXTURES / name, **named)
+    for role in ("predictions", "references"):
+        assert plain(read.get(role)) == plain(expected.get(role))
+
+
+def plain(column):
+    return column.to_pylist() if hasattr(column, "to_pylist") else column
+
+
+ROW = '{"outcomes": [1, 0]}\n'
+REFUSED = {
+    "large.jsonl": (" " * 40_000_000 + ROW, "The limit for a file, and for a text, is 40 MB."),
+    "long.jsonl": (ROW * 10_001, "10,001 questions are too many. The limit is 10,000."),
+    "wide.jsonl": (json.dumps({"outcomes": [1] * 513}), "513 samples per question are too many"),
+    "table.xlsx": ("PK", "A file .xlsx is a spreadsheet: save its table as CSV."),
+    "page.pdf": ("PK", "The name of a file must end in one of"),
+    "head.csv": ("question,prediction,reference\n", "has no questions"),
+    "latin.csv": ("prediction,reference\n1,K\udcf6ln", "latin.csv, line 2: the text is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_files_that_are_too_large_or_not_readable_are_refused_with_a_sentence(page, tmp_path, name):
+    text, message = REFUSED[name]
+    (tmp_path / "uploaded").mkdir()
+    file = tmp_path / "uploaded" / name
+    file.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        page.samples.read_samples(request_for(page, "gpassk", files=(str(file),)), ())
+
+
+def test_a_zip_of_one_file_and_a_plain_text_are_read(page, tmp_path):
+    import zipfile
+
+    (tmp_path / "uploaded").mkdir()
+    with zipfile.ZipFile(tmp_path / "uploaded" / "run.zip", "w") as archive:
+        archive.writestr("run.csv", "id,outcome\na,1\na,0\n")
+    (tmp_path / "uploaded" / "notes.txt").write_text("1 0\n1 1\n")
+    for name, predictions in {"run.zip": [[1, 0]], "notes.txt": [[1, 0], [1, 1]]}.items():
+        request = request_for(page, "gpassk", files=(str(tmp_path / "uploaded" / name),))
+        (run,) = page.samples.read_samples(request, ()).runs.values()
+        assert run["predictions"] == predictions
