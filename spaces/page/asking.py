@@ -13,7 +13,7 @@ from at_k.readers.sources import load_table
 from at_k.readers.table import Columns, SelectionError, column_at
 from at_k.readers.words import entry_text
 
-from .request import ChoiceError, Reading
+from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Reading
 
 ROLES = {
     "predictions": "Samples",
@@ -24,7 +24,7 @@ ROLES = {
 """The roles of columns that a visitor can choose, and their labels."""
 
 _CORRECT = ("correct_values", "correct_at_least")
-_MAX_ENTRIES = 40
+_MAX_ENTRIES, _MAX_COLUMNS, _LONGEST = 40, 200, 120
 _NUMBERED = re.compile(r"(.*?)(\d{1,4})")
 _MISSING = {
     "incorrect": "Missing samples are incorrect",
@@ -53,7 +53,8 @@ _WORDS: dict[str, Callable[[Any], str]] = {
 def in_words(way: Reading) -> str:
     """Return the words of a choice: "Missing samples are left out"."""
     words = ", ".join(_WORDS[role](value) for role, value in way.items())
-    return f"{words[0].upper()}{words[1:]}"
+    more = ".." if len(words) > _LONGEST else ""
+    return f"{words[0].upper()}{words[1:_LONGEST]}{more}"
 
 
 def is_reading(reading: Any) -> bool:
@@ -93,7 +94,8 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     parts = list(error.args)
     if isinstance(parts[0], str):
         parts[0] = parts[0].removeprefix("text: ")
-    return ChoiceError(parts, ways, names if names_columns else (), _is_score(error))
+    shown = names[:_MAX_COLUMNS] if names_columns else ()
+    return ChoiceError(parts, ways, shown, _is_score(error))
 
 
 def _columns(path: str) -> Columns:
@@ -150,7 +152,7 @@ def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Read
     """Yield how people write tables whose columns have no usual names."""
     numbered = [x for x in names if (found := _NUMBERED.fullmatch(x)) and found[1]]
     prefixes = {_NUMBERED.fullmatch(x)[1] for x in numbered}  # type: ignore[index]
-    if len(numbered) > 1 and len(prefixes) == 1:
+    if 1 < len(numbered) <= MAX_SAMPLES_PER_QUESTION and len(prefixes) == 1:
         yield {"samples": numbered}
     references = columns_named(names, COLUMN_NAMES["references"])
     if has_references and len(references) > 1:

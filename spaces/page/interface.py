@@ -98,7 +98,9 @@ def connect_api(space: Space) -> None:
             given = dict(zip(options, of_options, strict=True))
             request = make_request(space, checker, given, text=samples, reading=reading)
             answer = score(request)
-            return result_dict(space, answer) | {"notes": answer.notes}
+            result = result_dict(space, answer) | {"notes": answer.notes}
+            # Texts of JSON can have parts that are no characters, which cannot be sent.
+            return json.loads(json.dumps(result, ensure_ascii=False).encode(errors="replace"))
         except ValueError as error:
             remedy = _remedy(error) if isinstance(error, ChoiceError) else ""
             raise gr.Error(f"{error}{remedy}", print_exception=False) from error

@@ -242,4 +242,6 @@ def _plain(number: str) -> str:
 
 
 def _shortened(text: str, longest: int) -> str:
+    """Return a text that is not too long, and that can be sent as UTF-8."""
+    text = text[: longest + 1].encode(errors="replace").decode()
     return text if len(text) <= longest else f"{text[:longest]}.."

@@ -12,7 +12,7 @@ MAX_BYTES = 40_000_000
 TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
 _FILE_TYPES = (*FORMATS, ".eval", *COMPRESSED)
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
-_DATASET = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?:/(?P<file>[\w./ -]+))?")
+_DATASET = re.compile(r"(?P<name>\w[\w.-]*/\w[\w.-]*)(?:/(?P<file>[\w./ -]+))?")
 _SECONDS = 10  # for each answer of the Hub
 _MAX_SHOWN = 5
 

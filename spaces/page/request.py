@@ -14,6 +14,8 @@ from at_k.runs.comparison import Difference, differences_in
 from .controls import Slider, parse_options
 from .space import CHECKERS, Call, Options, Run, Space
 
+MAX_SAMPLES_PER_QUESTION = 512
+
 Samples = dict[str, Any]
 """The predictions, and if there are any the references and groups, as `compute` takes them."""
 

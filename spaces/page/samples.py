@@ -20,11 +20,10 @@ from at_k.runs.outcomes_of_runs import orders_of
 from .asking import choice_error, columns_in, source_of
 from .places import REWARDS
 from .received import copy_files, write_text
-from .request import ChoiceError, Reading, Request, Samples
+from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Reading, Request, Samples
 from .space import Space
 
 MAX_QUESTIONS = 10_000
-MAX_SAMPLES_PER_QUESTION = 512
 MAX_SAMPLES = 200_000
 MAX_GROUPS = 40
 _OF_THE_PAGE = ("samples", "references_first", "by_order")

@@ -275,6 +275,14 @@ def test_text_of_a_visitor_never_becomes_html(page, tmp_path):
         assert not re.search(r"[{}$]", html)
 
 
+def test_half_of_a_character_in_a_text_can_be_sent_and_saved(page, tmp_path):
+    text = '{"id": "\\ud800", "predictions": ["\\ud800", "a"], "reference": "a"}'
+    space, answer = answer_of(page, "gpassk", text)
+    table = page.question_table.question_table(space, answer)
+    assert json.dumps(table, ensure_ascii=False).encode()
+    assert page.question_table.samples_html(space, answer, 0).isprintable()
+
+
 def test_grades_that_are_none_of_the_categories_are_named(page):
     text = '{"outcomes": ["A", "X"]}'
     with pytest.raises(ValueError, match="'X'"):
