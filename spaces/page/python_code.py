@@ -24,6 +24,8 @@ def python_code(space: Space, answer: Answer) -> str:
     extras = "charts,math" if answer.checker == "math_verify" else "charts"
     imports = ["import at_k", "from at_k import charts"]
     lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"', *imports, ""]
+    if {"samples", "references_first"} & answer.reading.keys():
+        lines.append("# Name the columns of the file first: reference, 1, 2, 3, ..")
     reads = {label: _read(answer, label) for label in answer.files}
     if several:
         lines += ["runs = {", *(f"    {label!r}: {call}," for label, call in reads.items()), "}"]
@@ -49,6 +51,7 @@ def python_code(space: Space, answer: Answer) -> str:
 
 def _read(answer: Answer, label: str) -> str:
     arguments = arguments_of_read(answer.reading)
+    arguments.pop("unnamed", None)
     return f"at_k.read({', '.join([repr(answer.files[label]), *_arguments(arguments)])})"
 
 
