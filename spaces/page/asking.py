@@ -9,7 +9,7 @@ from typing import Any
 from at_k.core.checks import InputError
 from at_k.readers.names import ANSWERS, COLUMN_NAMES, columns_named
 from at_k.readers.reading import make_reading
-from at_k.readers.sources import load_table
+from at_k.readers.sources import load_files
 from at_k.readers.table import Columns, SelectionError, column_at
 from at_k.readers.words import entry_text
 
@@ -101,7 +101,7 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
 def _columns(path: str) -> Columns:
     """Return the columns of a file, or none if it has a table of another kind."""
     try:
-        return load_table(path, make_reading()).columns
+        return load_files([path], make_reading()).columns
     except ValueError:
         return {}
 
@@ -172,7 +172,7 @@ def source_of(path: str, reading: Mapping[str, Any]) -> Any:
     if "samples" not in reading:
         return path
     samples = {name: str(number) for number, name in enumerate(reading["samples"], start=1)}
-    columns = load_table(path, make_reading()).columns
+    columns = load_files([path], make_reading()).columns
     missing = [name for name in samples if name not in columns]
     if missing:
         raise InputError(f"There is no column {missing[0]!r}.")
