@@ -90,11 +90,12 @@ Args:
         unbiased estimates of those of truly correct samples, and may lie outside of 0 to 1, to
         which limits are clipped. Errors have to be independent, also between samples of a question.
         Not with w, categories or bounds.
-    labels: what a person says of some samples, drawn at random, from which the rates are estimated:
-        lists as predictions has them, with 1 if the sample is correct, 0 if not, and None where
-        there is no label; or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99}. Intervals
-        account for the number of labels. The result has the rates in "checker". Needs all
-        predictions in one call of compute.
+    labels: what a person says of some samples, from which the rates are estimated: lists as
+        predictions has them, with 1 if the sample is correct, 0 if not, and None where there is no
+        label. They may be drawn at random, by verdict (such as more of the accepted samples), or by
+        question. Or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99} of samples that
+        were drawn whatever the checker says of them. Intervals account for the number of labels.
+        The result has the rates in "checker". Needs all predictions in one call of compute.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     return_per_question: whether to add per_question, which has for each key the list of the scores

@@ -235,6 +235,11 @@ class ScoresView(View):
         if checker := self.scores.get("checker"):
             beyond = outside_of_range(x.score for x in self.estimates)
             notes.append(f"The scores are {correction_in_words(checker)}.{beyond}")
+            if "falls_with_k" in checker:
+                notes.append(
+                    "The corrected pass@k falls with k, which no success rates allow: do not "
+                    "report it."
+                )
         return notes
 
     def _noise_in_words(self, noise: Noise, methods: set[str]) -> str:
@@ -266,6 +271,8 @@ class ScoresView(View):
     def sentence(self) -> str:
         """The scores with their limits, or an empty text if a score has none, or if many do.
 
+        There is none either for a corrected pass@k that falls with k.
+
         vote@k, the majority vote of most papers, is the first. Limits of a posterior need not
         contain the score, so its mean is named instead.
         """
@@ -273,7 +280,7 @@ class ScoresView(View):
         methods = [self.method_of(x) for x in shown if x.limits is not None]
         if self.scope is None or self.confidence is None or len(methods) < len(shown):
             return ""
-        if len(shown) > _MOST_SCORES:
+        if len(shown) > _MOST_SCORES or "falls_with_k" in self.scores.get("checker", {}):
             return ""
         scale = self._scale(shown)
         statements: list[str] = []

@@ -49,7 +49,7 @@ from ..core.score_agg import VERDICTS, exponent, item_scores, require_weights
 from ..core.votes import count_answers, vote_at_k
 from ..intervals.binary_family import BinaryFamily, family_under
 from ..intervals.family import Family
-from ..intervals.labelled import Errors, moves_of_rates
+from ..intervals.labelled import Errors, distances_of_rates
 from ..intervals.methods import EstimatedScore, VarianceIntervals
 from ..intervals.reward_family import RewardFamily
 from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
@@ -277,7 +277,7 @@ def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions)
         return np.array([means[key] for key in scores])
 
     def moves(confidence: float) -> np.ndarray:
-        return moves_of_rates(labels, under(errors.rates), under, confidence)
+        return distances_of_rates(labels, under(errors.rates), under, confidence)
 
     return measured._replace(moves=cache(moves))
 
