@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -157,6 +158,11 @@ class ScoresView(View):
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in shown], numbers)
 
+    @property
+    def _least_samples(self) -> float:
+        """The smallest number of samples of a question, or infinity if it is not known."""
+        return math.inf if self.scope is None else min(int(n.min()) for n in self.scope.sizes)
+
     def _is_biased(self, x: Estimate) -> bool:
         """Whether a score is cons@k with a k below n, which papers should not report."""
         if x.metric != "cons@k" or self.scope is None:
@@ -297,6 +303,8 @@ class ScoresView(View):
                 words = limits_in_words(scale, limits, method, self.confidence, self.scope.row)
             else:
                 words = " to ".join(map(scale.number, limits))
+            if isinstance(x.k, int) and x.k > self._least_samples:
+                words += ", extrapolated"
             statements.append(f"{name} is {scale.with_unit(value)} ({words})")
         text = f"On {self.scope.in_words()}, {enumerated(statements)}"
         if checker := self.scores.get("checker"):

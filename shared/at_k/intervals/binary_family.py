@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.checks import InputError, Place
 from ..core.choice import IntervalOptions
-from ..core.coherent import CoherentIntervals, with_neighbors
+from ..core.coherent import CoherentIntervals, Event, event_of, with_neighbors
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import cumulative_credit, pass_scores
@@ -38,6 +38,7 @@ from .family import (
     with_extrapolated,
 )
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
+from .rate_prior import inflated_priors
 from .sampling import family_intervals
 
 _HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
@@ -79,15 +80,15 @@ def pass_intervals(
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     beyond = {key: score for key, score in scores.items() if key not in observed}
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
-    is_coherent = rates.are_exact and options.method != "hierarchical"
-    keys, estimate = estimator(
-        with_neighbors(observed, int(least)) if is_coherent else observed, rates
-    )
+    together = with_neighbors(scores, int(least)) if rates.are_exact else observed
+    keys, estimate = estimator(together, rates)
     family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
     if not rates.are_exact:
         family = family_under(rates, family, estimator(observed)[1])
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
     method = family_intervals(family, options)
+    # Hierarchical limits for different k are those of the same priors, and so in order.
+    is_coherent = rates.are_exact and options.method != "hierarchical"
     return points, CoherentIntervals(method, scores) if is_coherent else method
 
 
@@ -112,6 +113,7 @@ class BinaryFamily(Family):
         all_correct: (U, m) estimates if all were.
         estimate: unbiased estimates of questions (n, c).
         credits: of each extrapolated score.
+        least: smallest number of samples of a question of the run.
         rates: of the checker that counted correct samples.
     """
 
@@ -120,6 +122,7 @@ class BinaryFamily(Family):
     all_correct: np.ndarray
     estimate: Estimator
     credits: Sequence[Credits]
+    least: int
     rates: CheckerRates = NO_ERRORS
 
     tables = (*Family.tables, "c", "none_correct", "all_correct")
@@ -157,6 +160,7 @@ class BinaryFamily(Family):
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
+            least=int(n.min()),
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
         )
 
@@ -203,14 +207,31 @@ class BinaryFamily(Family):
             result = result + (h.T * weight) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
 
-    def _extrapolate(self, fit: Fit) -> np.ndarray:
-        prior = sum(prior[0] for prior in fit.priors.values())
-        # A sum over the grid may exceed 1 by rounding.
-        scores = posterior_scores(self.n, self.c, prior, self.credits, self.rates)
-        return np.clip(scores, 0.0, 1.0)
+    def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
+        scores = extrapolated_scores(
+            self.n, self.c, fit.multiplicity, self._scores_of_rates, self.rates
+        )
+        return [x[used] for x, used in zip(scores, fit.multiplicity > 0, strict=True)]
+
+    @cached_property
+    def _scores_of_rates(self) -> np.ndarray:
+        return scores_with_ends(self.credits)
+
+    def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+        result = means.copy()
+        unbiased = multiplicity @ self.columns / multiplicity.sum()
+        for i, credits in enumerate(self.credits):
+            event = event_of(Score((credits,)))
+            if event is None or event.r not in (1, event.k):
+                continue
+            end = Event(self.least, 1 if event.r == 1 else self.least)
+            if event.k > self.least and end in self.scores:
+                of_end = float(self.scores[end].value(unbiased))
+                result[i] = max(means[i], of_end) if event.r == 1 else min(means[i], of_end)
+        return result
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
-        multiplicity, scores = fit.multiplicity[group], scores_of_rates(self.credits)
+        multiplicity, scores = fit.multiplicity[group], self._scores_of_rates
         statistics = [
             self._shares_of_counts(n, prior[group], multiplicity)
             for n, prior in fit.priors.items()
@@ -221,11 +242,10 @@ class BinaryFamily(Family):
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
         """The shares of the questions of n samples with each number c of correct ones, binned."""
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
-        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1), rates=self.rates)
-        expected = expected[:, RATE_SUPPORT]
+        expected = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self.rates)
         expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
-        weight = prior / prior.sum()
-        covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
+        weight, inner = prior / prior.sum(), expected[:, 1:-1]
+        covariance = np.diag(inner @ weight) - (inner * weight) @ inner.T
         of_size = np.where(self.n == n, multiplicity, 0)
         questions = of_size.sum()
         observed = np.bincount(bins[np.minimum(self.c, n)], of_size, len(expected)) / questions
@@ -406,26 +426,55 @@ def _uniform_rates() -> np.ndarray:
     return weight / weight.sum()
 
 
-def posterior_scores(
+def extrapolated_scores(
     n: np.ndarray,
     c: np.ndarray,
-    prior: np.ndarray,
-    credits: Sequence[Credits],
-    rates: CheckerRates,
+    multiplicity: np.ndarray,
+    scores: np.ndarray,
+    rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """(U, e) posterior means of e scores, for questions (n, c) and a (161,) prior."""
-    weight = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT] * prior
-    return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
+    """(B, U, e) posterior means of scores of any k for B groups, see `rate_prior`.
+
+    Args:
+        n, c: (U,) distinct counts.
+        multiplicity: (B, U) number of questions with each.
+        scores: (163, e) at each rate, see `scores_with_ends`.
+        rates: of the checker that counted correct samples.
+    """
+    likelihood = _likelihood_with_ends(n, c, rates)
+    priors = inflated_priors(likelihood, multiplicity, _LOG_ODDS[RATE_SUPPORT])
+    chances = np.maximum(priors @ likelihood.T, 1e-300)
+    means = [(likelihood * prior) @ scores for prior in priors]
+    # A sum over the grid may exceed the largest score by rounding.
+    return np.clip(np.array(means) / chances[:, :, None], 0.0, scores[-1])
+
+
+def scores_with_ends(credits: Sequence[Credits]) -> np.ndarray:
+    """(163, e) expected credits at the rate 0, at those of the prior's support, and at 1."""
+    return np.vstack(
+        [np.zeros(len(credits)), scores_of_rates(credits), [sum(credit) for credit in credits]]
+    )
 
 
 def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
     """(161, e) expected credits of k samples at each success rate of the prior's support."""
+    from scipy.special import betainc  # imported here, because it takes longer than all of at_k
+
     columns = []
     for credit in credits:
         k = len(credit)
+        if event := event_of(Score((credit,))):
+            columns.append(betainc(event.r, k - event.r + 1, RATES))
+            continue
         pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1))[:, RATE_SUPPORT]
         columns.append(cumulative_credit(credit).hi @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
+
+
+def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> np.ndarray:
+    """(U, 163) `binomial_likelihood` at the rate 0, those of the prior's support, and 1."""
+    likelihood = binomial_likelihood(n, c, rates=rates)
+    return np.column_stack([likelihood[:, 0], likelihood[:, RATE_SUPPORT], likelihood[:, -1]])
 
 
 def binomial_likelihood(

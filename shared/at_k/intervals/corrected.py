@@ -85,7 +85,8 @@ def _falls_with_k(
     powers = (2**i for i in range(requested[-1].bit_length()))
     ks = sorted({*requested, *(k for k in powers if k <= requested[-1])})
     curve = {k: Score((any_correct(k),)) for k in ks}
-    points = corrected_scores(counts, curve, rates).over(np.arange(len(counts)))
+    estimates = corrected_scores(counts, curve, rates).over(np.arange(len(counts)))
+    points = {k: min(max(estimate, 0.0), 1.0) for k, estimate in estimates.items()}
     best = ks[0]
     for k in ks:
         if k in requested and points[k] < points[best] - _FALL:

@@ -123,7 +123,7 @@ class TailFamily(LevelsFamily):
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
         raise NotImplementedError  # no score is extrapolated
 
-    def _extrapolate(self, fit: Fit) -> np.ndarray:
+    def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
         raise NotImplementedError
 
 
