@@ -34,6 +34,7 @@ from collections.abc import Callable, Mapping
 from collections.abc import Collection, Iterable
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -690,7 +691,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "c9635e35ffa7"
+KERNEL = "893d6b0af719"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2325,6 +2326,99 @@ def scores_by_name(
             for tau in options.thresholds if name == "G-Pass@k" else [None]:
                 scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
     return scores
+
+
+# --- shared/at_k/core/anytime.py ------------------------------------------------------------------
+
+"""Limits that hold at all looks together, however often one looks.
+
+A run grows, and one looks at its limits again and again, until they decide. Each time they may be
+wrong, so the limits of one look would be wrong at some look much more often than 1 - confidence. A
+confidence sequence covers at all looks together with this confidence. For an estimate from N
+questions or samples, with a standard error proportional to 1 / sqrt(N), the normal mixture has
+limits at the z-value
+
+    z(N) = sqrt((1 + 1 / x) (log(1 + x) - 2 log(alpha))),    x = x0 N / N0,
+
+in place of that of one look (Robbins 1970, Annals of Mathematical Statistics 41, 1397; Howard,
+Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, 1055). With estimated standard errors it
+holds for large N (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024, Annals of Statistics 52,
+2613). It is smallest at N0, where x0 = log(1 + x0) - 2 log(alpha): for 95 %, 1.55 times the z-value
+of one look. From N0 / 4 to 25 N0 it is at most 1.7 times as large.
+
+N is the number of questions for limits of other questions, with N0 = 50, and the mean number of
+samples of a question for those of the same questions, with N0 = 8.
+"""
+
+
+_TUNED_FOR_QUESTIONS, _TUNED_FOR_SAMPLES = 50.0, 8.0
+_LARGEST = math.nextafter(1.0, 0.0)
+
+
+@lru_cache(maxsize=1 << 10)
+def confidence_of_a_look(confidence: float, size: float) -> float:
+    """Return the confidence of the limits of a look, so that all looks have this confidence.
+
+    Args:
+        confidence: of all looks together.
+        size: N / N0.
+    """
+    penalty = -2 * math.log(1 - confidence)
+    x = penalty
+    for _ in range(60):
+        x = math.log1p(x) + penalty
+    x *= size
+    z = math.sqrt((1 + 1 / x) * (math.log1p(x) + penalty))
+    return min(1 - 2 * NormalDist().cdf(-z), _LARGEST)
+
+
+def look_size(n: np.ndarray, other_questions: bool) -> float:
+    """Return N / N0.
+
+    Args:
+        n: (M,) numbers of samples of the questions.
+        other_questions: whether the limits are for other questions.
+    """
+    return len(n) / _TUNED_FOR_QUESTIONS if other_questions else n.mean() / _TUNED_FOR_SAMPLES
+
+
+class AnytimeIntervals(IntervalMethod):
+    """The intervals of a method, with limits that hold at all looks together.
+
+    Args:
+        method: of the intervals of one look.
+        n: (M,) samples.
+        other_questions: whether they are for other questions; None if that depends on whether a
+            question of a group has two samples.
+    """
+
+    def __init__(self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None):
+        self._method, self._n, self._other_questions = method, n, other_questions
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        of_looks = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
+        result: list[dict[ScoreKey, Interval]] = [{} for _ in groups]
+        for of_look in {*of_looks}:
+            indices = [i for i, x in enumerate(of_looks) if x == of_look]
+            intervals = self._method.for_groups([groups[i] for i in indices], of_look)
+            for i, of_group in zip(indices, intervals, strict=True):
+                result[i] = of_group
+        return result
+
+    def _size(self, questions: np.ndarray) -> float:
+        n, other = self._n[questions], self._other_questions
+        return look_size(n, bool(n.max() < 2) if other is None else other)
 
 
 # --- shared/at_k/core/estimates.py ----------------------------------------------------------------
@@ -5372,6 +5466,7 @@ class IntervalOptions:
         prior: Beta prior of the success rates, for the posterior.
         bounds: of the score.
         band: whether to add the simultaneous band of each score over k.
+        anytime: whether limits hold at all looks together.
     """
 
     confidence: float | None = None
@@ -5381,6 +5476,7 @@ class IntervalOptions:
     prior: tuple[float, float] = (1.0, 1.0)
     bounds: tuple[float, float] = (-math.inf, math.inf)
     band: bool = False
+    anytime: bool = False
 
     @property
     def allow_above_n(self) -> bool:
@@ -5401,6 +5497,7 @@ def interval_options(
     has_prior_outcomes: bool = False,
     bounds: tuple[float, float] | None = None,
     band: bool = False,
+    anytime: bool = False,
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
 
@@ -5433,9 +5530,24 @@ def interval_options(
         confidence = check_confidence(confidence)
     if check_flag("band", band) and confidence is None:
         raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+    if check_flag("anytime", anytime):
+        _check_looks(confidence, method, band)
     return IntervalOptions(
-        confidence, method, requested == "auto", cluster_index, prior, limits, band
+        confidence, method, requested == "auto", cluster_index, prior, limits, band, anytime
     )
+
+
+def _check_looks(confidence: float | None, method: str, band: bool) -> None:
+    """Raise a ValueError if limits cannot hold at all looks together."""
+    if confidence is None:
+        raise ValueError("anytime is for limits: give a confidence, such as 0.95.")
+    if method == "posterior":
+        raise ValueError(
+            "anytime needs limits of the data alone, and interval is 'posterior': give "
+            "interval='sampling' or 'questions', without a prior."
+        )
+    if band:
+        raise ValueError("a band holds at one look: leave out band or anytime.")
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
@@ -6028,7 +6140,7 @@ class Report:
     """What `compute` returns: the mean scores over all questions and over each group.
 
     Args:
-        questions: M.
+        n: (M,) samples of the questions.
         groups: a label for each question, or None.
         options: of the intervals.
         return_per_question: whether to add the scores of each question.
@@ -6041,7 +6153,7 @@ class Report:
 
     def __init__(
         self,
-        questions: int,
+        n: np.ndarray,
         groups,
         options: IntervalOptions,
         return_per_question: bool,
@@ -6050,9 +6162,9 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._questions_of = [np.arange(questions)]
+        self._questions_of = [np.arange(len(n))]
         if groups is not None:
-            labels, index = label_index(groups, questions, "groups")
+            labels, index = label_index(groups, len(n), "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
             self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
@@ -6064,7 +6176,7 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        self._options, self._with_mu = options, with_mu
+        self._n, self._options, self._with_mu = n, options, with_mu
 
     def of(
         self,
@@ -6109,6 +6221,9 @@ class Report:
             ValueError: if no score of all questions is left.
         """
         options, estimates = self._options, []
+        if options.anytime and method is not None:
+            other = None if options.method == "auto" else options.method == "questions"
+            method = AnytimeIntervals(method, self._n, other)
         left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
@@ -6723,6 +6838,7 @@ def gpassk_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
@@ -6752,6 +6868,7 @@ def gpassk_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        anytime=anytime,
     )
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
@@ -6763,7 +6880,7 @@ def gpassk_results(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
     if budget is not None:
         if requested and max(requested) > budget:
@@ -6834,6 +6951,7 @@ def bayes_at_n_results(
     confidence: float | None = 0.95,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
@@ -6846,9 +6964,15 @@ def bayes_at_n_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
     category_values = check_rewards(w, names)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    options = interval_options(len(questions), confidence, interval, clusters, bounds=bounds)
+    if anytime and interval is None:
+        raise ValueError(
+            "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
+        )
+    options = interval_options(
+        len(questions), confidence, interval, clusters, bounds=bounds, anytime=anytime
+    )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
+    report = Report(questions.n, groups, options, return_per_question, keys, with_mu=False)
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
     if has_errors and not w is categories is bounds is None:
@@ -6914,6 +7038,7 @@ def max_at_k_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     groups: list[str] | None = None,
@@ -6941,8 +7066,9 @@ def max_at_k_results(
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
@@ -7010,6 +7136,7 @@ def cons_at_k_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
@@ -7031,8 +7158,9 @@ def cons_at_k_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested = check_ks(k)
     check_samples(requested or [], questions.n)
 
@@ -7085,6 +7213,7 @@ def score_agg_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     groups: list[str] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
@@ -7094,9 +7223,14 @@ def score_agg_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
     options = interval_options(
-        len(questions), confidence, interval, clusters, known=("questions", "auto")
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        known=("questions", "auto"),
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
 
     outcomes = questions.check(checking).outcomes
     values = item_scores(outcomes, p, penalty, eps)

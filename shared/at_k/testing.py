@@ -33,6 +33,7 @@ def assert_at_least(
     w: list[float] | None = None,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
+    anytime: bool = False,
 ) -> None:
     """Assert that the score of a run is at least a threshold.
 
@@ -50,6 +51,7 @@ def assert_at_least(
         w: rewards of the categories, for max@k, avg@N and bayes@N.
         check_correct_fn: what predictions are checked with, if the run has references.
         num_proc: number of processes to run the checker in.
+        anytime: whether limits hold at all looks together, see `at_k.compare`.
 
     Raises:
         AssertionError: if the lower confidence limit is below the threshold.
@@ -67,7 +69,14 @@ def assert_at_least(
     from .runs.outcomes_of_runs import grade_sources
 
     options = gate_options(
-        metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
+        metric,
+        k,
+        interval=interval,
+        confidence=confidence,
+        tau=tau,
+        clusters=clusters,
+        w=w,
+        anytime=anytime,
     )
     threshold = check_threshold("threshold", threshold, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
@@ -88,6 +97,7 @@ def assert_not_worse(
     w: list[float] | None = None,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
+    anytime: bool = False,
     by_order: bool = False,
 ) -> None:
     """Assert that the score of a run is at least that of a baseline minus a margin.
@@ -110,7 +120,14 @@ def assert_not_worse(
     from .runs.outcomes_of_runs import grade_sources
 
     options = gate_options(
-        metric, k, interval=interval, confidence=confidence, tau=tau, clusters=clusters, w=w
+        metric,
+        k,
+        interval=interval,
+        confidence=confidence,
+        tau=tau,
+        clusters=clusters,
+        w=w,
+        anytime=anytime,
     )
     margin = check_margin("margin", margin, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)

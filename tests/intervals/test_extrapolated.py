@@ -38,12 +38,12 @@ def test_unsolved_questions_are_mostly_unsolvable_where_the_others_are_not_hard(
 
 
 @pytest.mark.parametrize(
-    ("unsolvable", "others"), [(0.6, (2, 8)), (0.35, (2, 2)), (0.9, (40, 40)), (0.5, (3, 1))]
+    ("unsolvable", "a", "b"), [(0.6, 2, 8), (0.35, 2, 2), (0.9, 40, 40), (0.5, 3, 1)]
 )
-def test_bias_is_small_where_questions_are_unsolvable(unsolvable, others):
+def test_bias_is_small_where_questions_are_unsolvable(unsolvable, a, b):
     rng, n, k, errors = np.random.default_rng(5), 16, 64, []
     for _ in range(30):
-        rates = np.where(rng.random(80) < unsolvable, 0.0, rng.beta(*others, 80))
+        rates = np.where(rng.random(80) < unsolvable, 0.0, rng.beta(a, b, 80))
         score = pass_at(k, counts_of(rates, n, rng))[f"pass@{k}"]
         errors.append(score - np.mean(1 - (1 - rates) ** k))
     assert abs(np.mean(errors)) < 0.05
@@ -60,11 +60,11 @@ def beta_binomial_score(counts: dict[str, list[int]], k: int) -> float:
     return float(1 - stats.betabinom.pmf(0, k, a, b))
 
 
-@pytest.mark.parametrize("truth", [(0.3, 6), (0.5, 2), (1, 1), (5, 5), (0.05, 0.05)])
-def test_errors_are_about_those_of_a_beta_binomial_model_where_it_is_true(truth):
+@pytest.mark.parametrize(("a", "b"), [(0.3, 6), (0.5, 2), (1, 1), (5, 5), (0.05, 0.05)])
+def test_errors_are_about_those_of_a_beta_binomial_model_where_it_is_true(a, b):
     rng, n, k, errors = np.random.default_rng(6), 16, 64, []
     for _ in range(30):
-        rates = rng.beta(*truth, 80)
+        rates = rng.beta(a, b, 80)
         counts, score = counts_of(rates, n, rng), np.mean(1 - (1 - rates) ** k)
         both = pass_at(k, counts)[f"pass@{k}"], beta_binomial_score(counts, k)
         errors.append(np.array(both) - score)

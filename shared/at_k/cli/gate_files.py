@@ -133,7 +133,9 @@ def _gate_files(
 def verdict(gate: Gate) -> str:
     """Return a sentence: the claim, whether it is shown, and how much more data would decide."""
     scale = Scale(percent=False, decimals=4)
-    interval = limits_in_words(scale, (gate.lo, gate.hi), gate.interval, gate.confidence)
+    interval = limits_in_words(
+        scale, (gate.lo, gate.hi), gate.interval, gate.confidence, anytime=gate.anytime
+    )
     if gate.baseline is None:
         measured = f"{gate.key} is {scale.number(gate.score)} ({interval})"
         least = f"{gate.threshold:g}"
@@ -161,7 +163,10 @@ def _what_would_decide(gate: Gate) -> str:
     of_each = "" if gate.interval == "questions" else " of each question"
     labels = ", and more labels in proportion," if gate.has_labels else ""
     more = f"{number_of(gate.more, f'more {noun}')}{of_each}{labels}"
-    return f"About {more} would decide, if the estimate stays the same."
+    text = f"About {more} would decide, if the estimate stays the same."
+    if gate.anytime:
+        return text
+    return f"{text} To add them and look again, give --anytime (anytime=True) at each look."
 
 
 def _verdict_as_json(gate: Gate) -> str:

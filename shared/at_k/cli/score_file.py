@@ -144,6 +144,7 @@ def _score_files(
         confidence=options.get("confidence"),
         temperature=options.get("temperature"),
         noise=noise,
+        anytime=bool(options.get("anytime")),
     )
     if output_format in PUBLISHED_FORMATS:
         output = publication.printed(view, output_format)

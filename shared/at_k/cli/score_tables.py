@@ -51,6 +51,7 @@ class ScoresView(View):
         confidence: of the intervals, or None if there are none.
         temperature: of score_agg, or None for other metrics.
         noise: what the error of one of the scores is made of, or None.
+        anytime: whether the intervals hold at all looks together.
     """
 
     scores: dict[str, Any]
@@ -60,6 +61,7 @@ class ScoresView(View):
     confidence: float | None = None
     temperature: float | None = None
     noise: Noise | None = None
+    anytime: bool = False
 
     @cached_property
     def estimates(self) -> list[Estimate]:
@@ -236,6 +238,8 @@ class ScoresView(View):
             if "questions" in methods:
                 note += "; by `questions`, for other questions like these"
             notes.append(f"{note}.")
+        if self.anytime:
+            notes.append("The limits hold at all looks together.")
         if any(x.band is not None for x in self.estimates):
             notes.append(f"{band} that cover each score at all k together.")
         if checker := self.scores.get("checker"):
@@ -300,7 +304,9 @@ class ScoresView(View):
             if method == "posterior" and x.interval.mu is not None:
                 name, value = f"the posterior mean of {x.key}", x.interval.mu
             if not statements:
-                words = limits_in_words(scale, limits, method, self.confidence, self.scope.row)
+                words = limits_in_words(
+                    scale, limits, method, self.confidence, self.scope.row, self.anytime
+                )
             else:
                 words = " to ".join(map(scale.number, limits))
             if isinstance(x.k, int) and x.k > self._least_samples:

@@ -102,6 +102,7 @@ def gpassk_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
@@ -131,6 +132,7 @@ def gpassk_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        anytime=anytime,
     )
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
@@ -142,7 +144,7 @@ def gpassk_results(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
     if budget is not None:
         if requested and max(requested) > budget:
@@ -213,6 +215,7 @@ def bayes_at_n_results(
     confidence: float | None = 0.95,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
@@ -225,9 +228,15 @@ def bayes_at_n_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
     category_values = check_rewards(w, names)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    options = interval_options(len(questions), confidence, interval, clusters, bounds=bounds)
+    if anytime and interval is None:
+        raise ValueError(
+            "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
+        )
+    options = interval_options(
+        len(questions), confidence, interval, clusters, bounds=bounds, anytime=anytime
+    )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
+    report = Report(questions.n, groups, options, return_per_question, keys, with_mu=False)
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
     if has_errors and not w is categories is bounds is None:
@@ -293,6 +302,7 @@ def max_at_k_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     groups: list[str] | None = None,
@@ -320,8 +330,9 @@ def max_at_k_results(
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
@@ -389,6 +400,7 @@ def cons_at_k_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
@@ -410,8 +422,9 @@ def cons_at_k_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested = check_ks(k)
     check_samples(requested or [], questions.n)
 
@@ -464,6 +477,7 @@ def score_agg_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     groups: list[str] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
@@ -473,9 +487,14 @@ def score_agg_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
     options = interval_options(
-        len(questions), confidence, interval, clusters, known=("questions", "auto")
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        known=("questions", "auto"),
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
 
     outcomes = questions.check(checking).outcomes
     values = item_scores(outcomes, p, penalty, eps)

@@ -357,10 +357,13 @@ def _binomial_table(n: int, rates: CheckerRates) -> np.ndarray:
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(123, m, B) means of (283, m) values over (B, 161) priors at each of 123 shifts."""
-    shifted = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
+    support, inner = prior.shape[1], values[1:-1]
+    shifts = range(len(inner) - support + 1)
+    # A product for each shift: one of all windows would not use BLAS.
+    shifted = [(prior @ inner[shift : shift + support]).T for shift in shifts]
     weight = prior.sum(axis=1)
-    first, last = values[0][None, :, None] * weight, values[-1][None, :, None] * weight
-    return np.concatenate([first, shifted @ prior.T, last])
+    first, last = values[0][:, None] * weight, values[-1][:, None] * weight
+    return np.array([first, *shifted, last])
 
 
 # --- Success rates ------------------------------------------------------------------------

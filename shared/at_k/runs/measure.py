@@ -13,10 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..core.anytime import confidence_of_a_look, look_size
 from ..core.checks import (
     InputError,
     as_list,
     check_confidence,
+    check_flag,
     check_k,
     check_names,
     check_samples,
@@ -92,6 +94,8 @@ class Measured(NamedTuple):
         limits: returns (2, m) lower and upper limits, for a confidence.
         moves: returns (2, m) how far the scores may lie below and above because the rates of the
             checker are estimated, for a confidence; or None if they are known.
+        of_a_look: returns the confidence of a look from that of all looks together, which `limits`
+            and `moves` take; or None if there is one look.
     """
 
     estimates: np.ndarray
@@ -101,6 +105,7 @@ class Measured(NamedTuple):
     of_samples: np.ndarray | None
     limits: Callable[[float], np.ndarray]
     moves: Callable[[float], np.ndarray] | None = None
+    of_a_look: Callable[[float], float] | None = None
 
     def limits_with_moves(self, confidence: float) -> np.ndarray:
         """(2, m) limits that account for estimated rates of the checker too."""
@@ -123,6 +128,7 @@ class ComparisonOptions:
 
     Args:
         all_k: whether the default is every k (see `spread_of_k`), or the largest of 4, 8 and 16.
+        anytime: whether limits hold at all looks together, see `core.anytime`.
 
     Attributes:
         interval: "sampling", "posterior" or "questions"; never None.
@@ -141,8 +147,11 @@ class ComparisonOptions:
     w: list[float] | None = None
     temperature: float = 0.5
     all_k: bool = True
+    anytime: bool = False
 
     def __post_init__(self) -> None:
+        if check_flag("anytime", self.anytime) and self.metric == "bayes@N":
+            raise ValueError("anytime is not for bayes@N, whose limits are those of a posterior.")
         if isinstance(self.metric, str) and self.metric in ("picked@k", "weighted_vote@k"):
             raise ValueError(
                 f"{self.metric} needs a number for each sample, which comparisons do not take: "
@@ -224,6 +233,30 @@ def measure_runs(
     Raises:
         ValueError: if a run does not allow the score or its interval, with the run's name.
     """
+    scores, measured, width = _measure_at_one_look(runs, options)
+    if options.anytime:
+        measured = [_at_all_looks(x, run, options) for x, run in zip(measured, runs, strict=True)]
+    return scores, measured, width
+
+
+def _at_all_looks(measured: Measured, run: Run, options: ComparisonOptions) -> Measured:
+    """The scores of a run with limits that hold at all looks together."""
+    size, moves = look_size(run.outcomes.n, options.interval == "questions"), measured.moves
+
+    def of_a_look(confidence: float) -> float:
+        return confidence_of_a_look(confidence, size)
+
+    return measured._replace(
+        limits=lambda confidence: measured.limits(of_a_look(confidence)),
+        moves=None if moves is None else lambda confidence: moves(of_a_look(confidence)),
+        of_a_look=of_a_look,
+    )
+
+
+def _measure_at_one_look(
+    runs: Sequence[Run], options: ComparisonOptions
+) -> tuple[list[ScoreId], list[Measured], float]:
+    """Return what `measure_runs` does, with limits of one look."""
     if options.metric in PASS_FAMILY:
         thresholds = ScoreOptions(thresholds=[options.tau])
         scores = scores_by_name([options.metric], options.ks, thresholds)
