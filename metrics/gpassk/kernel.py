@@ -691,7 +691,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "893d6b0af719"
+KERNEL = "c7401ddcd28e"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2268,7 +2268,12 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
     )
     if powers == (0, 0):
         raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    return powers
+    if sum(powers) >= 0:
+        return powers
+    raise ValueError(
+        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
+        f"the score exceeds 1. Give powers whose sum is at least 0."
+    )
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
@@ -3811,7 +3816,7 @@ def expected_credits(
         if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
             result[:, columns] = _expected_table(size, of_k, prior)[c]
             continue
-        for rows in blocks_of_rows(np.arange(len(c)), k):
+        for rows in blocks_of_rows(np.arange(len(c)), _summed_terms(of_k)):
             result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k, prior)
     return result
 
@@ -3851,6 +3856,14 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
     return columns
 
 
+def _summed_terms(credits: Sequence[Credits]) -> int:
+    """The number of terms of the tails that credits of one k need, see `_tails`."""
+    k = len(credits[0])
+    needed = [r for credit in credits for r in np.flatnonzero(credit).tolist()]
+    low, high = [r for r in needed if 2 * r < k], [r for r in needed if 2 * r >= k]
+    return max(max(low, default=0) + 1, k - min(high, default=k))
+
+
 def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
     """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
 
@@ -3874,8 +3887,8 @@ def _tails(
     # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
     below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
     left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
-    tiny = np.flatnonzero((left < 1e-12).any(axis=1))
-    left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
+    for tiny in blocks_of_rows(np.flatnonzero((left < 1e-12).any(axis=1)), k):
+        left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
     return np.concatenate([left, upper], axis=1)
 
 

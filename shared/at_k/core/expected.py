@@ -48,7 +48,7 @@ def expected_credits(
         if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
             result[:, columns] = _expected_table(size, of_k, prior)[c]
             continue
-        for rows in blocks_of_rows(np.arange(len(c)), k):
+        for rows in blocks_of_rows(np.arange(len(c)), _summed_terms(of_k)):
             result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k, prior)
     return result
 
@@ -88,6 +88,14 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
     return columns
 
 
+def _summed_terms(credits: Sequence[Credits]) -> int:
+    """The number of terms of the tails that credits of one k need, see `_tails`."""
+    k = len(credits[0])
+    needed = [r for credit in credits for r in np.flatnonzero(credit).tolist()]
+    low, high = [r for r in needed if 2 * r < k], [r for r in needed if 2 * r >= k]
+    return max(max(low, default=0) + 1, k - min(high, default=k))
+
+
 def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
     """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
 
@@ -111,8 +119,8 @@ def _tails(
     # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
     below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
     left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
-    tiny = np.flatnonzero((left < 1e-12).any(axis=1))
-    left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
+    for tiny in blocks_of_rows(np.flatnonzero((left < 1e-12).any(axis=1)), k):
+        left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
     return np.concatenate([left, upper], axis=1)
 
 

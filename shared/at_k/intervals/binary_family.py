@@ -10,6 +10,8 @@ of the same questions have the variance E[Var[h | p]] / M.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
@@ -50,6 +52,7 @@ GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """(161,) the success rates of the prior's support."""
 
+_EVERY_COUNT = 10_000  # samples of a question, above which moments are sums over some counts
 _COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, which few rates have in common
 _ESTIMATES_AT_ONCE = 1 << 13  # to bound memory
 _MOST_OF_A_QUESTION = 1_000_000  # of a question: time and rounding errors grow with n
@@ -82,7 +85,7 @@ def pass_intervals(
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
     together = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(together, rates)
-    family = BinaryFamily.of_run(counts, keys, estimate, extrapolated)
+    family = BinaryFamily.of_run(counts, keys, estimate, extrapolated, _inner_k(observed))
     if not rates.are_exact:
         family = family_under(rates, family, estimator(observed)[1])
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
@@ -90,6 +93,12 @@ def pass_intervals(
     # Hierarchical limits for different k are those of the same priors, and so in order.
     is_coherent = rates.are_exact and options.method != "hierarchical"
     return points, CoherentIntervals(method, scores) if is_coherent else method
+
+
+def _inner_k(scores: Mapping[ScoreKey, Score]) -> int:
+    """The largest k of a score that is neither pass@k nor pass^k, or 1."""
+    credits = (term for score in scores.values() for term in score.terms)
+    return max((len(x) for x in credits if any(x[1:-1])), default=1)
 
 
 def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
@@ -114,6 +123,8 @@ class BinaryFamily(Family):
         estimate: unbiased estimates of questions (n, c).
         credits: of each extrapolated score.
         least: smallest number of samples of a question of the run.
+        inner_k: the largest k of a score that changes with counts of correct samples far from 0 and
+            from n; or None if that is not known.
         rates: of the checker that counted correct samples.
     """
 
@@ -123,6 +134,7 @@ class BinaryFamily(Family):
     estimate: Estimator
     credits: Sequence[Credits]
     least: int
+    inner_k: int | None = None
     rates: CheckerRates = NO_ERRORS
 
     tables = (*Family.tables, "c", "none_correct", "all_correct")
@@ -134,12 +146,14 @@ class BinaryFamily(Family):
         scores: Mapping[ScoreKey, Score],
         estimate: Estimator,
         extrapolated: Mapping[ScoreKey, Credits],
+        inner_k: int | None = None,
     ) -> BinaryFamily:
         """The family of all questions of a run.
 
         Args:
             scores: for each key the score in terms of the columns of `estimate`.
             extrapolated: for each key the credits of a score of any k.
+            inner_k: see `BinaryFamily`.
         """
         n, c = counts.unique
         if (too_large := np.flatnonzero(n[counts.inverse] > _MOST_OF_A_QUESTION)).size:
@@ -161,6 +175,7 @@ class BinaryFamily(Family):
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
             least=int(n.min()),
+            inner_k=inner_k,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
         )
 
@@ -185,7 +200,17 @@ class BinaryFamily(Family):
     def shifted(self, fit: Fit) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         top, theta, of_pairs = self.all_correct[0], np.zeros(()), np.zeros(())
-        for n, moments in _estimate_moments([*fit.priors], self.estimate, top, pairs, self.rates):
+        sizes = [*fit.priors]
+        large = [n for n in sizes if n > _EVERY_COUNT and self.inner_k is not None]
+        small = [n for n in sizes if n not in large]
+        moments_of_sizes = itertools.chain(
+            _estimate_moments(small, self.estimate, top, pairs, self.rates),
+            (
+                (n, _moments_by_quadrature(n, self.estimate, top, pairs, self.rates, self.inner_k))
+                for n in large
+            ),
+        )
+        for n, moments in moments_of_sizes:
             over_shifted = partial(_means_over_shifted, fit.priors[n])
             theta = theta + over_shifted(moments.mean)
             of_pairs = of_pairs + over_shifted(moments.covariances(pairs))
@@ -339,6 +364,50 @@ def _estimate_moments(
                 yield size, _Moments(*np.split(sums, ends, axis=1))
                 del moments[size]
         first = last
+
+
+def _moments_by_quadrature(
+    n: int,
+    estimate: Estimator,
+    top: np.ndarray,
+    pairs: list[ColumnPair],
+    rates: CheckerRates,
+    inner_k: int | None,
+) -> _Moments:
+    """The moments of the estimates of a question with many samples, given each of the 283 rates.
+
+    A sum over c is one over each s-th c, where the binomial distribution and the estimate are
+    smooth: the trapezoidal rule converges exponentially. A threshold of k samples changes over
+    counts whose standard deviation is sqrt((n - k) / k) times that of the binomial distribution; s
+    is at most half of the smaller one. pass@k and pass^k are smoother.
+    """
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    k = inner_k or 1
+    log_incorrect, log_correct = _log_rates(_LOG_ODDS, rates)
+    deviation = np.sqrt(n * np.exp(-log_correct - log_incorrect))
+    steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
+    center = np.rint(n * np.exp(-log_correct)).astype(int)
+    reach = np.ceil((8 * deviation + 30) / steps).astype(int)
+    nodes = [
+        middle + step * np.arange(-far, far + 1)
+        for middle, step, far in zip(center.tolist(), steps.tolist(), reach.tolist(), strict=True)
+    ]
+    nodes = [c[(c >= 0) & (c <= n)] for c in nodes]
+    distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
+    h = estimate(np.full(len(distinct), n), distinct)
+    rest, (a, b) = top - h, np.transpose(pairs)
+    values = np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
+    rows = np.split(index, np.cumsum([len(c) for c in nodes])[:-1])
+    sums = np.empty((GRID_SIZE, values.shape[1]))
+    for i, (c, of_rate) in enumerate(zip(nodes, rows, strict=True)):
+        with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
+            loss = gammaln(c + 1) + gammaln(n - c + 1) + np.where(c, c * log_correct[i], 0.0)
+            loss = loss + np.where(n - c, (n - c) * log_incorrect[i], 0.0)
+        weight = np.exp(loss.min() - loss)
+        sums[i] = weight @ values[of_rate] / weight.sum()
+    columns = h.shape[1]
+    return _Moments(*np.split(sums, [columns, 2 * columns, 2 * columns + len(pairs)], axis=1))
 
 
 def _binomial_block(n: int, start: int, stop: int, rates: CheckerRates) -> tuple[slice, np.ndarray]:

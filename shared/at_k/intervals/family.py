@@ -144,7 +144,9 @@ class Family(abc.ABC):
         """(B, e) the extrapolated scores of groups of questions, which depend on no others."""
         keys = [self._key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
-            of_groups = zip(keys, fit.multiplicity, self._extrapolate(fit), strict=True)
+            is_run = fit is self.__dict__.get("_fit_of_run")
+            every = [self.posterior_means] if is_run else self._extrapolate(fit)
+            of_groups = zip(keys, fit.multiplicity, every, strict=True)
             for key, multiplicity, means in of_groups:
                 mean = multiplicity[multiplicity > 0] @ means / multiplicity.sum()
                 self.known_means[key] = self._in_order(mean, multiplicity)

@@ -26,7 +26,7 @@ from .prior import FITTING, LOG_ODDS_STEP, early_steps
 _LEAST_SPREAD = LOG_ODDS_STEP**2  # variance of the log-odds, about, of the narrowest Beta
 _MOST_SPREAD = 400.0
 _FULL_STEPS = 200  # of the EM algorithm, which is then near its limit
-_MOST_STEPS, _LONGEST_STEP, _CONVERGED = 80, 2.0, 1e-8  # of scoring
+_MOST_STEPS, _LONGEST_STEP, _CONVERGED = 60, 2.0, 1e-6  # of scoring
 _TINY = 1e-300
 
 
