@@ -170,6 +170,7 @@ DERIVED: dict[str, Callable[[int, Any], Any]] = {
     "two halves": lambda m, k: ["ab"[2 * i // m] for i in range(m)],
     "one alone": lambda m, k: ["alone", *("ab"[i % 2] for i in range(1, m))],
     "some sources": lambda m, k: [f"source {i // 2 % 7}" for i in range(m)],
+    "some weights": lambda m, k: [1.0 + i * i % 7 for i in range(m)],
     "three before": lambda m, k: graded(m, 3).tolist(),
     "rising": lambda m, k: (np.arange(1, k + 1) / (k * (k + 1) / 2)).tolist(),
     "two threads": lambda m, k: ThreadPoolExecutor(2),
@@ -289,6 +290,8 @@ PER_QUESTION, BOUNDED = (
 LABELS = {"tp": 90, "fn": 8, "fp": 3, "tn": 99}
 ERRORS = [{"checker_rates": (0.95, 0.02)}, {"labels": LABELS}]
 GROUPS, CLUSTERS = over("groups", "two halves", "one alone"), over("clusters", "some sources")
+WEIGHTED = over("question_weights", "some weights")
+WEIGHTED += [{"groups": "some sources", "average": "groups", **x} for x in ({}, WEIGHTED[0])]
 PRIORS = [{"alpha0": 0.5, "beta0": 0.5}, {"alpha0": 2, "beta0": 7.25, "confidence": 0.9}]
 TEMPERATURES = over("temperature", 0.1, 0.2, 0.3, 0.44, 0.4428571428571429, 0.45, 0.5, 0.7, 1.0)
 
@@ -362,12 +365,9 @@ def run_cases() -> Iterator[Case]:
     extra += CONFIDENCE[1:] + over("metric", "mG-Pass@k", "AUC@k", "vote@k")
     yield from cases("runs", "leaderboard", some, extra)
     for target in ("compare", "leaderboard"):
-        yield from cases(
-            "runs",
-            target,
-            [*PAIRS][:1] if target == "compare" else some[:1],
-            over("by_order", True),
-        )
+        pairs = [*PAIRS][:1] if target == "compare" else some[:1]
+        yield from cases("runs", target, pairs, over("by_order", True))
+        yield from cases("runs", target, pairs, over("k", 2), kinds, [*GROUPS, *WEIGHTED])
 
     scores = over("metric", "pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")
     designs = [{"questions": [50, 300], "samples": [8, 32]}, {"questions": 40, "samples": 8}]
@@ -375,6 +375,7 @@ def run_cases() -> Iterator[Case]:
     pilots = ["12 x 16", "ragged", "unscored", "40 x 6", "counts", "14 x 1", "all correct"]
     yield from cases("plans", "plan", pilots, scores, over("k", 4), designs[1:])
     yield from cases("plans", "plan", pilots[:2], scores[::2], over("k", 2), goals)
+    yield from cases("plans", "plan", pilots[:1], scores[:1], over("k", 2), designs[1:], WEIGHTED)
     rates = over("rates", [0.1, 0.5, 0.9], [0.0, 1.0], [0.3])
     yield from cases("plans", "plan", "nothing", rates, scores, over("k", 1, 3), designs[1:])
     yield from cases("plans", "plan", "nothing", rates[:1], scores[:2], goals, kinds)
@@ -434,6 +435,7 @@ def metric_cases() -> Iterator[Case]:
         family = f"{target.removesuffix('.compute')} intervals"
         yield from cases(family, target, inputs, INTERVAL, options, CONFIDENCE[:1])
         extra = [*PER_QUESTION, *GROUPS, *CLUSTERS, GROUPS[0] | CLUSTERS[0], BOUNDED, PRIORS[1]]
+        extra += WEIGHTED
         extra = [*CONFIDENCE[1:], *(CONFIDENCE[0] | x for x in extra)]
         yield from cases(family, target, [*inputs][:2], INTERVAL, options[:1], extra)
     k, methods = over("k", [1, 2, 4]), over("interval", "sampling", "questions", "hierarchical")
@@ -452,6 +454,7 @@ def metric_cases() -> Iterator[Case]:
     kinds = over("metric", "pass@k", "pass^k", "G-Pass@k", "max@k")
     yield from cases("noise", "noise", some[:4], over("k", 1, [2, 4]), kinds, CONFIDENCE)
     extra = [*ERRORS, *CLUSTERS, {"tau": 0.25}, {"w": [0.0, 2.0], "metric": "max@k"}]
+    yield from cases("noise", "noise", some[:2], over("k", 2), WEIGHTED)
     yield from cases("noise", "noise", some[:4], over("k", 2), extra)
     checked = {"predictions": [["1", "2"], ["3", "3"], ["3", "4"]], "references": ["1", "3", "4"]}
     numeric: Inputs = {"k": 1, "check_correct_fn": "numeric"}

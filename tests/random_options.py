@@ -3,9 +3,10 @@
     python tests/random_options.py 20000 [SEED]
 
 These are rates and labels of a checker and what they add to limits, a budget, scores that pick,
-weights of votes, advantages, standard errors near 0 and 1, the shares of an error bar, steps on one
-metric, comparisons, assertions, verdicts for GitHub, logs of agents, files of several parts, and
-the formats in which scores are published. Each call takes less than five seconds of CPU time.
+weights of votes and of questions, means over groups, advantages, standard errors near 0 and 1, the
+shares of an error bar, steps on one metric, comparisons, assertions, verdicts for GitHub, logs of
+agents, files of several parts, and the formats in which scores are published. Each call takes less
+than five seconds of CPU time.
 """
 
 from __future__ import annotations
@@ -407,6 +408,72 @@ def check_comparison(rng: Random) -> None:
         raise Difference(f"{call}: limits {lo}, {hi} of {result[key]}")
 
 
+# --- Weights and means over groups ------------------------------------------------------
+
+
+def weighted_mean(values: list[Fraction], weights: list[Fraction]) -> Fraction:
+    return sum((w * x for w, x in zip(weights, values, strict=True)), Fraction(0)) / sum(weights)
+
+
+def random_averaging(rng: Random, size: int) -> tuple[dict[str, Any], list[Fraction]]:
+    """Return options for a number of questions, and the weight of each that they amount to."""
+    weights = [Fraction(1)] * size
+    options: dict[str, Any] = {}
+    if rng.random() < 0.7:
+        numbers = rng.integers(0, 6, size)
+        numbers[rng.integers(size)] = 1
+        factor = float(rng.choice([1, 0.1, 1e20, 1e-20]))
+        options["question_weights"] = (numbers * factor).tolist()
+        weights = [*map(Fraction, options["question_weights"])]
+    if rng.random() < 0.5:
+        labels = rng.choice(["a", "b", "c"], size).tolist()
+        sums = {x: sum(w for w, y in zip(weights, labels, strict=True) if x == y) for x in labels}
+        if all(sums.values()):
+            options |= {"groups": labels, "average": "groups"}
+            weights = [w / sums[label] for w, label in zip(weights, labels, strict=True)]
+    return options, weights
+
+
+def result_with_limits(compute: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+    """Return a result, or None if one question alone has no limits for others."""
+    try:
+        return compute()
+    except ValueError as error:
+        if "does not show how questions vary" not in str(error):
+            raise
+        return None
+
+
+def check_averaging(rng: Random) -> None:
+    rows = [rng.integers(0, 2, rng.integers(2, 7)).tolist() for _ in range(rng.integers(2, 9))]
+    other = [rng.integers(0, 2, rng.integers(2, 7)).tolist() for _ in rows]
+    k = int(rng.integers(1, min(map(len, (*rows, *other))) + 1))
+    options, weights = random_averaging(rng, len(rows))
+    name = str(rng.choice(_NAMES))
+    a, b = (
+        weighted_mean([exact.subset_mean(row, exact.values_of(name, k)) for row in run], weights)
+        for run in (rows, other)
+    )
+    key, call = name.replace("@k", f"@{k}").replace("^k", f"^{k}"), (rows, other, k, options, name)
+    scores = metric("gpassk").compute(predictions=rows, k=k, include=name, **options)
+    require(scores[key], a, call)
+    if sum(w > 0 for w in weights) < 2:
+        return
+    interval = str(rng.choice(["sampling", "questions", "posterior", "hierarchical"]))
+    limits: dict[str, Any] = {"confidence": 0.9, "interval": interval}
+    result = result_with_limits(
+        lambda: metric("gpassk").compute(predictions=rows, k=k, include=name, **limits, **options)
+    )
+    if result is not None:
+        require(result[key], a, (*call, interval))
+        lo, mu, hi = (result[f"{key}_{x}"] for x in ("lo", "mu", "hi"))
+        if not -1e-12 <= lo <= mu + 1e-9 <= hi + 2e-9 <= 1 + 3e-9:
+            raise Difference(f"{call}, {interval}: limits {lo}, {hi} of {mu}")
+    result = result_with_limits(lambda: at_k.compare(rows, other, name, k=k, **options))
+    if result is not None:
+        require(result[key], b - a, call)
+
+
 # --- What is made of scores -------------------------------------------------------------
 
 
@@ -575,16 +642,11 @@ def check_formats(rng: Random) -> None:
         file = Path(folder) / "run.jsonl"
         file.write_text("".join(json.dumps(row) + "\n" for row in table))
         flags = ("gpassk", file, "--include", "pass@k", "--k", k, *missing)
-        about = ("--model", "o/m", "--dataset", "o/d", "--task", "t", "--organization", "o")
-        choice = int(rng.integers(3))
-        if choice == 0:
-            printed = printed_by(*flags, *about[2:6], "--format", "eval-results")
-            (entry,) = yaml.safe_load(printed)
+        is_gate = bool(rng.integers(2))
+        if not is_gate:
+            about = ("--dataset", "o/d", "--task", "t", "--format", "eval-results")
+            (entry,) = yaml.safe_load(printed_by(*flags, *about))
             score = entry["value"]
-        elif choice == 1:
-            printed = printed_by(*flags, *about, "--format", "every-eval-ever")
-            (entry,) = json.loads(printed)["evaluation_results"]
-            score = entry["score_details"]["score"]
         else:
             least = float(rng.integers(1, 20) / 20)
             interval = random_interval_for(rng, rows)
@@ -592,7 +654,7 @@ def check_formats(rng: Random) -> None:
                 return  # one sample of each question does not show how samples vary
             gate = ("gate", file, "--k", k, "--at-least", least, "--interval", interval)
             score = json.loads(printed_by(*gate, *missing, "--format", "json"))["score"]
-        require(score, mean, (table, k, missing, choice))
+        require(score, mean, (table, k, missing, is_gate))
 
 
 # --- Logs and files ---------------------------------------------------------------------
@@ -783,7 +845,8 @@ CHECKS = {
     check_advantages: 0.07,
     check_variance: 0.02,
     check_noise: 0.03,
-    check_steps: 0.2,
+    check_steps: 0.15,
+    check_averaging: 0.05,
     check_comparison: 0.2,
     check_assertion: 0.02,
     check_plan: 0.02,

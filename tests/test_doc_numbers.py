@@ -1,4 +1,4 @@
-"""The numbers in README.md and the cards are those that the package computes now."""
+"""The numbers in README.md, the guide and the cards are those that the package computes now."""
 
 import re
 
@@ -6,11 +6,14 @@ import at_k
 import pytest
 from conftest import ROOT
 from scipy import stats
-from test_docs import PAGES, STUDY
+from test_docs import CARDS as CARD_FILES
+from test_docs import README as README_FILE
+from test_docs import SITE, STUDY
 
-README = PAGES[0].read_text(encoding="utf-8")
-README_LINE = " ".join(README.split())
-CARDS = {page.parent.name: page.read_text(encoding="utf-8") for page in PAGES[1:]}
+README = README_FILE.read_text(encoding="utf-8")
+GUIDE = (SITE / "guide.md").read_text(encoding="utf-8")
+GUIDE_LINE = " ".join(GUIDE.split())
+CARDS = {page.parent.name: page.read_text(encoding="utf-8") for page in CARD_FILES}
 RUNS = {"T = 0.2": "cool", "T = 0.8": "warm"}
 SAMPLES = ROOT / "shared" / "at_k" / "samples"
 
@@ -81,16 +84,16 @@ def test_the_intervals_of_pass_at_1_and_pass_at_8():
             interval=interval,
         )
 
-    for interval, _, shown, _ in table(README, "`interval` | For claims about")[1]:
+    for interval, _, shown, _ in table(GUIDE, "`interval` | For claims about")[1]:
         scores = scores_with(interval.strip('`"'))
         assert shown == f"{scores['pass@1_lo']:.3f} to {scores['pass@1_hi']:.3f}"
     scores = scores_with("questions")
     limits = f"{100 * scores['pass@1_lo']:.1f} to {100 * scores['pass@1_hi']:.1f}"
     sentence = f"pass@1 is {100 * scores['pass@1']:.1f} % (95 % confidence interval {limits},"
-    assert sentence in README_LINE
+    assert sentence in GUIDE_LINE
     scores = scores_with("posterior")
     limits = f"{scores['pass@8_lo']:.3f} to {scores['pass@8_hi']:.3f}"
-    assert f"For pass@8 = {scores['pass@8']:.3f}, its limits are {limits}:" in README_LINE
+    assert f"For pass@8 = {scores['pass@8']:.3f}, its limits are {limits}:" in GUIDE_LINE
 
 
 def test_the_comparison_of_the_samples_that_ship(capsys):
@@ -103,7 +106,7 @@ def test_the_comparison_of_the_samples_that_ship(capsys):
     assert sentence in " ".join(capsys.readouterr().out.split())
     assert main([*command, "--interval", "sampling"]) == 0
     same_questions = re.search(
-        r"sampled again \(`--interval sampling`\), it is (.* to .*): T", " ".join(README.split())
+        r"sampled again \(`--interval sampling`\), it is (.* to .*): T", GUIDE_LINE
     )
     assert same_questions
     assert f"interval {same_questions[1]}" in " ".join(capsys.readouterr().out.split())

@@ -37,8 +37,19 @@ BY_NAME = USE.format(load='evaluate.load("gpassk")')
 EXPECTED = "{'pass@1': 0.5}\n"
 
 
-def run(code: str, home: Path, folder: Path, isolated: bool = False, **environment: str) -> str:
-    """Return what the code prints in a new process, which cannot import `at_k` if isolated."""
+def run(
+    code: str,
+    home: Path,
+    folder: Path,
+    isolated: bool = False,
+    warning: str | None = None,
+    **environment: str,
+) -> str:
+    """Return what the code prints in a new process, which cannot import `at_k` if isolated.
+
+    Args:
+        warning: the only one that the process prints, or None if it prints none.
+    """
     if isolated:
         code = "import sys\nsys.modules['at_k'] = None\n" + code
     result = subprocess.run(
@@ -50,7 +61,8 @@ def run(code: str, home: Path, folder: Path, isolated: bool = False, **environme
         timeout=120,
     )
     assert result.returncode == 0, result.stderr
-    assert "Warning" not in result.stderr
+    assert result.stderr.count("Warning") == (warning is not None)
+    assert (warning or "") in result.stderr
     return result.stdout
 
 
@@ -114,7 +126,11 @@ def test_a_script_of_another_version_runs_alone_and_names_both_versions(tmp_path
     shutil.copytree(ROOT / "metrics" / "gpassk", tmp_path / "gpassk")
     kernel = tmp_path / "gpassk" / "kernel.py"
     kernel.write_text(re.sub('KERNEL = "[^"]+"', 'KERNEL = "0123"', kernel.read_text(), count=1))
-    lines = run(ALONE.format(path=str(tmp_path / "gpassk")), tmp_path, tmp_path).splitlines()
+    code = ALONE.format(path=str(tmp_path / "gpassk"))
+    warning = (
+        "If you have changed shared/at_k/core, the kernel is out of date: run shared/vendor.py"
+    )
+    lines = run(code, tmp_path, tmp_path, warning=warning).splitlines()
     assert lines[0] == "evaluate_modules"
     installed = f"Version {at_k.__version__} (kernel {core_hash()}) is installed"
     for option, error in zip(NEED_PACKAGE, lines[4:], strict=True):

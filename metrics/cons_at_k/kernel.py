@@ -15,7 +15,6 @@ import itertools
 import json
 import math
 import numpy as np
-import operator
 import os
 import platform
 import pyarrow as pa
@@ -38,9 +37,7 @@ from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Iterable, Mapping
 from collections.abc import Iterator
-from collections.abc import Iterator, Mapping
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
@@ -63,7 +60,6 @@ from functools import cached_property
 from functools import cached_property, partial
 from functools import lru_cache
 from functools import partial
-from functools import reduce
 from numbers import Integral, Real
 from numbers import Real
 from pathlib import Path
@@ -141,6 +137,11 @@ class BinaryCounts:
             n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
         base = int(c.max()) + 1
         return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Results for these counts that several methods need, such as an estimated prior."""
+        return {}
 
     @cached_property
     def _is_large(self) -> bool:
@@ -347,12 +348,20 @@ def has_no_axes(value) -> bool:
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
-def item_of(name: str, value) -> Any:
-    """Return one number of NumPy or of a library of tensors as one of Python."""
+def plain_number(name: str, value) -> Any:
+    """Return one number of NumPy or of a library of tensors as one of Python.
+
+    A number of lower precision than a double is the shortest decimal that rounds to it:
+    np.float32(0.6) is 0.6, and not 0.6000000238.
+    """
     try:
-        return value.item()
+        number = value.item()
     except RuntimeError as error:  # a tensor of torch without data
         raise TypeError(f"{name} is a {type(value).__name__} without a value: {error}") from error
+    precision = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    if precision in ("float16", "float32"):
+        return float(str(np.dtype(precision).type(number)))
+    return number
 
 
 def is_list_like(value) -> bool:
@@ -378,34 +387,19 @@ def as_list(name: str, value) -> list[Any]:
 def check_depth(name: str, values: Sequence[Any]) -> None:
     """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
 
-    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack. A list
-    whose own `__len__` fails crashes Arrow as well.
+    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
     """
     for index, value in enumerate(values):
-        if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
-            continue
-        level = {id(value): value}
+        level = [value] if isinstance(value, (list, tuple, dict)) else []
         for _ in range(50):
-            level = {
-                id(entry): entry
-                for nested in level.values()
-                for entry in _entries_of_nested(Place(name, index), nested)
-                if isinstance(entry, (list, tuple, dict))
-            }
             if not level:
                 break
-        else:
+            inner = (x for x in level for x in (x.values() if isinstance(x, dict) else x))
+            # By their ids, because a list may occur many times.
+            level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
+        if level:
             what = " is nested more than 50 levels deep"
             raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
-
-
-def _entries_of_nested(place: Place, values: list | tuple | dict) -> Iterable[Any]:
-    try:
-        len(values)
-    except Exception as error:  # whatever the caller's class raises
-        what = f" has a {type(values).__name__} without a length: {error}"
-        raise InputError(place, what) from error
-    return values.values() if isinstance(values, dict) else values
 
 
 def entries_of(name: str, values) -> list[Any]:
@@ -505,7 +499,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
-    entries = [item_of(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
+    entries = [plain_number(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -538,7 +532,7 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
     """
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
-        value = item_of(name, value)
+        value = plain_number(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
         try:
@@ -572,7 +566,7 @@ def check_count(name: str, value, wanted: str = "give a positive integer", least
         least: smallest valid number.
     """
     if not isinstance(value, int) and has_no_axes(value):
-        value = item_of(name, value)
+        value = plain_number(name, value)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return int(value)
@@ -628,7 +622,7 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
         name: of the parameter, for messages.
     """
     if not isinstance(k, int) and has_no_axes(k):
-        k = item_of(name, k)
+        k = plain_number(name, k)
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
         raise ValueError(f"{name} is {short(k)}: give a positive integer, at most a million.")
@@ -691,7 +685,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "c7401ddcd28e"
+KERNEL = "90c9235182c4"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -710,9 +704,19 @@ def installed_version() -> str | None:
 def has_same_package() -> bool:
     """Whether the installed package has the kernel that this module is part of.
 
-    A script then uses the class of the package, so that a process has one copy of each class.
+    A script then uses the class of the package, so that a process has one copy of each class. With
+    another kernel, which may be out of date, a warning says so.
     """
-    return (installed_version() or "").endswith(f"(kernel {KERNEL})")
+    version = installed_version() if KERNEL else None  # the package itself has no kernel
+    if version is None or version.endswith(f"(kernel {KERNEL})"):
+        return version is not None
+    warnings.warn(
+        f"This script has the kernel {KERNEL}, and the installed package evaluate-at-k is version "
+        f"{version}: the script computes with its own kernel. If you have changed "
+        f"shared/at_k/core, the kernel is out of date: run shared/vendor.py.",
+        stacklevel=2,
+    )
+    return False
 
 
 def needs_package(option: str) -> NoReturn:
@@ -773,12 +777,12 @@ class Rooms:
         """Return the method of the limits of the scores of cons_at_k."""
         needs_package(_interval(options))
 
-    def tails(self, rewards: Any, ks: Any, thresholds: Any, options: Any) -> Any:
-        """Return TailPass@k, and the method of its limits."""
+    def tails(self, rewards: Any, ks: Any, thresholds: Any) -> Any:
+        """Return TailPass@k of each question."""
         needs_package("TailPass@k")
 
-    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any, options: Any) -> Any:
-        """Return picked@k, and the method of its limits."""
+    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any) -> Any:
+        """Return picked@k of each question."""
         needs_package("picked@k")
 
     def weighted_votes(self, checked: Any, vote_weights: Any, merge_right: bool) -> Any:
@@ -809,317 +813,6 @@ class _Package:
 
 
 PACKAGE = _Package()
-
-
-# --- shared/at_k/core/double_double.py ------------------------------------------------------------
-
-"""Double-double arithmetic, and tables of rising factorials that never overflow.
-
-A double-double number is the unevaluated sum of two doubles and carries about 32 decimal digits.
-The probabilities in `distributions` are quotients of products of factorials. In double-double
-arithmetic they keep all the digits of a double, from 1 down to 1e-300 and for up to a million
-samples, and a variance stays accurate when it is the difference of two numbers that agree in
-their first fifteen digits.
-
-Source: T. J. Dekker, A floating-point technique for extending the available precision,
-Numerische Mathematik 18 (1971).
-"""
-
-
-_MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
-LARGE_TABLE = 1 << 17  # entries: of a larger table, only what is needed is computed
-_ENTRIES_OF_A_STEP = 16  # of a table: one is computed with integers, the others from it
-
-
-@dataclass(frozen=True, slots=True)
-class DoubleDouble:
-    """An array of double-double numbers, hi + lo.
-
-    Attributes:
-        hi: the numbers rounded to doubles.
-        lo: what the rounding left over, of the same shape.
-    """
-
-    hi: np.ndarray
-    lo: np.ndarray
-
-    def __getitem__(self, index) -> DoubleDouble:
-        return DoubleDouble(self.hi[index], self.lo[index])
-
-    def __neg__(self) -> DoubleDouble:
-        return DoubleDouble(-self.hi, -self.lo)
-
-    def __add__(self, other: DoubleDouble) -> DoubleDouble:
-        hi, lo = _two_sum(self.hi, other.hi)
-        return DoubleDouble(*_fast_two_sum(hi, lo + (self.lo + other.lo)))
-
-    def __sub__(self, other: DoubleDouble) -> DoubleDouble:
-        return self + -other
-
-    def __mul__(self, other: DoubleDouble) -> DoubleDouble:
-        hi, lo = _two_product(self.hi, other.hi)
-        return DoubleDouble(*_fast_two_sum(hi, lo + (self.hi * other.lo + self.lo * other.hi)))
-
-    @staticmethod
-    def from_doubles(values) -> DoubleDouble:
-        """Return the doubles `values` with lo = 0."""
-        hi = np.array(values, dtype=float)
-        return DoubleDouble(hi, np.zeros_like(hi))
-
-    @staticmethod
-    def from_fraction(number: Fraction) -> DoubleDouble:
-        """Return a fraction, rounded."""
-        hi = float(number)
-        return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))
-
-    @staticmethod
-    def exact_product(a: np.ndarray, b: np.ndarray) -> DoubleDouble:
-        """Return the product of two arrays of doubles without rounding error."""
-        return DoubleDouble(*_two_product(a, b))
-
-    @staticmethod
-    def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
-        """Join arrays along the last axis."""
-        return DoubleDouble(
-            np.concatenate([array.hi for array in arrays], axis=-1),
-            np.concatenate([array.lo for array in arrays], axis=-1),
-        )
-
-    def sum(self) -> DoubleDouble:
-        """Return the pairwise sum over the last axis."""
-        total = self
-        while (size := total.hi.shape[-1]) > 1:
-            half = size // 2
-            pairs = total[..., :half] + total[..., half : 2 * half]
-            total = pairs if size % 2 == 0 else DoubleDouble.concatenate([pairs, total[..., -1:]])
-        return total[..., 0]
-
-    def suffix_sums(self) -> DoubleDouble:
-        """Return, for each position of the last axis, the sum from there to the end.
-
-        Those from even positions are sums of pairs, so there are two steps per number.
-        """
-        size = self.hi.shape[-1]
-        hi, lo = self.hi.copy(), self.lo.copy()
-        if size > 1:
-            pairs = self[..., : size - size % 2 : 2] + self[..., 1::2]
-            if size % 2:
-                pairs = DoubleDouble.concatenate([pairs, self[..., -1:]])
-            even = pairs.suffix_sums()
-            odd = self[..., 1:-1:2] + even[..., 1:]
-            for positions, part in ((slice(None, None, 2), even), (slice(1, -1, 2), odd)):
-                hi[..., positions], lo[..., positions] = part.hi, part.lo
-        return DoubleDouble(hi, lo)
-
-
-@dataclass(frozen=True, slots=True)
-class ScaledDoubleDouble:
-    """An array of numbers mantissa * 2**exponent, for magnitudes outside the range of doubles.
-
-    Attributes:
-        mantissa: double-double numbers.
-        exponent: integers of the same shape.
-    """
-
-    mantissa: DoubleDouble
-    exponent: np.ndarray
-
-    def __getitem__(self, index) -> ScaledDoubleDouble:
-        return ScaledDoubleDouble(self.mantissa[index], self.exponent[index])
-
-    def __mul__(self, other: ScaledDoubleDouble) -> ScaledDoubleDouble:
-        return ScaledDoubleDouble(self.mantissa * other.mantissa, self.exponent + other.exponent)
-
-    def where(self, mask: np.ndarray) -> ScaledDoubleDouble:
-        """Return the numbers where the mask is True, and 0 elsewhere."""
-        masked = DoubleDouble(self.mantissa.hi * mask, self.mantissa.lo * mask)
-        return ScaledDoubleDouble(masked, self.exponent)
-
-    def inverse(self) -> ScaledDoubleDouble:
-        """Return 1 / numbers, which are not 0."""
-        return ScaledDoubleDouble(_inverse(self.mantissa), -self.exponent)
-
-    def prefix_products(self) -> ScaledDoubleDouble:
-        """Return the products of the first 0, 1, .., all numbers of the last axis.
-
-        Those of even numbers of factors are products of pairs, so there are two steps per factor.
-        """
-        *shape, size = self.exponent.shape
-        if size == 0:
-            return scaled(DoubleDouble.from_doubles(np.ones((*shape, 1))))
-        pairs = self[..., : size - size % 2 : 2] * self[..., 1::2]
-        even = scaled(pairs.mantissa, pairs.exponent).prefix_products()
-        odd = even[..., : (size + 1) // 2] * self[..., ::2]
-        odd = scaled(odd.mantissa, odd.exponent)
-        hi, lo = np.empty((2, *shape, size + 1))
-        exponent = np.empty((*shape, size + 1), np.int64)
-        for start, part in enumerate((even, odd)):
-            hi[..., start::2], lo[..., start::2] = part.mantissa.hi, part.mantissa.lo
-            exponent[..., start::2] = part.exponent
-        return ScaledDoubleDouble(DoubleDouble(hi, lo), exponent)
-
-    def product(self) -> ScaledDoubleDouble:
-        """Return the pairwise product over the last axis, of one number at least."""
-        total = self
-        while (size := total.exponent.shape[-1]) > 1:
-            half = size // 2
-            pairs = total[..., :half] * total[..., half : 2 * half]
-            pairs = scaled(pairs.mantissa, pairs.exponent)
-            total = (
-                pairs if size % 2 == 0 else ScaledDoubleDouble.concatenate([pairs, total[..., -1:]])
-            )
-        return total[..., 0]
-
-    @staticmethod
-    def concatenate(arrays: list[ScaledDoubleDouble]) -> ScaledDoubleDouble:
-        """Join arrays along the last axis."""
-        return ScaledDoubleDouble(
-            DoubleDouble.concatenate([array.mantissa for array in arrays]),
-            np.concatenate([array.exponent for array in arrays], axis=-1),
-        )
-
-    def to_double_double(self) -> DoubleDouble:
-        """Return the numbers without a separate exponent; those below the smallest double are 0."""
-        # The clip changes no result, as no double has such an exponent; ldexp takes a C int.
-        exponent = np.minimum(np.maximum(self.exponent, -4000), 4000).astype(np.intc)
-        with np.errstate(under="ignore"):
-            return DoubleDouble(
-                np.ldexp(self.mantissa.hi, exponent), np.ldexp(self.mantissa.lo, exponent)
-            )
-
-
-# --- Rising and falling factorials --------------------------------------------------------
-
-
-def rising_factorials(
-    base: Fraction, size: int
-) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
-    """Return tables of base (base + 1) .. (base + m - 1) for m = 0 .. size, and of the inverses.
-
-    With base 1 these are the factorials. The tables may be longer than `size` + 1.
-
-    Args:
-        base: a positive double, or a sum of doubles.
-        size: the largest m.
-    """
-    # Sizes are rounded up, so that similar sizes share a cached table.
-    rounded = 1 << max(6, (int(size) - 1).bit_length())
-    if rounded > LARGE_TABLE:
-        rounded = -(-int(size) // LARGE_TABLE) * LARGE_TABLE
-    return _rising_factorials(base, rounded)
-
-
-@lru_cache(maxsize=8)
-def _rising_factorials(
-    base: Fraction, size: int
-) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
-    # Every 16th entry is computed with integers, and the 15 after it in double-double arithmetic.
-    # The denominator of a double is a power of two: integers hold the product of the numerators,
-    # and the power of two goes to the exponent. Each step cuts the mantissa to _MANTISSA_BITS.
-    numerator, denominator = base.as_integer_ratio()
-    shift = _ENTRIES_OF_A_STEP * (denominator.bit_length() - 1)
-    mantissas, exponents = [1 << _MANTISSA_BITS], [0]
-    for _ in range(size // _ENTRIES_OF_A_STEP):
-        end = numerator + _ENTRIES_OF_A_STEP * denominator
-        mantissa = mantissas[-1] * math.prod(range(numerator, end, denominator))
-        excess = mantissa.bit_length() - 1 - _MANTISSA_BITS
-        mantissas.append(mantissa >> excess if excess >= 0 else mantissa << -excess)
-        exponents.append(exponents[-1] + excess - shift)
-        numerator = end
-    entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
-    entries = [entry]
-    start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
-    for offset in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * scaled(DoubleDouble.from_doubles(first + offset) + start)
-        entries.append(entry)
-    table = ScaledDoubleDouble(
-        DoubleDouble(
-            np.stack([entry.mantissa.hi for entry in entries], axis=1).ravel(),
-            np.stack([entry.mantissa.lo for entry in entries], axis=1).ravel(),
-        ),
-        np.stack([entry.exponent for entry in entries], axis=1).ravel(),
-    )
-    return table, _Inverse(table) if size > LARGE_TABLE else table.inverse()
-
-
-def factorial_power(start: np.ndarray, k: int, step: int) -> ScaledDoubleDouble:
-    """Return rise(start, k) for step 1 and fall(start, k) for step -1, in k steps for each number.
-
-    For large numbers, this takes less time than a table of factorials.
-    """
-    result = scaled(DoubleDouble.from_doubles(np.ones(start.shape)))
-    block = max(1, LARGE_TABLE // start.size)
-    for first in range(0, k, block):
-        factors = start[..., None] + step * np.arange(first, min(k, first + block))
-        of_block = result * scaled(DoubleDouble.from_doubles(factors)).product()
-        result = scaled(of_block.mantissa, of_block.exponent)
-    return result
-
-
-class _Inverse:
-    """The inverses of a large table, computed when they are needed: most never are."""
-
-    def __init__(self, table: ScaledDoubleDouble):
-        self._table = table
-
-    def __getitem__(self, index) -> ScaledDoubleDouble:
-        return self._table[index].inverse()
-
-
-def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:
-    """Return numbers with mantissas from 1/2 to 1, or 0.
-
-    Args:
-        numbers: that are multiplied by 2**times_two_to.
-        times_two_to: integers.
-    """
-    hi, exponent = np.frexp(numbers.hi)
-    mantissa = DoubleDouble(hi, np.ldexp(numbers.lo, -exponent))
-    return ScaledDoubleDouble(mantissa, exponent.astype(np.int64) + times_two_to)
-
-
-def _inverse(numbers: DoubleDouble) -> DoubleDouble:
-    """Return 1 / numbers by a step of Newton's method."""
-    start = DoubleDouble.from_doubles(1 / numbers.hi)
-    return start + start * (DoubleDouble.from_doubles(1.0) - numbers * start)
-
-
-def _from_integers(mantissas: list[int]) -> DoubleDouble:
-    """Return integers times 2**-_MANTISSA_BITS."""
-    tops = [float(mantissa) for mantissa in mantissas]
-    rests = [float(mantissa - int(top)) for mantissa, top in zip(mantissas, tops, strict=True)]
-    return DoubleDouble(np.ldexp(tops, -_MANTISSA_BITS), np.ldexp(rests, -_MANTISSA_BITS))
-
-
-# --- Error-free transformations ---------------------------------------------------------
-
-
-def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and the rounding error."""
-    total = a + b
-    virtual = total - a
-    return total, (a - (total - virtual)) + (b - virtual)
-
-
-def _fast_two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a + b rounded, and the rounding error, if |a| >= |b|."""
-    total = a + b
-    return total, b - (total - a)
-
-
-def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a * b rounded, and the rounding error."""
-    product = a * b
-    a_top, b_top = _upper_half(a), _upper_half(b)
-    a_rest, b_rest = a - a_top, b - b_top
-    error = ((a_top * b_top - product) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
-    return product, error
-
-
-def _upper_half(a: np.ndarray) -> np.ndarray:
-    """Return the first 26 bits of each double (Veltkamp's split)."""
-    scaled = 134217729.0 * a  # 2**27 + 1
-    return scaled - (scaled - a)
 
 
 # --- shared/at_k/core/score.py --------------------------------------------------------------------
@@ -1288,9 +981,9 @@ class Scores:
         """Each score over a set of questions.
 
         Args:
-            multiplicity: (U,) number of questions in each row.
+            multiplicity: (U,) number of questions in each row, or the sum of their weights.
         """
-        total, columns = int(multiplicity.sum()), np.ascontiguousarray(self.columns.T)
+        total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
@@ -1301,9 +994,18 @@ class Scores:
             for key, score in self.keys.items()
         }
 
-    def over(self, questions: np.ndarray) -> dict[ScoreKey, float]:
-        """Each score over the questions with these indices."""
+    def over(
+        self, questions: np.ndarray, weights: np.ndarray | None = None
+    ) -> dict[ScoreKey, float]:
+        """Each score over the questions with these indices.
+
+        Args:
+            questions: the indices.
+            weights: (M,) of all questions, or None for equal ones.
+        """
         rows, size = self.inverse[questions], len(self.columns)
+        if weights is not None:
+            return self.means(np.bincount(rows, weights[questions], minlength=size))
         if len(rows) >= size:
             return self.means(np.bincount(rows, minlength=size))
         used = UniqueIntegers(rows, size)
@@ -1317,6 +1019,17 @@ class Scores:
                 keys[key] = Score((len(columns),))
                 columns.append(score.value(self.columns.T))
         return replace(self, keys=keys, columns=np.stack(columns, axis=1))
+
+    def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """(M, m) what varies with the questions in each score, to first order.
+
+        Args:
+            weights: (M,) of the questions, or None for equal ones.
+        """
+        scores = self.with_products()
+        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
+        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
+        return (scores.columns @ gradient)[scores.inverse]
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Each score of each question."""
@@ -1354,25 +1067,25 @@ class Moments:
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
 
-    def of_rows(self, rows: np.ndarray) -> Moments:
+    def at_rows(self, rows: np.ndarray) -> Moments:
         """The moments of some of the U rows."""
-        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
+        covariance = {pair: values[rows] for pair, values in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
 # --- shared/at_k/core/containers.py ---------------------------------------------------------------
 
-"""Arrays, tensors and data frames of other libraries as values of NumPy and Python."""
+"""What users hand in, of any library, as one of a few forms of Python, NumPy and Arrow.
 
+`plain_container` makes of every container a list, an array of numbers or a column of Arrow, and
+`plain_entry` of every entry a value of Python. Nothing here imports pyarrow before it has to,
+because that takes half as long as importing all of at_k: Arrow's own objects have methods.
+"""
 
-QUESTION_NAMES = (
-    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
-    *("instance_id", "qid", "id", "question", "problem", "prompt"),
-)
-"""The usual names of the column that identifies questions, in order of precedence."""
 
 _NOT_SAMPLES = {
-    *QUESTION_NAMES,
+    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
+    *("instance_id", "qid", "id", "question", "problem", "prompt"),
     *("task", "model", "group", "cluster", "uid", "uuid"),
     *("idx", "index", "epoch", "seed", "sample_id"),
     *("reference", "answer", "target"),
@@ -1402,45 +1115,9 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
-    is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
-    is_foreign = is_foreign or (array.dtype.kind == "V" and array.dtype.name == "bfloat16")
+    # JAX's own types of floats, which np.unique and others cannot sort.
+    is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
     return array.astype(np.float32) if is_foreign else array
-
-
-def shortest_decimal(number) -> Any:
-    """Return a number of lower precision than a double as the shortest decimal that rounds to it.
-
-    np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
-    """
-    if isinstance(number, (float, int)) or not has_no_axes(number):
-        return number
-    value = to_array(number)[()]
-    if "bfloat16" in str(getattr(number, "dtype", "")):
-        return _shortest_bfloat16(float(value))
-    return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
-
-
-def shortest_decimals(values) -> Any:
-    """Return an array of bfloat16 as the doubles of its shortest decimals; other values as is."""
-    if "bfloat16" not in str(getattr(values, "dtype", "")) or has_no_axes(values):
-        return values
-    array = to_array(values)
-    distinct, index = np.unique(array, return_inverse=True)
-    decimals = np.array([_shortest_bfloat16(number) for number in distinct.tolist()], dtype=float)
-    return decimals[index].reshape(array.shape)
-
-
-def _shortest_bfloat16(value: float) -> float:
-    decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
-    return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
-
-
-def _to_bfloat16(number: float) -> np.float32:
-    """Round a number to the upper 16 bits of a float32, with ties to even."""
-    bits = int(np.float32(number).view(np.uint32))
-    bits += 0x7FFF + (bits >> 16 & 1)
-    return np.uint32(bits & 0xFFFF0000).view(np.float32)
 
 
 def plain_entry(value) -> Any:
@@ -1459,10 +1136,52 @@ def plain_entry(value) -> Any:
         except ValueError:  # a signaling nan
             return float("nan")
         return int(value) if number.is_integer() else number
-    if not has_no_axes(value):
-        return value
-    value = shortest_decimal(value)
-    return value.item() if hasattr(value, "item") else value
+    return plain_number("An entry", value) if has_no_axes(value) else value
+
+
+# --- Containers ---------------------------------------------------------------------------
+
+
+def plain_container(values) -> Any:
+    """Return a container as a list, an array of numbers, or a column of Arrow.
+
+    A data frame, and what is no container, such as a dict or a text, are returned as they are.
+
+    Raises:
+        TypeError: if a library cannot convert its array.
+    """
+    values = as_arrow(values)
+    if isinstance(values, (list, tuple)):
+        return list(values)
+    if is_frame(values) or not is_list_like(values):
+        return values
+    array = numeric_array(values)
+    if array is not None:
+        return array
+    column = arrow_column(values)
+    if column is None:
+        return plain_list(values)
+    if "arrow.json" in str(column.type):
+        return _from_json(column.to_pylist())
+    return column
+
+
+def _from_json(entry: Any) -> Any:
+    """Return the values of texts of JSON in nested lists."""
+    if isinstance(entry, list):
+        return [_from_json(nested) for nested in entry]
+    return None if entry is None else json.loads(entry)
+
+
+def plain_list(values) -> list[Any]:
+    """Return the entries of an array, a column or an iterable."""
+    for method in ("tolist", "to_pylist"):
+        if hasattr(values, method):
+            try:
+                return getattr(values, method)()
+            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
+                return to_array(values).tolist()
+    return list(values)
 
 
 def numeric_array(values) -> np.ndarray | None:
@@ -1476,12 +1195,6 @@ def numeric_array(values) -> np.ndarray | None:
     if array.dtype.kind not in "biuf":
         return None
     return array if array.itemsize <= 8 else array.astype(float)
-
-
-# --- Arrow --------------------------------------------------------------------------------
-#
-# These functions use methods of Arrow's arrays, because importing pyarrow takes half as long as
-# importing all of at_k.
 
 
 def arrow_column(values) -> Any:
@@ -1498,6 +1211,31 @@ def arrow_column(values) -> Any:
     if "view" in str(values.type) or "run_end" in str(values.type):
         return None
     return values if hasattr(values, "chunks") else chunked([values])
+
+
+def as_arrow(values) -> Any:
+    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
+
+    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
+    are.
+    """
+    if isinstance(values, memoryview):
+        return np.asarray(values)
+    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # a column of pandas
+        import pyarrow
+
+        return pyarrow.array(values)
+    if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
+        return list(values.unbind())
+    if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
+        values = values.collect()
+    for method in ("to_arrow_table", "to_arrow", "read_all"):
+        if hasattr(values, method):
+            return getattr(values, method)()
+    return values
+
+
+# --- Arrow --------------------------------------------------------------------------------
 
 
 def chunked(arrays: Iterable[Any]) -> Any:
@@ -1567,28 +1305,6 @@ def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
 # --- Data frames --------------------------------------------------------------------------
 
 
-def as_arrow(values) -> Any:
-    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
-
-    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
-    are.
-    """
-    if isinstance(values, memoryview):
-        return np.asarray(values)
-    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # a column of pandas
-        import pyarrow  # imported here, because it takes longer than all of at_k
-
-        return pyarrow.array(values)
-    if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
-        return list(values.unbind())
-    if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
-        values = values.collect()
-    for method in ("to_arrow_table", "to_arrow", "read_all"):
-        if hasattr(values, method):
-            return getattr(values, method)()
-    return values
-
-
 def column_names(frame) -> list[str]:
     """Return the names of the columns of a data frame as texts."""
     return [str(name) for name in getattr(frame, "column_names", frame.columns)]
@@ -1630,491 +1346,6 @@ def frame_rows(frame) -> np.ndarray | list[list[Any]]:
     return np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are
 
 
-# --- shared/at_k/core/distributions.py ------------------------------------------------------------
-
-"""The number of correct samples among k: the hypergeometric and the Beta-binomial pmf.
-
-The samples of a question are exchangeable, so its counts are sufficient: n samples, c of them
-correct. Write C(k, j) for the binomial coefficient, fall(x, j) = x (x-1) .. (x-j+1) and
-rise(x, j) = x (x+1) .. (x+j-1).
-
-Choose k of the n observed samples, without replacement. The number of correct ones among them
-is hypergeometric,
-
-    P(j) = C(k, j) fall(c, j) fall(n-c, k-j) / fall(n, k),
-
-and expected values under it are unbiased estimates. Take k new samples instead, where the
-success rate of the question has a Beta(a, b) prior before the n samples are observed. The number
-of correct ones is then Beta-binomial,
-
-    P(j) = C(k, j) rise(c+a, j) rise(n-c+b, k-j) / rise(n+a+b, k),
-
-and expected values under it are posterior means (Hariri et al. 2026, arXiv:2510.04265).
-"""
-
-
-Prior = tuple[float, float]
-"""(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
-
-_CELLS_OF_A_WINDOW = 1 << 13  # of so many, only those that do not round to 0 are computed
-_LOG_OF_0 = -746.0  # the exponential of which rounds to 0
-
-
-def pmf(
-    n: np.ndarray,
-    c: np.ndarray,
-    k: int,
-    prior: Prior | None = None,
-    correct: np.ndarray | None = None,
-) -> DoubleDouble:
-    """P(j of k samples are correct) for U questions (n, c): (U, k + 1), or (U, J).
-
-    Args:
-        n: (U,) samples. Without a prior, k <= n.
-        c: (U,) correct samples, 0 <= c <= n.
-        k: size of the subset, or number of new samples.
-        prior: of new samples. Without it, the k samples are a subset of the n.
-        correct: (J,) the values of j, by default 0 .. k.
-    """
-    correct = np.arange(k + 1) if correct is None else correct
-    if not len(n):
-        return DoubleDouble.from_doubles(np.empty((0, len(correct))))
-    few = len(correct) < _CELLS_OF_A_WINDOW
-    if k < _CELLS_OF_A_WINDOW or (few and not _needs_large_table(n, k, prior)):
-        return _cells_of_pmf(n, c, k, prior, correct)
-    inside, cells = likely_pmf(n, c, k, prior)
-    column = correct - inside.start
-    known = np.flatnonzero((column >= 0) & (column < len(inside)))
-    hi, lo = np.zeros((2, len(n), len(correct)))
-    hi[:, known], lo[:, known] = cells.hi[:, column[known]], cells.lo[:, column[known]]
-    return DoubleDouble(hi, lo)
-
-
-def likely_pmf(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None
-) -> tuple[range, DoubleDouble]:
-    """The j whose probability does not round to 0 for all questions, and their pmf: (U, J)."""
-    if k < _CELLS_OF_A_WINDOW:
-        return range(k + 1), pmf(n, c, k, prior)
-    low, high = _windows(n, c, k, prior)
-    inside = range(int(low.min()), int(high.max()) + 1)
-    hi, lo = np.zeros((2, len(n), len(inside)))
-    for row, (start, stop) in enumerate(
-        zip(low - inside.start, high - inside.start + 1, strict=True)
-    ):
-        cells = _pmf_by_ratios(
-            int(n[row]), int(c[row]), k, prior, np.arange(low[row], high[row] + 1)
-        )
-        hi[row, start:stop], lo[row, start:stop] = cells.hi, cells.lo
-    return inside, DoubleDouble(hi, lo)
-
-
-def _pmf_by_ratios(
-    n: int, c: int, k: int, prior: Prior | None, correct: np.ndarray
-) -> DoubleDouble:
-    """(J,) the pmf of a question at successive j, outside of which it rounds to 0.
-
-    It is a product of ratios P(j + 1) / P(j), divided by the sum of all.
-    """
-    sign = -1 if prior is None else 1
-    alpha0, beta0 = map(DoubleDouble.from_doubles, prior or (0.0, 0.0))
-
-    def factors(samples: int, chosen: np.ndarray, parameter: DoubleDouble) -> DoubleDouble:
-        return DoubleDouble.from_doubles(samples + sign * chosen) + parameter
-
-    j = correct[:-1]
-    up = DoubleDouble.from_doubles(k - j) * factors(c, j, alpha0)
-    down = DoubleDouble.from_doubles(j + 1) * factors(n - c, k - j - 1, beta0)
-    products = (scaled(up) * scaled(down).inverse()).prefix_products()
-    relative = ScaledDoubleDouble(products.mantissa, products.exponent - products.exponent.max())
-    total = scaled(relative.to_double_double().sum())
-    return (relative * total.inverse()).to_double_double()
-
-
-def may_exceed_0(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
-) -> np.ndarray:
-    """Whether P(j of k samples are correct) may round to more than 0, elementwise."""
-    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
-
-    def log_choose(size: np.ndarray, chosen: np.ndarray, parameter: float) -> np.ndarray:
-        """log of fall(size, chosen) or of rise(size + parameter, chosen), over chosen!."""
-        if prior is None:
-            ways = gammaln(size + 1.0) - gammaln(np.maximum(size - chosen, 0) + 1.0)
-        else:
-            ways = gammaln(size + parameter + chosen) - gammaln(size + parameter)
-        return ways - gammaln(chosen + 1.0)
-
-    alpha0, beta0 = prior or (0.0, 0.0)
-    log_probability = (
-        log_choose(c, correct, alpha0)
-        + log_choose(n - c, k - correct, beta0)
-        - log_choose(n, np.asarray(k), alpha0 + beta0)
-    )
-    rounding = 1e-14 * gammaln(n + k + alpha0 + beta0 + 2.0)
-    return log_probability + rounding > _LOG_OF_0
-
-
-def _windows(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """(U,) the least and the largest j whose probability may exceed 0.
-
-    From its mode, a pmf decreases on both sides, so both are found by bisection.
-    """
-    first, last = np.zeros_like(n), np.full_like(n, k)
-    alpha, beta = (c + 1.0, n - c + 1.0) if prior is None else (c + prior[0], n - c + prior[1])
-    if ((alpha < 1) & (beta < 1)).any():  # no samples: the pmf may have two modes
-        return first, last
-    if prior is None:
-        first, last = np.maximum(first, k - (n - c)), np.minimum(last, c)
-    both = np.maximum(alpha - 1, 0) + np.maximum(beta - 1, 0)
-    share = np.where(both > 0, np.maximum(alpha - 1, 0) / np.where(both > 0, both, 1), 0.5)
-    mode = np.clip(np.rint(k * share).astype(np.int64), first, last)
-    edges = []
-    for outside in (first, last):
-        inside = mode
-        while (np.abs(outside - inside) > 1).any():
-            middle = (outside + inside) // 2
-            positive = may_exceed_0(n, c, k, prior, middle)
-            outside = np.where(positive, outside, middle)
-            inside = np.where(positive, middle, inside)
-        edges.append(outside)
-    low, high = edges
-    return low, high
-
-
-def _needs_large_table(n: np.ndarray, k: int, prior: Prior | None) -> bool:
-    """Whether a table of factorials would take longer than k factors for each question."""
-    entries = n.max(initial=0) + (0 if prior is None else k)
-    return bool(entries > max(LARGE_TABLE, len(n) * k))
-
-
-def _cells_of_pmf(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
-) -> DoubleDouble:
-    incorrect = k - correct
-    if _needs_large_table(n, k, prior):
-        return _pmf_by_products(n, c, k, prior, correct)
-    n, c = n[:, None], c[:, None]
-    factorial, inverse = rising_factorials(Fraction(1), max(k, n.max(initial=0)))
-    choose = inverse[correct] * inverse[incorrect] * factorial[k]
-    if prior is None:
-        c_left, incorrect_left = c - correct, (n - c) - incorrect
-        possible = (c_left >= 0) & (incorrect_left >= 0)
-        cells = (
-            inverse[np.where(possible, c_left, 0)] * inverse[np.where(possible, incorrect_left, 0)]
-        )
-        rows = factorial[c] * factorial[n - c] * (factorial[n - k] * inverse[n])
-        return (cells.where(possible) * choose * rows).to_double_double()
-    alpha0, beta0 = Fraction(prior[0]), Fraction(prior[1])
-    most = n.max(initial=0) + k
-    alpha, inverse_alpha = rising_factorials(alpha0, most)
-    beta, inverse_beta = rising_factorials(beta0, most)
-    both, inverse_both = rising_factorials(alpha0 + beta0, most)
-    cells = alpha[c + correct] * beta[n - c + incorrect]
-    rows = inverse_alpha[c] * inverse_beta[n - c] * (both[n] * inverse_both[n + k])
-    return (cells * choose * rows).to_double_double()
-
-
-def _pmf_by_products(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
-) -> DoubleDouble:
-    """The same for so large n that a table of factorials would take longer than k factors."""
-    alpha0, beta0 = (0.0, 0.0) if prior is None else prior
-    sign = -1 if prior is None else 1  # fall(x, j) without a prior, and rise(x, j) with one
-
-    def factors(samples: np.ndarray, first: int, end: int, *of_prior: float) -> ScaledDoubleDouble:
-        result = DoubleDouble.from_doubles(samples[:, None] + sign * np.arange(first, end))
-        for parameter in of_prior:
-            result = result + DoubleDouble.from_doubles(parameter)
-        return scaled(result)
-
-    def powers(samples: np.ndarray, parameter: float, sizes: np.ndarray) -> ScaledDoubleDouble:
-        fewest, most = int(sizes.min()), int(sizes.max())
-        products = factors(samples, fewest, most, parameter).prefix_products()[:, sizes - fewest]
-        if fewest:
-            products = products * factors(samples, 0, fewest, parameter).product()[:, None]
-        return products
-
-    of_correct, of_incorrect = powers(c, alpha0, correct), powers(n - c, beta0, k - correct)
-    all_ways = factors(n, 0, k, alpha0, beta0).product()[:, None]
-    return (of_correct * of_incorrect * _choose(k, correct) * all_ways.inverse()).to_double_double()
-
-
-def _choose(k: int, correct: np.ndarray) -> ScaledDoubleDouble:
-    """(J,) C(k, j)."""
-    factorial, _ = rising_factorials(Fraction(1), k)
-    return (factorial[correct] * factorial[k - correct]).inverse() * factorial[k]
-
-
-# --- shared/at_k/core/interval.py -----------------------------------------------------------------
-
-"""What an interval is, what computes one, and how those of many groups are computed at once."""
-
-
-UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
-
-_GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
-
-
-class Interval(NamedTuple):
-    """Center, standard deviation, limits and method of an interval.
-
-    The numbers are floats, or (B,) arrays for B groups of questions.
-    """
-
-    mu: Any
-    sigma: Any
-    lo: Any
-    hi: Any
-    interval: str | None
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether the data show no interval. Its name is "none: " and the reason then."""
-        return self.interval is not None and self.interval.startswith("none")
-
-    def of_group(self, group: int) -> Interval:
-        """The interval of one of B groups."""
-        mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
-        return Interval(mu, sigma, lo, hi, self.interval)
-
-
-def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    """The interval of a score that the data say nothing about, named by the reason."""
-    lo, hi = float(least), float(most)
-    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
-
-
-class IntervalMethod(abc.ABC):
-    """Computes the intervals of the scores of a run, or of groups of its questions."""
-
-    @abc.abstractmethod
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """The intervals of each group. A score that has no interval by this method is absent.
-
-        Args:
-            groups: the indices of the questions of each group.
-            confidence: of each interval.
-        """
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
-        return None
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores of which these questions show nothing, so that an estimate would mislead."""
-        return ()
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions, up to a factor.
-
-        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
-        """
-        return np.eye(len(keys))
-
-
-def intervals_by_counts(
-    groups: Sequence[np.ndarray],
-    inverse: np.ndarray,
-    size: int,
-    of_counts: Callable[[np.ndarray | None, np.ndarray], dict[ScoreKey, Interval]],
-) -> list[dict[ScoreKey, Interval]]:
-    """The intervals of groups of questions, which depend on the counts of the questions only.
-
-    Groups with equal counts have equal intervals, which are computed once, for many groups at a
-    time. The first group is computed alone: it is the whole run, whose prior may be known.
-
-    Args:
-        groups: the indices of the questions of each group.
-        inverse: (M,) index of each question's counts among U distinct ones.
-        size: U.
-        of_counts: the intervals of B groups, from the indices of V of the U distinct counts (None
-            for all), and the (B, V) numbers of questions with each.
-    """
-    if not groups:
-        return []
-
-    def of_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
-        counts, rows, used = [inverse[groups[group]] for group in block], None, size
-        if sum(map(len, counts)) < size:  # leave out the counts that no group has
-            rows, index = np.unique(np.concatenate(counts), return_inverse=True)
-            last = np.cumsum([len(of_group) for of_group in counts])
-            counts, used = np.split(index, last[:-1]), len(rows)
-        multiplicity = np.array([np.bincount(of_group, minlength=used) for of_group in counts])
-        intervals = of_counts(rows, multiplicity)
-        return [
-            {key: interval.of_group(i) for key, interval in intervals.items()}
-            for i in range(len(block))
-        ]
-
-    # What is equal for groups with equal intervals.
-    contents: list[Any] = [0, *(np.sort(inverse[questions]).tobytes() for questions in groups[1:])]
-    first = {content: group for group, content in reversed([*enumerate(contents)])}
-    distinct = sorted(first.values())
-    step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
-    blocks = [distinct[:1]]
-    blocks += [distinct[start : start + step] for start in range(1, len(distinct), step)]
-    result: dict[int, dict[ScoreKey, Interval]] = {}
-    for block in blocks:
-        result |= zip(block, of_block(block), strict=True)
-    return [result[first[content]] for content in contents]
-
-
-@lru_cache(maxsize=64)
-def normal_z(confidence: float) -> float:
-    """The z-value of a two-sided normal interval."""
-    return -NormalDist().inv_cdf((1 - confidence) / 2)
-
-
-# --- shared/at_k/core/count_tables.py -------------------------------------------------------------
-
-"""Counts in place of samples, which any engine makes out of samples with one GROUP BY.
-
-The counts of a question are one of
-
-    {"n": 8, "correct": 3}                        samples, and those that are correct
-    {"counts": [2, 5, 1]}                         samples in each category 0, 1, ..
-    {"answers": ["12", "13"], "counts": [5, 3]}   samples with each answer, to be checked
-
-and those of a run are a list of these, or a dict or a data frame with the same keys as columns.
-"""
-
-
-_FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
-
-
-def is_counts(values) -> bool:
-    """Whether the values are a dict, a data frame or a list of dicts with the keys of counts.
-
-    Raises:
-        ValueError: if a data frame has other columns beside n and correct.
-    """
-    if isinstance(values, (list, tuple)):
-        return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
-    if isinstance(values, Mapping):
-        return {*values} in _FORMS
-    if not is_frame(values):
-        return False
-    names = column_names(values)
-    if {"n", "correct"} < {*names}:
-        raise ValueError(
-            f"The data frame has the columns {', '.join(names)}: for counts, give n and "
-            f"correct alone."
-        )
-    return {*names} in _FORMS
-
-
-def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return the samples that counts stand for, and how often each occurs.
-
-    Args:
-        values: counts, see `is_counts`.
-        name: what the caller calls them, for messages.
-
-    Returns:
-        The samples: (S,) categories, or M lists of answers; then (S,) how often each occurs, and
-        (M,) the number of different samples of each question.
-
-    Raises:
-        ValueError: if a count is not a whole number of at least 0, or does not fit to the others,
-            with the question.
-    """
-    columns = _columns(values, name)
-    if "n" in columns:
-        n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
-        _require_same_length(name, n=n, correct=correct)
-        if (correct > n).any():
-            question = int(np.argmax(correct > n))
-            raise InputError(
-                Place(name, question, key="correct"),
-                f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
-            )
-        multiplicity = np.stack([n - correct, correct], axis=1).ravel()
-        return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
-    rows = columns["counts"]
-    for question, row in enumerate(rows):
-        if not is_list_like(row):
-            place = Place(name, question, key="counts")
-            raise InputError(place, f" is {short(row)}: give a list of counts.")
-    sizes = np.array([len(row) for row in rows], dtype=np.int64)
-    multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
-    if "answers" in columns:
-        answers = columns["answers"]
-        _require_same_length(name, counts=rows, answers=answers)
-        for question, size in enumerate(sizes.tolist()):
-            if not is_list_like(answers[question]) or len(answers[question]) != size:
-                raise InputError(
-                    Place(name, question, key="answers"),
-                    f" is {short(answers[question])}, with {size} counts: give one count for each "
-                    f"answer.",
-                )
-        return answers, multiplicity, sizes
-    if len(sizes) and not one_size(sizes):
-        question = int(np.argmax(sizes != sizes[0]))
-        raise InputError(
-            Place(name, question, key="counts"),
-            f" has {sizes[question]} categories, and that of ",
-            Place("question", 0),
-            f" has {sizes[0]}: give a count for each category.",
-        )
-    return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
-
-
-def _columns(values, name: str) -> dict[str, Any]:
-    """Return the entries of M questions by key."""
-    if is_frame(values):
-        return {key: entries_of(name, values[key]) for key in column_names(values)}
-    if isinstance(values, Mapping):
-        return {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
-    for question, row in enumerate(values):
-        if not isinstance(row, Mapping) or {*row} != {*values[0]}:
-            raise InputError(
-                Place(name, question),
-                f" is {short(row)}: give {' and '.join(values[0])} for each question, as for the "
-                f"first.",
-            )
-    return {key: [row[key] for row in values] for key in values[0]}
-
-
-def _column(values, name: str) -> Any:
-    values = as_arrow(values)
-    return frame_rows(values) if is_frame(values) else entries_of(name, values)
-
-
-def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return counts as integers; a ValueError that names the first one that is not a count."""
-    try:
-        numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
-    except ValueError:  # lists of different lengths
-        numbers = np.empty(0, dtype=object)
-    if numbers.dtype.kind == "O":
-        plain = [plain_entry(entry) for entry in entries]
-        numbers = np.array([x if isinstance(x, (int, float)) else math.nan for x in plain])
-    elif numbers.ndim != 1:
-        raise ValueError(f"{name}[{key!r}] is {short(entries)}: give one number for each question.")
-    is_number = numbers.dtype.kind in "iuf"
-    valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
-    if not np.all(valid):
-        first = int(np.argmin(valid)) if is_number else 0
-        question = (
-            first if sizes is None else int(np.searchsorted(np.cumsum(sizes), first, "right"))
-        )
-        what = f" has the count {short(entries[first])}: give a whole number of at least 0."
-        raise InputError(Place(name, question, key=key), what)
-    return numbers.astype(np.int64)
-
-
-def _require_same_length(name: str, **columns) -> None:
-    lengths = {key: len(column) for key, column in columns.items()}
-    if len({*lengths.values()}) > 1:
-        shown = " and ".join(f"{length} {key}" for key, length in lengths.items())
-        raise ValueError(f"{name} has {shown}: give one of each for every question.")
-
-
 # --- shared/at_k/core/credits.py ------------------------------------------------------------------
 
 """Scores of the pass@k family, each defined by the credits of its correct samples.
@@ -2132,6 +1363,7 @@ expected values.
 """
 
 
+_VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
 _MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
 
 Credits = tuple[float, ...]
@@ -2139,8 +1371,11 @@ Credits = tuple[float, ...]
 
 
 def at_least(k: int, needed: int) -> Credits:
-    """Value 1 if at least `needed` of k samples are correct, otherwise 0."""
-    return (0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed)
+    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
+
+    Fewer than `needed` samples always have the value 0.
+    """
+    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
 
 def any_correct(k: int) -> Credits:
@@ -2167,21 +1402,15 @@ def threshold(k: int, tau: float) -> Credits:
     return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
 
 
-def check_tau(tau, name: str = "tau") -> float:
-    """Return the threshold tau as a float in [0, 1].
-
-    A number of lower precision is read as its shortest decimal: its binary value can be larger, and
-    would then require more samples.
-    """
-    return check_number(
-        name, shortest_decimal(tau), "a threshold is a share of the k samples, from 0 to 1", 0, 1
-    )
+def check_tau(tau) -> float:
+    """Return the threshold tau as a float in [0, 1]."""
+    return check_number("tau", tau, _VALID_TAU, 0, 1)
 
 
 def check_thresholds(thresholds) -> list[float]:
     """Return one or more thresholds, each from 0 to 1."""
     values = as_list("thresholds", thresholds)
-    return [check_tau(tau, f"thresholds[{index}]") for index, tau in enumerate(values)]
+    return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
 
 
 def above_half(k: int) -> Credits:
@@ -2306,7 +1535,17 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
     "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
     "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
 }
-"""For each name the score at one k, with a threshold tau that only G-Pass@k has."""
+"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
+
+Whatever takes the name of a score of correct samples reads this dict.
+"""
+
+
+def scores_of_one_mean() -> list[str]:
+    """Return the names of the scores that are one expected credit, and no product of two."""
+    return [
+        name for name, of_k in PASS_FAMILY.items() if len(of_k(2, 0.5, ScoreOptions()).terms) == 1
+    ]
 
 
 def scores_by_name(
@@ -2329,8 +1568,470 @@ def scores_by_name(
     for name in names:
         for k in ks:
             for tau in options.thresholds if name == "G-Pass@k" else [None]:
-                scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
+                score = PASS_FAMILY[name](k, tau or 0.0, options)
+                assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+                scores[ScoreId(name, k, tau)] = score
     return scores
+
+
+# --- shared/at_k/core/interval.py -----------------------------------------------------------------
+
+"""What an interval is, what computes one, and how those of many groups are computed at once."""
+
+
+UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+
+_GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
+
+
+class Interval(NamedTuple):
+    """Center, standard deviation, limits and method of an interval.
+
+    The numbers are floats, or (B,) arrays for B groups of questions.
+    """
+
+    mu: Any
+    sigma: Any
+    lo: Any
+    hi: Any
+    interval: str | None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the data show no interval. Its name is "none: " and the reason then."""
+        return self.interval is not None and self.interval.startswith("none")
+
+    def of_group(self, group: int) -> Interval:
+        """The interval of one of B groups."""
+        mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
+        return Interval(mu, sigma, lo, hi, self.interval)
+
+
+def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
+    """The interval of a score that the data say nothing about, named by the reason."""
+    lo, hi = float(least), float(most)
+    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
+
+
+class IntervalMethod(abc.ABC):
+    """Computes the intervals of the scores of a run, or of groups of its questions."""
+
+    @abc.abstractmethod
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        """The intervals of each group. A score that has no interval by this method is absent.
+
+        Args:
+            groups: the indices of the questions of each group.
+            confidence: of each interval.
+        """
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
+        return None
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores of which these questions show nothing, so that an estimate would mislead."""
+        return ()
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores over these questions.
+
+        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
+        By default, only that is said: the variances are 1.
+        """
+        return np.eye(len(keys))
+
+
+class Multiplicity(NamedTuple):
+    """How many questions of B groups have each of U distinct counts, by their weights.
+
+    Let w be the weights of the questions of a group. A weighted mean with independent errors of the
+    variances v has the variance sum w^2 v / (sum w)^2. Questions with equal weights have the same
+    for equal v if there are (sum w)^2 / sum w^2 of them, their effective number (Kish 1965).
+
+    Attributes:
+        numbers: (B, U) shares of the sums of w, times the effective number. For equal weights, the
+            numbers of questions.
+        squares: (B, U) shares of the sums of w^2, times the effective number.
+    """
+
+    numbers: np.ndarray
+    squares: np.ndarray
+
+
+def multiplicities(
+    rows_of_groups: Sequence[np.ndarray],
+    size: int,
+    weights_of_groups: Sequence[np.ndarray] | None = None,
+) -> Multiplicity:
+    """Return the numbers of questions of groups.
+
+    Args:
+        rows_of_groups: for each group the index of each question's counts.
+        size: U.
+        weights_of_groups: for each group the weights of the questions, or None if they are equal.
+    """
+    if weights_of_groups is None:
+        numbers = np.array([np.bincount(rows, minlength=size) for rows in rows_of_groups])
+        return Multiplicity(numbers, numbers)
+    sums, squares = (
+        np.array(
+            [
+                np.bincount(rows, weights**power, minlength=size)
+                for rows, weights in zip(rows_of_groups, weights_of_groups, strict=True)
+            ]
+        )
+        for power in (1, 2)
+    )
+    total, total_of_squares = (x.sum(axis=1, keepdims=True) for x in (sums, squares))
+    effective = total**2 / total_of_squares
+    return Multiplicity(sums * (effective / total), squares * (effective / total_of_squares))
+
+
+def intervals_by_counts(
+    groups: Sequence[np.ndarray],
+    inverse: np.ndarray,
+    size: int,
+    of_counts: Callable[[np.ndarray | None, Multiplicity], dict[ScoreKey, Interval]],
+    weights: np.ndarray | None = None,
+) -> list[dict[ScoreKey, Interval]]:
+    """The intervals of groups of questions, which depend on the counts of the questions only.
+
+    Groups with equal counts have equal intervals, which are computed once, for many groups at a
+    time. The first group is computed alone: it is the whole run, whose prior may be known.
+
+    Args:
+        groups: the indices of the questions of each group.
+        inverse: (M,) index of each question's counts among U distinct ones.
+        size: U.
+        of_counts: the intervals of B groups, from the indices of V of the U distinct counts (None
+            for all), and the (B, V) numbers of questions with each.
+        weights: (M,) of the questions, or None if they are equal.
+    """
+    if not groups:
+        return []
+
+    def of_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
+        counts, rows, used = [inverse[groups[group]] for group in block], None, size
+        if sum(map(len, counts)) < size:  # leave out the counts that no group has
+            rows, index = np.unique(np.concatenate(counts), return_inverse=True)
+            last = np.cumsum([len(of_group) for of_group in counts])
+            counts, used = np.split(index, last[:-1]), len(rows)
+        of_groups = None if weights is None else [weights[groups[group]] for group in block]
+        intervals = of_counts(rows, multiplicities(counts, used, of_groups))
+        return [
+            {key: interval.of_group(i) for key, interval in intervals.items()}
+            for i in range(len(block))
+        ]
+
+    # What is equal for groups with equal intervals.
+    contents: list[Any] = [*range(len(groups))]
+    if weights is None:
+        contents[1:] = [np.sort(inverse[questions]).tobytes() for questions in groups[1:]]
+    first = {content: group for group, content in reversed([*enumerate(contents)])}
+    distinct = sorted(first.values())
+    step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
+    blocks = [distinct[:1]]
+    blocks += [distinct[start : start + step] for start in range(1, len(distinct), step)]
+    result: dict[int, dict[ScoreKey, Interval]] = {}
+    for block in blocks:
+        result |= zip(block, of_block(block), strict=True)
+    return [result[first[content]] for content in contents]
+
+
+@lru_cache(maxsize=64)
+def normal_z(confidence: float) -> float:
+    """The z-value of a two-sided normal interval."""
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+
+# --- shared/at_k/core/count_tables.py -------------------------------------------------------------
+
+"""Counts in place of samples, which any engine makes out of samples with one GROUP BY.
+
+The counts of a question are one of
+
+    {"n": 8, "correct": 3}                        samples, and those that are correct
+    {"counts": [2, 5, 1]}                         samples in each category 0, 1, ..
+    {"answers": ["12", "13"], "counts": [5, 3]}   samples with each answer, to be checked
+
+and those of a run are a list of these, or a dict or a data frame with the same keys as columns.
+"""
+
+
+_FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
+
+
+def is_counts(values) -> bool:
+    """Whether the values are a dict, a data frame or a list of dicts with the keys of counts.
+
+    Raises:
+        ValueError: if a data frame has other columns beside n and correct.
+    """
+    if isinstance(values, (list, tuple)):
+        return bool(values) and isinstance(values[0], Mapping) and {*values[0]} in _FORMS
+    if isinstance(values, Mapping):
+        return {*values} in _FORMS
+    if not is_frame(values):
+        return False
+    names = column_names(values)
+    if {"n", "correct"} < {*names}:
+        raise ValueError(
+            f"The data frame has the columns {', '.join(names)}: for counts, give n and "
+            f"correct alone."
+        )
+    return {*names} in _FORMS
+
+
+def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return the samples that counts stand for, and how often each occurs.
+
+    Args:
+        values: counts, see `is_counts`.
+        name: what the caller calls them, for messages.
+
+    Returns:
+        The samples: (S,) categories, or M lists of answers; then (S,) how often each occurs, and
+        (M,) the number of different samples of each question.
+
+    Raises:
+        ValueError: if a count is not a whole number of at least 0, or does not fit to the others,
+            with the question.
+    """
+    columns = _columns(values, name)
+    if "n" in columns:
+        return _read_binary(columns, name)
+    rows = columns["counts"]
+    for question, row in enumerate(rows):
+        if not is_list_like(row):
+            place = Place(name, question, key="counts")
+            raise InputError(place, f" is {short(row)}: give a list of counts.")
+    sizes = np.array([len(row) for row in rows], dtype=np.int64)
+    multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
+    if "answers" in columns:
+        _require_same_length(name, counts=rows, answers=columns["answers"])
+        _require_one_count_each(columns["answers"], sizes, name)
+        return columns["answers"], multiplicity, sizes
+    if len(sizes) and not one_size(sizes):
+        question = int(np.argmax(sizes != sizes[0]))
+        raise InputError(
+            Place(name, question, key="counts"),
+            f" has {sizes[question]} categories, and that of ",
+            Place("question", 0),
+            f" has {sizes[0]}: give a count for each category.",
+        )
+    return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
+
+
+def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
+    _require_same_length(name, n=n, correct=correct)
+    if (correct > n).any():
+        question = int(np.argmax(correct > n))
+        raise InputError(
+            Place(name, question, key="correct"),
+            f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
+        )
+    multiplicity = np.stack([n - correct, correct], axis=1).ravel()
+    return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+
+
+def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
+    for question, size in enumerate(sizes.tolist()):
+        if not is_list_like(answers[question]) or len(answers[question]) != size:
+            raise InputError(
+                Place(name, question, key="answers"),
+                f" is {short(answers[question])}, with {size} counts: give one count for each "
+                f"answer.",
+            )
+
+
+def _columns(values, name: str) -> dict[str, Any]:
+    """Return the entries of M questions by key."""
+    if is_frame(values):
+        return {key: entries_of(name, values[key]) for key in column_names(values)}
+    if isinstance(values, Mapping):
+        return {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
+    for question, row in enumerate(values):
+        if not isinstance(row, Mapping) or {*row} != {*values[0]}:
+            raise InputError(
+                Place(name, question),
+                f" is {short(row)}: give {' and '.join(values[0])} for each question, as for the "
+                f"first.",
+            )
+    return {key: [row[key] for row in values] for key in values[0]}
+
+
+def _column(values, name: str) -> Any:
+    values = as_arrow(values)
+    return frame_rows(values) if is_frame(values) else entries_of(name, values)
+
+
+def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
+    """Return counts as integers; a ValueError that names the first one that is not a count."""
+    plain = [plain_entry(entry) for entry in entries]
+    for first, count in enumerate(plain):
+        is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
+        if is_number and 0 <= count < 2**53 and count % 1 == 0:
+            continue
+        ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
+        place = Place(name, int(np.searchsorted(ends, first, side="right")), key=key)
+        what = f" has the count {short(entries[first])}: give a whole number of at least 0."
+        raise InputError(place, what)
+    return np.array(plain, dtype=np.int64)
+
+
+def _require_same_length(name: str, **columns) -> None:
+    lengths = {key: len(column) for key, column in columns.items()}
+    if len({*lengths.values()}) > 1:
+        shown = " and ".join(f"{length} {key}" for key, length in lengths.items())
+        raise ValueError(f"{name} has {shown}: give one of each for every question.")
+
+
+# --- shared/at_k/core/expected.py -----------------------------------------------------------------
+
+"""Scores of the pass@k family: expected credits of k of the n samples of a question.
+
+Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
+among the k is hypergeometric,
+
+    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
+
+and an expected credit under it (see `credits`) is an unbiased estimate.
+
+For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
+larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
+number is subtracted from one of similar size, so 13 digits are left for n = 10,000. Of logarithms
+of gamma functions 11 would be left.
+"""
+
+
+_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
+_CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
+
+
+def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
+    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    credits, keys = number_terms(scores)
+    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+
+
+def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
+
+    The length of a vector of credits is its k, and the caller ensures k <= n.
+    """
+    result = np.zeros((len(c), len(credits)))
+    size = one_size(n)
+    for k, columns in columns_by_k(credits).items():
+        of_k = tuple(credits[column] for column in columns)
+        if 0 < size <= _MOST_EXACT:
+            result[:, columns] = _expected_table(size, of_k)[c]
+            continue
+        if of_k == (any_correct(k),) and 0 < size <= len(c) * k:
+            result[:, columns[0]] = np.append(0.0, np.cumsum(chance_of_rank(size, k)[::-1]))[c]
+            continue
+        for rows in blocks_of_rows(np.arange(len(c)), k):
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k)
+    return result
+
+
+def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
+    """The columns of each k, without those whose credits are all 0."""
+    columns: dict[int, list[int]] = {}
+    for column, credit in enumerate(credits):
+        if any(credit):
+            columns.setdefault(len(credit), []).append(column)
+    return columns
+
+
+def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    """The rows in blocks of about the same number of probabilities, k + 1 for each row."""
+    step = max(1, _CELLS_AT_ONCE // (k + 1))
+    return (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+@lru_cache(maxsize=1 << 10)
+def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
+    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits)
+
+
+def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """(U, m) expected values of credits of one k.
+
+    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
+    published digits are reproduced to the last.
+    """
+    table, values = np.array(credits), []
+    needed = np.flatnonzero(table.any(axis=0))
+    tails = _tails(n, c, len(credits[0]), needed + 1)
+    for credit in table[:, needed]:
+        credited = np.flatnonzero(credit)
+        terms = tails[:, credited] * credit[credited]
+        one_term = len(credited) == 1
+        values.append(terms[:, 0] if one_term else np.array([*map(math.fsum, terms.tolist())]))
+    return np.stack(values, axis=1)
+
+
+# --- Probabilities ------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def chance_of_rank(n: int, k: int) -> np.ndarray:
+    """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
+
+    The sum of the last c is pass@k of c correct samples.
+    """
+    earlier = np.arange(n - 1, 0, -1)
+    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
+
+
+def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
+    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    if (n == k).all():
+        return (c[:, None] >= r).astype(float)
+    tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
+    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+        if rows.any():
+            tails[rows] = tails_of(n[rows], c[rows], k)
+    return tails[:, r - 1]
+
+
+def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by integers of any size."""
+    binomials, r = _binomials(), np.arange(k, 0, -1)
+    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
+    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
+    return tails[:, ::-1].astype(float)
+
+
+@lru_cache(maxsize=1)
+def _binomials() -> np.ndarray:
+    """C(m, j) for m and j up to 128, as integers of Python."""
+    table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
+    table[:, 0] = 1
+    for m in range(1, _MOST_EXACT + 1):
+        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
+    return table
+
+
+def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
+    j, n, c = np.arange(k), n[:, None], c[:, None]
+    # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
+    gain = (k - j) * np.maximum(c - j, 0.0)
+    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
+    is_above = j >= mode
+    relative = np.ones((len(n), k + 1))  # to the probability of the mode
+    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
+    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
+    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
+    tails = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
+    return tails[:, 1:] / tails[:, :1]
 
 
 # --- shared/at_k/core/anytime.py ------------------------------------------------------------------
@@ -2424,1162 +2125,6 @@ class AnytimeIntervals(IntervalMethod):
     def _size(self, questions: np.ndarray) -> float:
         n, other = self._n[questions], self._other_questions
         return look_size(n, bool(n.max() < 2) if other is None else other)
-
-
-# --- shared/at_k/core/estimates.py ----------------------------------------------------------------
-
-"""Estimates of scores, and the flat dict of `compute`, which carries them.
-
-An `Estimate` has fields, and the dict has keys such as "topic/G-Pass@4_0.5_lo". `as_dict` makes the
-keys. What shows results takes the fields from `estimates_of`, which reads keys only of dicts that
-were changed, merged, or read from a file. No other code makes a key or takes one apart.
-"""
-
-
-class Estimate(NamedTuple):
-    """The score of all questions of a run, or of a group of them, and how uncertain it is.
-
-    Attributes:
-        metric: the name of the score, such as "pass@k".
-        k: the number that its key has in place of the k; "n" for all samples, if their number
-            differs between questions; None if the score has no k.
-        tau: the threshold of G-Pass@k and TailPass@k, else None.
-        group: the label of the group, or None for all questions.
-        score: the point estimate.
-        interval: its interval, or None. A field that is None was not requested.
-        band: the limits of the simultaneous band over k, or None.
-    """
-
-    metric: str
-    k: int | str | None
-    tau: float | None
-    group: str | None
-    score: float
-    interval: Interval | None = None
-    band: tuple[float, float] | None = None
-
-    @property
-    def score_id(self) -> ScoreId:
-        return ScoreId(self.metric, self.k, self.tau)
-
-    @property
-    def key(self) -> str:
-        """The key of the score, without the group: "G-Pass@4_0.5"."""
-        return key_of(self)
-
-    @property
-    def full_key(self) -> str:
-        """The key of the score in the dict of `compute`: "topic/G-Pass@4_0.5"."""
-        return self.key if self.group is None else f"{self.group}/{self.key}"
-
-    @property
-    def limits(self) -> tuple[float, float] | None:
-        """The lower and the upper limit, or None if none was requested or the data show none."""
-        if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
-            return None
-        return self.interval.lo, self.interval.hi
-
-
-class _TakenForDict(type):
-    """The type of `Result`, for PyYAML: it writes an object as the first class in this order."""
-
-    @property
-    def __mro__(cls) -> tuple[type, ...]:
-        return dict.__mro__
-
-
-class Result(dict[str, Any], metaclass=_TakenForDict):
-    """A flat dict of scores, which carries what it was made of. Everything else sees a dict.
-
-    Attributes:
-        estimates: an `Estimate` for each score, in the order of the keys; of `compare` a
-            `Difference`; and of `leaderboard` an `Estimate` for each entry of "runs".
-    """
-
-    def __init__(self, values: Any = (), estimates: Iterable[Any] | None = None):
-        super().__init__(values)  # also alone, as libraries make a dict of the type of another one
-        self.estimates = () if estimates is None else tuple(estimates)
-        self._made = None if estimates is None else dict(self)
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether the estimates are still those of the dict, which callers may change."""
-        return self == self._made
-
-    def __reduce__(self) -> Any:
-        """Pickle a plain dict, unless another process finds this class in the package."""
-        module = type(self).__module__
-        is_of_package = module.startswith("at_k.") and not module.endswith(".kernel")
-        if self.is_unchanged and is_of_package:
-            return type(self), (self._made, self.estimates)
-        return dict, (dict(self),)
-
-
-# --- Estimates to keys --------------------------------------------------------------------
-
-
-def as_dict(
-    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
-) -> Result:
-    """Return the flat dict of `compute`: for each estimate its score, interval and band.
-
-    Args:
-        estimates: in the order of the keys.
-        safe: whether the keys are names that every logger takes, and the values numbers only.
-        others: further entries of the dict.
-
-    Raises:
-        ValueError: if two groups have the same safe name.
-    """
-    prefixes: Mapping[str, str] = {}
-    if safe:
-        groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
-        prefixes = safe_prefixes(list(groups))
-    result: dict[str, Any] = {}
-    for estimate in estimates:
-        name = safe_name(estimate.score_id) if safe else key_of(estimate)
-        if estimate.group is not None:
-            name = prefixes.get(estimate.group, f"{estimate.group}/") + name
-        result[name] = estimate.score
-        if estimate.interval is not None:
-            for field, value in zip(Interval._fields, estimate.interval, strict=True):
-                if value is not None and not (safe and field == "interval"):
-                    result[f"{name}_{field}"] = value
-        if estimate.band is not None:
-            result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return Result(result | dict(others or {}), estimates)
-
-
-def safe_name(score: ScoreId) -> str:
-    """Return a name of letters, digits and underscores for a score.
-
-    >>> [safe_name(ScoreId(*x)) for x in [("pass^k", 2), ("G-Pass@k", 4, 0.5), ("mG-Pass@k", 4)]]
-    ['pass_hat_2', 'g_pass_at_4_tau_0_5', 'mg_pass_at_4']
-    """
-    name = score._replace(tau=None).key.replace("@", "_at_").replace("^", "_hat_")
-    return _with_underscores(name if score.tau is None else f"{name}_tau_{score.tau}").lower()
-
-
-def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
-    """Return what precedes the safe names of the scores of each group.
-
-    Raises:
-        ValueError: if two labels have the same safe name.
-    """
-    names = [_with_underscores(label) for label in labels]
-    names = [name if name[:1].isalpha() else f"group_{name}" for name in names]
-    for repeated, count in Counter(names).most_common(1):
-        if count > 1:
-            alike = [label for label, name in zip(labels, names, strict=True) if name == repeated]
-            raise ValueError(
-                f"groups has the labels {alike[0]!r} and {alike[1]!r}, which have the same safe "
-                f"name {repeated!r}: rename one, or use keys='exact'."
-            )
-    return {label: f"{name}__" for label, name in zip(labels, names, strict=True)}
-
-
-def _with_underscores(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
-
-
-# --- Keys to estimates --------------------------------------------------------------------
-
-_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
-
-
-def read_score(key: str) -> ScoreId:
-    """Return the score that a key without a group names.
-
-    >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
-    (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
-    """
-    match = _SCORE_KEY.fullmatch(key)
-    if match is None:
-        return ScoreId(key)
-    name, k, tau, before, n, after = match.groups()
-    if before:
-        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
-    letter = "N" if name in ("avg@", "bayes@") else "k"
-    return ScoreId(
-        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
-    )
-
-
-def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
-    """Return the estimates that the flat dict of `compute` was made of, in its order."""
-    carried = carried_by(scores, Estimate)
-    return list(_read_estimates(scores)) if carried is None else carried
-
-
-def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
-    """Return the records of a kind that a dict carries, or None: it was changed, or has others."""
-    if not isinstance(scores, Result) or not scores.is_unchanged:
-        return None
-    records = list(scores.estimates)
-    return records if all(isinstance(record, kind) for record in records) else None
-
-
-def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
-    suffixes = (*Interval._fields, "band_lo", "band_hi")
-    statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
-    for key, value in scores.items():
-        if key in statistics or key in ("per_question", "checker"):
-            continue
-        group, slash, name = key.rpartition("/")
-        values = [scores.get(f"{key}_{field}") for field in Interval._fields]
-        interval = None if values == [None] * len(values) else Interval(*values)
-        band = None
-        if f"{key}_band_lo" in scores:
-            band = scores[f"{key}_band_lo"], scores[f"{key}_band_hi"]
-        yield Estimate(*read_score(name), group if slash else None, value, interval, band)
-
-
-# --- shared/at_k/core/posterior.py ----------------------------------------------------------------
-
-"""The posterior interval: the normal approximation around a posterior mean.
-
-The posterior of each question has a mean and a variance, independent between questions. The mean
-over questions is approximately normal, so the interval is mu -+ z sigma, clipped to the bounds
-(Hariri et al. 2026, arXiv:2510.04265).
-"""
-
-
-class PosteriorIntervals(IntervalMethod):
-    """Intervals mu -+ z sigma from posterior moments.
-
-    Args:
-        moments: of the scores of each distinct count.
-        bounds: (lo, hi) to which the limits are clipped.
-        name: of the method in the results, or None for none.
-    """
-
-    def __init__(
-        self, moments: Moments, bounds: tuple[float, float], name: str | None = "posterior"
-    ):
-        self._moments, self._bounds, self._name = moments, bounds, name
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        def of_counts(
-            rows: np.ndarray | None, multiplicity: np.ndarray
-        ) -> dict[ScoreKey, Interval]:
-            used = moments if rows is None else moments.of_rows(rows)
-            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
-
-        moments, bounds, name = self._moments, self._bounds, self._name
-        return intervals_by_counts(groups, moments.inverse, len(moments.mean), of_counts)
-
-    def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        """The intervals of B groups with (B, U) numbers of questions."""
-        weight = multiplicity.astype(float)
-        total = weight.sum(axis=1)
-        mean, covariance = self._moments.mean, self._moments.covariance
-        means = (weight @ mean).T / total
-        pooled = {pair: weight @ of_counts / total**2 for pair, of_counts in covariance.items()}
-        result = {}
-        for key, score in self._moments.keys.items():
-            if score.pooled:
-                mu, variance = score.value(means), score.variance(means, pooled)
-            else:
-                mu = weight @ score.value(mean.T) / total
-                variance = weight @ score.variance(mean.T, covariance) / total**2
-            sigma = np.sqrt(variance)
-            lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
-            result[key] = Interval(mu, sigma, lo, hi, self._name)
-        return result
-
-
-def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
-    """Return mu -+ z sigma, clipped to the bounds, so lo <= hi always."""
-    margin, (least, most) = normal_z(confidence) * sigma, bounds
-    lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
-    return np.minimum(lo, most), np.maximum(hi, least)
-
-
-# --- shared/at_k/core/questions.py ----------------------------------------------------------------
-
-"""Intervals for other questions like these, in closed form.
-
-The mean U of M scores in [0, 1] has the estimated variance V. A proportion of m independent trials
-has the same variance for m = U (1 - U) / V, the effective number of trials, and the interval of U
-is Wilson's (1927) for that proportion, with the quantile z of Student's t in place of the normal
-one:
-
-    (U + z^2 / 2m -+ z sqrt(U (1 - U) / m + z^2 / 4m^2)) / (1 + z^2 / m).
-
-It stays inside the range of the scores without clipping, and is longer towards the middle of the
-range. Scores in another range are scaled to it.
-
-*Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
-cluster in turn: with D_g the sum over cluster g of its n_g deviations from U,
-
-    V = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
-
-the jackknife, which is not too small where clusters differ in size. For single questions it is the
-sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). The degrees
-of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
-1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
-
-*What M questions cannot show.* Their effective number is M* = M divided by the factor by which
-clusters increase the variance, but at least G*; without clusters it is M.
-
-- An eighth of an event is added to V and to the largest variance that the mean allows, both for one
-  question, because M* observations cannot show rarer events.
-- A kind of questions that is a share 1 - r of all is missed by M* questions with the probability
-  r^M*. With alpha / 2 for it, r = (alpha / 2)^(1 / M*), and such questions may have any score: the
-  limits are at most U r and at least 1 - (1 - U) r.
-- Near a limit of the range the score is a sum of rare events. If their number is Poisson, matching
-  the mean and the variance gives the size V / U of each. Below four events the interval extends at
-  least to Garwood's exact limit (1936, Biometrika 28, 437), where the probability of as many events
-  or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
-  interval in the same way.
-
-*Products* of means have limits from those of their factors, see `limits_of_product`.
-"""
-
-
-ONE_CLUSTER = "there is one question, or one cluster of questions"
-
-TOO_FEW_CLUSTERS = (
-    "one question, or one cluster of questions, does not show how questions vary: add questions, "
-    "or pass interval='sampling'"
-)
-
-_EVENT = 1 / 8  # of a question
-FEW_EVENTS = 4.0  # below which the normal approximation is too poor
-
-Ranges = tuple[np.ndarray | float, np.ndarray | float]
-"""The smallest and the largest values of scores."""
-
-
-class MeansOfQuestions(NamedTuple):
-    """The means of m scores over M questions, and how uncertain they are for other questions.
-
-    Attributes:
-        mean: (m,).
-        covariance: (m, m) of the errors of the means.
-        number: (m,) effective numbers of questions, M*.
-        clusters: effective number of clusters of questions, G*.
-    """
-
-    mean: np.ndarray
-    covariance: np.ndarray
-    number: np.ndarray
-    clusters: float
-
-    @property
-    def variance(self) -> np.ndarray:
-        """(m,) the variances of the means."""
-        return np.diag(self.covariance)
-
-    def limits(
-        self,
-        confidence: float,
-        score_range: Ranges,
-        range_of_estimates: Ranges | None = None,
-    ) -> np.ndarray:
-        """(2, m) lower and upper limits of the means.
-
-        Args:
-            confidence: of each interval.
-            score_range: (m,) smallest and largest possible scores of a question.
-            range_of_estimates: (m,) smallest and largest possible estimates, if they may lie
-                outside of the range of the scores.
-        """
-        alpha = 1 - confidence
-        z = student_quantile(degrees_of_freedom(self.clusters), alpha)
-        least, most = range_of_estimates or score_range
-        width = np.subtract(most, least)
-        scale = np.where(width > 0, width, 1.0)
-        u = np.clip((self.mean - least) / scale, 0.0, 1.0)
-        v = self.variance / scale**2
-        lo, hi = wilson_limits(u, v, self.number, z)
-        lo = np.minimum(lo, _few_events(u, v, alpha))
-        hi = np.maximum(hi, 1 - _few_events(1 - u, v, alpha))
-        lo, hi = least + width * lo, least + width * hi
-        # A kind of questions that none of these is of may have any score.
-        r = (alpha / 2) ** (1 / self.number)
-        lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
-        hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
-        return np.clip([np.minimum(lo, self.mean), np.maximum(hi, self.mean)], *score_range)
-
-
-def means_of_questions(
-    columns: np.ndarray,
-    multiplicity: np.ndarray | None = None,
-    clusters: np.ndarray | None = None,
-) -> MeansOfQuestions:
-    """Return the means of m scores over questions, of two clusters or more.
-
-    Args:
-        columns: (U, m) scores of the questions.
-        multiplicity: (U,) number of questions with these scores, without clusters. Default: 1.
-        clusters: (U,) label of each question's cluster. Default: each is its own.
-    """
-    if multiplicity is None:
-        multiplicity = np.ones(len(columns))
-    questions = float(multiplicity.sum())
-    mean = multiplicity @ columns / questions
-    independent = columns - mean
-    independent = (independent * multiplicity[:, None]).T @ independent
-    independent = independent / (questions * (questions - 1))
-    if clusters is None:
-        return MeansOfQuestions(mean, independent, np.full(len(mean), questions), questions)
-    errors = cluster_errors(columns, clusters)
-    effective = effective_clusters(clusters, len(columns))
-    covariance = errors.T @ errors
-    of_one, of_clusters = np.diag(independent), np.diag(covariance)
-    # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
-    effect = np.where(of_one > 0, of_clusters / np.where(of_one > 0, of_one, 1.0), questions)
-    number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
-    return MeansOfQuestions(mean, covariance, number, effective)
-
-
-def cluster_errors(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
-    """(G, m) by how much the means of (M, m) columns move without each cluster.
-
-    They are scaled so that the sums of their squares are the variances of the means.
-
-    Args:
-        clusters: (M,) labels, or None if each question is its own cluster.
-    """
-    deviations, sizes = columns - columns.mean(axis=0), np.ones(len(columns))
-    if clusters is not None:
-        _, inverse = np.unique(clusters, return_inverse=True)
-        sizes = np.bincount(inverse).astype(float)
-        deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
-    number, others = len(sizes), np.maximum(len(columns) - sizes, 1.0)
-    return np.sqrt((number - 1) / number) * deviations / others[:, None]
-
-
-def effective_clusters(clusters: np.ndarray | None, questions: int) -> float:
-    """Return how many clusters of equal size have as uncertain a mean as these, at the most.
-
-    Args:
-        clusters: (M,) labels, or None if each question is its own cluster.
-        questions: M.
-    """
-    if clusters is None:
-        return float(questions)
-    sizes = np.unique(clusters, return_counts=True)[1].astype(float)
-    return questions**2 / float(np.sum(sizes**2))
-
-
-def degrees_of_freedom(clusters: float) -> float:
-    """Return the degrees of freedom of a variance from an effective number of clusters."""
-    return max(1.0, clusters - 1)
-
-
-def student_quantile(freedom: float, alpha: float) -> float:
-    """Return the z-value of a two-sided interval from a variance with these degrees of freedom."""
-    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
-
-    # Of the lower tail, as 1 - alpha / 2 may round to 1.
-    return -float(stdtrit(freedom, alpha / 2))
-
-
-def wilson_limits(u, v, number, z: float):
-    """Wilson's limits of means u from 0 to 1 with variances v.
-
-    Args:
-        number: of observations, whose mean shows no rarer events than one in eight of them.
-    """
-    u, event = np.clip(u, 0.0, 1.0), _EVENT / number
-    share = (number * v + event) / (u * (1 - u) + event)  # of the largest variance
-    m = number / np.maximum(share, 1e-6)
-    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
-    margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
-    lo, hi = np.minimum(center - margin, u), np.maximum(center + margin, u)
-    return np.maximum(lo, 0.0), np.minimum(hi, 1.0)
-
-
-def _few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """The lower limit of means u of few events, and 1 if they are not few."""
-    from scipy.special import gammaincinv
-
-    size = v / np.where(u > 0, u, 1.0)  # of an event
-    events = u / np.where(size > 0, size, np.inf)
-    few = (events > 0) & (events < FEW_EVENTS)
-    return np.where(few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
-
-
-# --- Products -----------------------------------------------------------------------------
-
-
-def limits_of_product(
-    score: Score,
-    lo: np.ndarray,
-    u: np.ndarray,
-    hi: np.ndarray,
-    covariance: Mapping[ColumnPair, np.ndarray] | np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """(..) both limits of a score, from estimates and limits of its columns, (m, ..) each.
-
-    A product of powers is far from linear where a factor is near 0. Its limits are combined from
-    those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
-    Medicine 27, 1693): the changes of the product when each factor alone moves to its limit are
-    added as correlated errors are. They do not exceed the values with all factors at their limits.
-
-    Args:
-        covariance: of each pair of columns.
-    """
-    if score.powers == (1.0,):
-        (column,) = score.terms
-        return lo[column], hi[column]
-    index = np.arange(len(u)).reshape(-1, *[1] * (u.ndim - 1))
-
-    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        moves = {
-            column: score.value(high) - score.value(np.where(index == column, low, high))
-            for column in score.terms
-        }
-        square = sum(move**2 for move in moves.values())
-        for a, b in score.pairs():
-            if a != b:
-                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
-                # No column decreases with c, so no correlation is negative.
-                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
-                square = square + 2 * r * moves[a] * moves[b]
-        return np.sqrt(square)
-
-    center = score.value(u)
-    return (
-        np.maximum(center - distance(lo, u), score.value(lo)),
-        np.minimum(center + distance(u, hi), score.value(hi)),
-    )
-
-
-# --- The method ---------------------------------------------------------------------------
-
-
-class QuestionIntervals(IntervalMethod):
-    """Intervals of scores for other questions like these.
-
-    Args:
-        scores: of the questions.
-        ranges: of the true scores in the columns, broadcast to (U, m).
-        clusters: (M,) label of each question's cluster, or None if each question is its own.
-        allow_one: whether one question, or one cluster, has the whole range as its interval.
-        ranges_of_estimates: if estimates may lie outside of the range of the scores.
-    """
-
-    def __init__(
-        self,
-        scores: Scores,
-        ranges: Ranges = UNIT_RANGE,
-        clusters: np.ndarray | None = None,
-        allow_one: bool = False,
-        ranges_of_estimates: Ranges | None = None,
-    ):
-        self._scores, self._clusters, self._allow_one = scores, clusters, allow_one
-        self._ranges, self._ranges_of_estimates = ranges, ranges_of_estimates
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        return [self._intervals(questions, confidence) for questions in groups]
-
-    def means(self, questions: np.ndarray) -> MeansOfQuestions:
-        """The means of the columns over questions."""
-        if self._clusters is not None:
-            rows = self._scores.inverse[questions]
-            return means_of_questions(self._scores.columns[rows], None, self._clusters[questions])
-        used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
-        return means_of_questions(self._scores.columns[used.values], used.multiplicity)
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        result, scores = np.eye(len(keys)), self._scores.keys
-        known = [i for i, key in enumerate(keys) if key in scores]
-        means = self.means(questions)
-        gradient = np.stack([scores[keys[i]].gradient(means.mean) for i in known], axis=1)
-        result[np.ix_(known, known)] = gradient.T @ means.covariance @ gradient
-        return result
-
-    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        rows = self._scores.inverse[questions]
-        least, most = self._extremes(self._ranges, rows)
-        if self._is_one(questions):
-            mean = self._scores.columns[rows].mean(axis=0)
-            return {
-                key: whole_range(
-                    score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
-                )
-                for key, score in self._scores.keys.items()
-            }
-        means, of_estimates = self.means(questions), self._ranges_of_estimates
-        lo, hi = means.limits(
-            confidence,
-            (least, most),
-            None if of_estimates is None else self._extremes(of_estimates, rows),
-        )
-        result = {}
-        for key, score in self._scores.keys.items():
-            lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
-            mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
-            sigma = math.sqrt(max(0.0, variance))
-            result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
-        return result
-
-    def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m,) the smallest and the largest values of the columns over questions."""
-        least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
-        return least.min(axis=0), most.max(axis=0)
-
-    def _is_one(self, questions: np.ndarray) -> bool:
-        labels = questions if self._clusters is None else self._clusters[questions]
-        return bool((labels == labels[0]).all())
-
-
-# --- shared/at_k/core/samples.py ------------------------------------------------------------------
-
-"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
-
-A function takes outcomes, and a metric takes predictions, as
-
-    nested lists, also of arrays, and of different lengths
-    an array or tensor (M, N) of any library on the CPU
-    a column of Arrow, of `datasets` or of pandas
-    a data frame of pandas, polars, Arrow or DuckDB with a question in each row
-    counts in place of samples, see `count_tables`
-
-`read_samples` finds the values of all samples and the number of samples of each question. Numbers
-become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
-or an Arrow column: `columns` stores those that are to be checked, and `read_labels` reads labels.
-
-Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
-inputs, unscored samples and shards of a run are all counts.
-"""
-
-
-PLAIN_TYPES = {bool, int, float, str, type(None)}
-
-_BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
-_BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
-
-Labels = Mapping[str, float]
-"""Labels that stand for outcomes, and the number of each."""
-
-
-def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`.
-
-    Args:
-        name: what holds the samples.
-        sizes: (M,) number of samples of each question.
-        sample: index of the sample among all samples, question after question.
-    """
-    ends = np.cumsum(sizes)
-    question = int(np.searchsorted(ends, sample, side="right"))
-    return Place(name, question, int(sample - (ends[question] - sizes[question])))
-
-
-@dataclass(frozen=True)
-class Samples:
-    """The samples of M questions, question after question.
-
-    Samples whose values are numbers are outcomes.
-
-    Attributes:
-        values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
-        sizes: (M,) number of values of each question, at least one.
-        name: what the caller calls the samples, for messages.
-        scored: (S,) False for numbers that stand for None, or None if all are scored.
-        multiplicity: (S,) how often each value occurs, or None if once each.
-        references: (M,) an Arrow column to check the samples against, or None if there is none. The
-            values are an Arrow column then.
-    """
-
-    values: Any
-    sizes: np.ndarray
-    name: str = "predictions"
-    scored: np.ndarray | None = None
-    multiplicity: np.ndarray | None = None
-    references: Any = None
-
-    def __len__(self) -> int:
-        """M."""
-        return len(self.sizes)
-
-    @property
-    def are_numbers(self) -> bool:
-        """Whether the values are an array of numbers."""
-        return isinstance(self.values, np.ndarray)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the samples take, if they are no list."""
-        parts = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
-        return sum(part.nbytes for part in parts if part is not None)
-
-    @cached_property
-    def n(self) -> np.ndarray:
-        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        scored = self.scored_or_none
-        if scored is None and self.multiplicity is None:  # the usual case, and fast
-            return self.sizes
-        n = self.number_where(scored)
-        if not n.all():
-            question = int(n.argmin())
-            place = Place(self.name, question)
-            if not self.number_where()[question]:
-                zero = ": all counts are 0. Leave the "
-                raise InputError(place, " has no scored ", SAMPLE, zero, QUESTION, " out.")
-            raise InputError(
-                place,
-                " has no scored ",
-                SAMPLE,
-                InPython(": all are None"),
-                ". Give 0 for each that counts as incorrect, or leave the ",
-                QUESTION,
-                " out.",
-            )
-        return n
-
-    @cached_property
-    def scored_or_none(self) -> np.ndarray | None:
-        """(S,) whether each sample is scored, or None if all are."""
-        if self.are_numbers:
-            return self.scored
-        if isinstance(self.values, list):
-            return np.array([value is not None for value in self.values], dtype=bool)
-        return to_numpy(self.values.is_valid()) if self.values.null_count else None
-
-    @property
-    def is_scored(self) -> np.ndarray:
-        """(S,) whether each sample is scored."""
-        scored = self.scored_or_none
-        return np.ones(len(self.values), dtype=bool) if scored is None else scored
-
-    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
-        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
-        if condition is None:
-            if self.multiplicity is None:
-                return self.sizes
-            return sums_per_question(self.multiplicity, self.sizes)
-        if self.multiplicity is not None:
-            condition = condition * self.multiplicity
-        return sums_per_question(condition, self.sizes)
-
-    # --- Outcomes ---------------------------------------------------------------------------
-
-    @property
-    def weights(self) -> np.ndarray:
-        """(S,) how often each outcome occurs, and 0 if it is not scored."""
-        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
-
-    @property
-    def scored_values(self) -> np.ndarray:
-        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
-        if self.multiplicity is not None:
-            return np.repeat(self.values, self.weights)
-        return self.values if self.scored is None else self.values[self.scored]
-
-    def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError that names the first scored sample that is not valid.
-
-        Args:
-            valid: (S,) bool.
-            wanted: what a valid outcome is, in parts of the message.
-        """
-        invalid = ~valid if self.scored is None else ~valid & self.scored
-        if invalid.any():
-            first = int(np.argmax(invalid))
-            place, verb = sample_place(self.name, self.sizes, first), "is"
-            value = self.values[first]
-            if self.multiplicity is not None:  # samples have no index
-                place, verb = place._replace(sample=None, value=value.item()), "has an outcome"
-            raise InputError(place, f" {verb} {value}: ", *wanted, ".")
-
-    def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question.
-
-        Raises:
-            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
-        """
-        if self.multiplicity is not None:
-            correct = require_binary(self).values * self.weights
-            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-        size = one_size(self.sizes)
-        if self.scored is not None or not size:
-            require_binary(self)
-            correct = self.values if self.scored is None else (self.values == 1) & self.scored
-            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-        rows = self.values.reshape(-1, size)
-        c = np.empty(len(rows), dtype=np.int64)
-        # A block is validated and summed while it is in the cache.
-        step = max(1, _BLOCK_BYTES // (size * rows.itemsize))
-        for start in range(0, len(rows), step):
-            block = rows[start : start + step]
-            if not _is_binary(block):
-                require_binary(self)
-            c[start : start + step] = row_sums(block)
-        return BinaryCounts(self.sizes, c)
-
-    def category_counts(self, categories: int) -> np.ndarray:
-        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
-
-        Args:
-            categories: C + 1.
-
-        Raises:
-            ValueError: if a scored outcome is not one of the categories.
-        """
-        if categories == 2:
-            counts = self.counts()
-            return np.array([counts.n - counts.c, counts.c]).T
-        values = require_categories(self).values
-        self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        table = np.zeros((len(self.n), categories), dtype=np.int64)
-        last = np.cumsum(self.sizes)
-        first = last - self.sizes
-        for start in range(0, len(values), _BLOCK_SAMPLES):
-            stop = min(start + _BLOCK_SAMPLES, len(values))
-            a, b = np.searchsorted(last, [start, stop - 1], side="right")
-            questions = slice(a, b + 1)
-            sizes = np.minimum(last[questions], stop) - np.maximum(first[questions], start)
-            cell = np.repeat(np.arange(len(sizes)) * categories, sizes)
-            cell += values[start:stop].astype(np.int64)
-            weights = None
-            if self.scored is not None or self.multiplicity is not None:
-                weights = self.weights[start:stop]
-            block = np.bincount(cell, weights, minlength=len(sizes) * categories)
-            table[questions] += block.astype(np.int64).reshape(-1, categories)
-        return table
-
-
-def concatenate(batches: Sequence[Samples]) -> Samples:
-    """Return the outcomes of all questions of several batches."""
-    scored = None
-    if any(batch.scored is not None for batch in batches):
-        scored = np.concatenate([batch.is_scored for batch in batches])
-    values = np.concatenate([batch.values for batch in batches])
-    sizes = np.concatenate([batch.sizes for batch in batches])
-    return Samples(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
-
-
-# --- Validation ---------------------------------------------------------------------------
-
-
-def require_binary(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
-    values = outcomes.values
-    if not _is_binary(values):
-        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-        wanted += [InPython(" or True"), " if correct"]
-        if np.any((values < 0) | (values % 1 != 0)):
-            wanted.append(" (max_at_k and bayes_at_n take rewards, as floats such as -1.0)")
-        outcomes.require((values == 0) | (values == 1), *wanted)
-    return outcomes
-
-
-def _is_binary(values: np.ndarray) -> bool:
-    if values.dtype.kind == "b":
-        return True
-    if values.dtype.kind in "iu":
-        # OR-ing all values costs half as much as comparing them.
-        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
-    return bool(((values == 0) | (values == 1)).all())
-
-
-def require_categories(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a category."""
-    values = outcomes.values
-    whole = values == np.floor(values) if values.dtype.kind == "f" else True
-    outcomes.require(
-        (values >= 0) & whole,
-        "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
-    )
-    return outcomes
-
-
-def require_shares(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
-    values = outcomes.values
-    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
-    outcomes.require((values >= 0) & (values <= 1), wanted)
-    return outcomes
-
-
-def require_finite(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
-    outcomes.require(
-        np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored",
-        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
-    )
-    return outcomes
-
-
-# --- Reading ------------------------------------------------------------------------------
-
-
-def read_samples(
-    values,
-    name: str = "predictions",
-    flat_is_one_question: bool = False,
-) -> Samples:
-    """Read the samples of M questions from any container, see the head of this module.
-
-    Args:
-        values: the samples.
-        name: what the caller calls them, for messages.
-        flat_is_one_question: whether a flat list or array is one question, and not an error.
-
-    Raises:
-        ValueError: if there is no question, or if a question has no list of samples or an empty
-            one, with the question.
-        TypeError: if a library cannot convert its array.
-    """
-    values = as_arrow(values)
-    if isinstance(values, (list, tuple)):
-        rows = _samples_of_lists([*values], name, flat_is_one_question)
-    elif is_counts(values):
-        rows = _samples_of_counts(values, name)
-    else:
-        rows = _samples_of_container(values, name, flat_is_one_question)
-    if not len(rows):
-        raise ValueError(f"{name} holds no question.")
-    if not rows.sizes.all():
-        place = Place(name, int(rows.sizes.argmin()))
-        raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
-    return rows
-
-
-def _samples_of_container(values, name: str, flat_is_one_question: bool) -> Samples:
-    if is_frame(values):
-        values = sample_rows(values, name)
-    if not is_list_like(values):
-        raise ValueError(
-            f"{name} is {short(values)}: give a list with the samples of each question."
-        )
-    array = numeric_array(values)
-    if array is not None:
-        return _samples_of_array(array, name, flat_is_one_question)
-    column = arrow_column(values)
-    if column is not None:
-        return _samples_of_column(column, name, flat_is_one_question)
-    return _samples_of_lists(_entries(values), name, flat_is_one_question)
-
-
-def _no_list(name: str, question: int, row: Any) -> ValueError:
-    return InputError(
-        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
-        "s.",
-    )
-
-
-# --- Counts -------------------------------------------------------------------------------
-
-
-def _samples_of_counts(counts, name: str) -> Samples:
-    samples, multiplicity, sizes = read_counts(counts, name)
-    if isinstance(samples, list):  # answers
-        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
-        return replace(rows, multiplicity=multiplicity)
-    return Samples(samples, sizes, name, multiplicity=multiplicity)
-
-
-# --- Arrays -------------------------------------------------------------------------------
-
-
-def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) -> Samples:
-    if array.ndim == 1 and flat_is_one_question:
-        array = array[None]
-    if array.ndim == 1 and len(array):
-        raise _no_list(name, 0, array[0].item())
-    if array.ndim > 2:
-        raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
-    values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
-    return Samples(values, np.full(len(array), array.shape[-1]), name)
-
-
-# --- Arrow columns ------------------------------------------------------------------------
-
-
-def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples:
-    """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
-    is_list = "list" in str(column.type).partition("<")[0]
-    entry_type = column.type.value_type if is_list else column.type
-    if getattr(entry_type, "extension_name", "") == "arrow.json":
-        lists = [_from_json(row) for row in column.to_pylist()]
-        return _samples_of_lists(lists, name, flat_is_one_question)
-    if not is_list:
-        return _samples_of_lists(column.to_pylist(), name, flat_is_one_question)
-    if column.null_count:
-        question = next(i for i, row in enumerate(column) if not row.is_valid)
-        raise _no_list(name, question, None)
-    chunks = column.chunks
-    lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
-    sizes = np.concatenate([np.empty(0, np.int64), *lengths])
-    values = plain_types(chunked(chunk.flatten() for chunk in chunks))
-    if not is_numeric(values.type):
-        return Samples(values, sizes, name)
-    numbers, scored = numbers_and_scored(values)
-    return Samples(numbers, sizes, name, scored)
-
-
-def _from_json(row: Any) -> Any:
-    return [_from_json(text) for text in row] if isinstance(row, list) else row and json.loads(row)
-
-
-# --- Lists --------------------------------------------------------------------------------
-
-
-def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Samples:
-    if is_counts(lists):
-        return _samples_of_counts(lists, name)
-    if not flat_is_one_question and (rows := _samples_of_texts(lists, name)) is not None:
-        return rows
-    if flat_is_one_question and lists and not any(map(is_list_like, lists)):
-        lists = [lists]
-    for question, row in enumerate(lists):
-        if not is_list_like(row):
-            raise _no_list(name, question, row)
-    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
-        sizes = np.array([len(row) for row in lists], dtype=np.int64)
-        return Samples(np.concatenate(lists), sizes, name)
-    lists = [row if isinstance(row, (list, tuple)) else _entries(row) for row in lists]
-    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
-    entries = list(itertools.chain.from_iterable(lists))
-    types = {*map(type, entries)}
-    if not types <= PLAIN_TYPES:
-        check_depth(name, lists)
-        entries = [plain_entry(entry) for entry in entries]
-        types = {*map(type, entries)}
-        if types >= {bytes, str}:  # as in `_column_of_texts`
-            with contextlib.suppress(UnicodeDecodeError):
-                entries = [x.decode() if type(x) is bytes else x for x in entries]
-    if not types <= _NUMBERS:
-        return Samples(entries, sizes, name)
-    scored, filled = None, entries
-    if type(None) in types:
-        scored = np.array([entry is not None for entry in entries], dtype=bool)
-        filled = [0 if entry is None else entry for entry in entries]
-    numbers = np.asarray(filled)
-    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, filled):
-        return Samples(entries, sizes, name)
-    return Samples(numbers, sizes, name, scored)
-
-
-_NUMBERS = PLAIN_TYPES - {str}
-
-
-def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
-    if bool in types:
-        return not types & {int, float}
-    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
-        return True
-    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
-
-
-def _samples_of_texts(lists: list[Any], name: str) -> Samples | None:
-    """Read lists of texts into an Arrow column; None if there are other values.
-
-    Arrow takes bytes among texts for UTF-8.
-    """
-    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
-        return None
-    if type(lists[0][0]) is not str:
-        return None
-    import pyarrow as pa  # imported here, because it takes half as long as all of at_k
-
-    try:
-        array = pa.array(lists, pa.large_list(pa.large_string()))
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
-    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
-    return Samples(pa.chunked_array([array.values]), sizes, name)
-
-
-def _is_numeric_array(row: Any) -> bool:
-    is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
-    return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
-
-
-def _entries(row) -> list[Any]:
-    for method in ("tolist", "to_pylist"):
-        if hasattr(row, method):
-            try:
-                return getattr(row, method)()
-            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
-                return to_array(row).tolist()
-    return list(row)
-
-
-# --- Outcomes -----------------------------------------------------------------------------
-
-
-def number_of_samples(n: np.ndarray) -> int | str:
-    """Return the number of samples per question as keys show it, or "n" if it differs.
-
-    Args:
-        n: (M,) number of samples of each question.
-    """
-    return one_size(n) or "n"
-
-
-def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
-    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
-
-    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
-    scored.
-    """
-    return as_outcomes(read_samples(R, name, flat_is_one_question=True), labels)
-
-
-def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
-    """Return the outcomes that rows without references are, with the numbers of labels.
-
-    Raises:
-        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has nothing but None, with its index.
-    """
-    values, scored = rows.values, rows.scored
-    if not rows.are_numbers:
-        values, scored = _numbers_of_labels(rows, labels or {})
-    outcomes = Samples(values, rows.sizes, rows.name, scored, rows.multiplicity)
-    outcomes.n  # noqa: B018, a ValueError if a question has none
-    return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
-
-
-def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
-    entries, index = rows.values, None
-    if not isinstance(entries, list) and str(entries.type) != "large_string":
-        entries = entries.to_pylist()
-    if not isinstance(entries, list):  # texts of Arrow: the distinct ones suffice
-        encoded = entries.combine_chunks().dictionary_encode()
-        entries, index = encoded.dictionary.to_pylist(), to_numpy(encoded.indices.fill_null(-1))
-        entries.append(None)
-    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
-    for entry, number in enumerate(numbers):
-        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
-        if not (number is None or isinstance(number, float) or is_integer):
-            sample = entry if index is None else int(np.argmax(index == entry))
-            raise _no_outcome(rows, sample, number, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)
-    values = np.asarray([0 if number is None else number for number in numbers])
-    if index is not None:
-        values, scored = values[index], scored[index]
-    return values, None if scored.all() else scored
-
-
-def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    problem = ": an outcome is a number or a bool."
-    if labels:
-        problem = f", which is none of {', '.join(labels)}, and no number."
-    elif isinstance(entry, str) and rows.name == "predictions":
-        problem = (
-            ", but there are no references to check the predictions against: give references, or "
-            "bools or numbers as predictions."
-        )
-    place = sample_place(rows.name, rows.sizes, sample)
-    return InputError(place, f" is {short(entry)}{problem}")
 
 
 # --- shared/at_k/core/coherent.py -----------------------------------------------------------------
@@ -3776,134 +2321,1199 @@ class CoherentIntervals(IntervalMethod):
         return result
 
 
-# --- shared/at_k/core/expected.py -----------------------------------------------------------------
+# --- shared/at_k/core/estimates.py ----------------------------------------------------------------
 
-"""pass@k and its family: expected credits of questions.
+"""Estimates of scores, and the flat dict of `compute`, which carries them.
 
-A score is an expected credit (`credits`) under one of two distributions (`distributions`):
-unbiased from the observed samples, or a posterior mean for new samples. All are computed in
-double-double arithmetic. For small n, the values for every c are kept.
+An `Estimate` has fields, and the dict has keys such as "topic/G-Pass@4_0.5_lo". `as_dict` makes the
+keys. What shows results takes the fields from `estimates_of`, which reads keys only of dicts that
+were changed, merged, or read from a file. No other code makes a key or takes one apart.
 """
 
 
-_MOST_OF_A_TABLE = 128  # samples of a question, up to which values for all c are kept
-_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
+class Estimate(NamedTuple):
+    """The score of all questions of a run, or of a group of them, and how uncertain it is.
 
-
-# --- Scores of a run --------------------------------------------------------------------
-
-
-def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
-
-
-# --- Expected credits -------------------------------------------------------------------
-
-
-def expected_credits(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
-) -> np.ndarray:
-    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
-
-    The length of a vector of credits is its k. Without a prior, the caller ensures k <= n.
+    Attributes:
+        metric: the name of the score, such as "pass@k".
+        k: the number that its key has in place of the k; "n" for all samples, if their number
+            differs between questions; None if the score has no k.
+        tau: the threshold of G-Pass@k and TailPass@k, else None.
+        group: the label of the group, or None for all questions.
+        score: the point estimate.
+        interval: its interval, or None. A field that is None was not requested.
+        band: the limits of the simultaneous band over k, or None.
     """
-    result = np.zeros((len(c), len(credits)))
-    size = one_size(n)
-    for k, columns in columns_by_k(credits).items():
-        of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
-            result[:, columns] = _expected_table(size, of_k, prior)[c]
+
+    metric: str
+    k: int | str | None
+    tau: float | None
+    group: str | None
+    score: float
+    interval: Interval | None = None
+    band: tuple[float, float] | None = None
+
+    @property
+    def score_id(self) -> ScoreId:
+        return ScoreId(self.metric, self.k, self.tau)
+
+    @property
+    def key(self) -> str:
+        """The key of the score, without the group: "G-Pass@4_0.5"."""
+        return key_of(self)
+
+    @property
+    def full_key(self) -> str:
+        """The key of the score in the dict of `compute`: "topic/G-Pass@4_0.5"."""
+        return self.key if self.group is None else f"{self.group}/{self.key}"
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The lower and the upper limit, or None if none was requested or the data show none."""
+        if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
+            return None
+        return self.interval.lo, self.interval.hi
+
+
+class _TakenForDict(type):
+    """The type of `Result`, for PyYAML: it writes an object as the first class in this order."""
+
+    @property
+    def __mro__(cls) -> tuple[type, ...]:
+        return dict.__mro__
+
+
+class Result(dict[str, Any], metaclass=_TakenForDict):
+    """A flat dict of scores, which carries what it was made of. Everything else sees a dict.
+
+    Attributes:
+        estimates: an `Estimate` for each score, in the order of the keys; of `compare` a
+            `Difference`; and of `leaderboard` an `Estimate` for each entry of "runs".
+        averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+    """
+
+    def __init__(
+        self, values: Any = (), estimates: Iterable[Any] | None = None, averaging: str = ""
+    ):
+        super().__init__(values)  # also alone, as libraries make a dict of the type of another one
+        self.estimates = () if estimates is None else tuple(estimates)
+        self._made = None if estimates is None else dict(self)
+        self.averaging = averaging
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the estimates are still those of the dict, which callers may change."""
+        return self == self._made
+
+    def __reduce__(self) -> Any:
+        """Pickle a plain dict, unless another process finds this class in the package."""
+        module = type(self).__module__
+        is_of_package = module.startswith("at_k.") and not module.endswith(".kernel")
+        if self.is_unchanged and is_of_package:
+            return type(self), (self._made, self.estimates, self.averaging)
+        return dict, (dict(self),)
+
+
+# --- Estimates to keys --------------------------------------------------------------------
+
+
+def as_dict(
+    estimates: Sequence[Estimate],
+    safe: bool = False,
+    others: Mapping[str, Any] | None = None,
+    averaging: str = "",
+) -> Result:
+    """Return the flat dict of `compute`: for each estimate its score, interval and band.
+
+    Args:
+        estimates: in the order of the keys.
+        safe: whether the keys are names that every logger takes, and the values numbers only.
+        others: further entries of the dict.
+        averaging: see `Result`.
+
+    Raises:
+        ValueError: if two groups have the same safe name.
+    """
+    prefixes: Mapping[str, str] = {}
+    if safe:
+        groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
+        prefixes = safe_prefixes(list(groups))
+    result: dict[str, Any] = {}
+    for estimate in estimates:
+        name = safe_name(estimate.score_id) if safe else key_of(estimate)
+        if estimate.group is not None:
+            name = prefixes.get(estimate.group, f"{estimate.group}/") + name
+        result[name] = estimate.score
+        if estimate.interval is not None:
+            for field, value in zip(Interval._fields, estimate.interval, strict=True):
+                if value is not None and not (safe and field == "interval"):
+                    result[f"{name}_{field}"] = value
+        if estimate.band is not None:
+            result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
+    return Result(result | dict(others or {}), estimates, averaging)
+
+
+def safe_name(score: ScoreId) -> str:
+    """Return a name of letters, digits and underscores for a score.
+
+    >>> [safe_name(ScoreId(*x)) for x in [("pass^k", 2), ("G-Pass@k", 4, 0.5), ("mG-Pass@k", 4)]]
+    ['pass_hat_2', 'g_pass_at_4_tau_0_5', 'mg_pass_at_4']
+    """
+    name = score._replace(tau=None).key.replace("@", "_at_").replace("^", "_hat_")
+    return _with_underscores(name if score.tau is None else f"{name}_tau_{score.tau}").lower()
+
+
+def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
+    """Return what precedes the safe names of the scores of each group.
+
+    Raises:
+        ValueError: if two labels have the same safe name.
+    """
+    names = [_with_underscores(label) for label in labels]
+    names = [name if name[:1].isalpha() else f"group_{name}" for name in names]
+    for repeated, count in Counter(names).most_common(1):
+        if count > 1:
+            alike = [label for label, name in zip(labels, names, strict=True) if name == repeated]
+            raise ValueError(
+                f"groups has the labels {alike[0]!r} and {alike[1]!r}, which have the same safe "
+                f"name {repeated!r}: rename one, or use keys='exact'."
+            )
+    return {label: f"{name}__" for label, name in zip(labels, names, strict=True)}
+
+
+def _with_underscores(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+
+
+# --- Keys to estimates --------------------------------------------------------------------
+
+_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
+
+
+def read_score(key: str) -> ScoreId:
+    """Return the score that a key without a group names.
+
+    >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
+    (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
+    """
+    match = _SCORE_KEY.fullmatch(key)
+    if match is None:
+        return ScoreId(key)
+    name, k, tau, before, n, after = match.groups()
+    if before:
+        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
+    letter = "N" if name in ("avg@", "bayes@") else "k"
+    return ScoreId(
+        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
+    )
+
+
+def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
+    """Return the estimates that the flat dict of `compute` was made of, in its order."""
+    carried = carried_by(scores, Estimate)
+    return list(_read_estimates(scores)) if carried is None else carried
+
+
+def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
+    """Return the records of a kind that a dict carries, or None: it was changed, or has others."""
+    if not isinstance(scores, Result) or not scores.is_unchanged:
+        return None
+    records = list(scores.estimates)
+    return records if all(isinstance(record, kind) for record in records) else None
+
+
+def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
+    suffixes = (*Interval._fields, "band_lo", "band_hi")
+    statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
+    for key, value in scores.items():
+        if key in statistics or key in ("per_question", "checker"):
             continue
-        for rows in blocks_of_rows(np.arange(len(c)), _summed_terms(of_k)):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k, prior)
-    return result
+        group, slash, name = key.rpartition("/")
+        values = [scores.get(f"{key}_{field}") for field in Interval._fields]
+        interval = None if values == [None] * len(values) else Interval(*values)
+        band = None
+        if f"{key}_band_lo" in scores:
+            band = scores[f"{key}_band_lo"], scores[f"{key}_band_hi"]
+        yield Estimate(*read_score(name), group if slash else None, value, interval, band)
 
 
-@lru_cache(maxsize=1 << 10)
-def _expected_table(n: int, credits: tuple[Credits, ...], prior: Prior | None) -> np.ndarray:
-    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
-    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
+# --- shared/at_k/core/posterior.py ----------------------------------------------------------------
+
+"""The posterior interval: the normal approximation around a posterior mean.
+
+The posterior of each question has a mean and a variance, independent between questions. The mean
+over questions is approximately normal, so the interval is mu -+ z sigma, clipped to the bounds
+(Hariri et al. 2026, arXiv:2510.04265).
+"""
 
 
-def _expected_of_k(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None
-) -> np.ndarray:
-    """(U, m) expected values of credits of one k."""
-    credit = np.array(credits)
-    needed = np.flatnonzero(credit.any(axis=0)) + 1
-    tails = _tails(n, c, len(credits[0]), needed, prior)
-    values = []
-    for of_column in credit[:, needed - 1]:
-        credited = np.flatnonzero(of_column)
-        values.append(_sum_of_tails(tails[:, credited], of_column[credited]))
-    return np.stack(values, axis=1)
+class PosteriorIntervals(IntervalMethod):
+    """Intervals mu -+ z sigma from posterior moments.
 
-
-@lru_cache(maxsize=16)
-def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """(k + 1,) the value of 0, 1, .., k correct samples."""
-    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
-
-
-def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """The columns of each k, without those whose credits are all 0."""
-    columns: dict[int, list[int]] = {}
-    for column, credit in enumerate(credits):
-        if any(credit):
-            columns.setdefault(len(credit), []).append(column)
-    return columns
-
-
-def _summed_terms(credits: Sequence[Credits]) -> int:
-    """The number of terms of the tails that credits of one k need, see `_tails`."""
-    k = len(credits[0])
-    needed = [r for credit in credits for r in np.flatnonzero(credit).tolist()]
-    low, high = [r for r in needed if 2 * r < k], [r for r in needed if 2 * r >= k]
-    return max(max(low, default=0) + 1, k - min(high, default=k))
-
-
-def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
-    """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
-
-    The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last. The sum is exact to double-double precision.
+    Args:
+        moments: of the scores of each distinct count.
+        bounds: (lo, hi) to which the limits are clipped.
+        name: of the method in the results, or None for none.
+        weights: (M,) of the questions, or None if they are equal.
     """
-    terms = tails * credit
-    return terms[:, 0] if len(credit) == 1 else DoubleDouble.from_doubles(terms).sum().hi
+
+    def __init__(
+        self,
+        moments: Moments,
+        bounds: tuple[float, float],
+        name: str | None = "posterior",
+        weights: np.ndarray | None = None,
+    ):
+        self._moments, self._bounds, self._name, self._weights = moments, bounds, name, weights
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        def of_counts(
+            rows: np.ndarray | None, multiplicity: Multiplicity
+        ) -> dict[ScoreKey, Interval]:
+            used = moments if rows is None else moments.at_rows(rows)
+            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
+
+        moments, bounds, name = self._moments, self._bounds, self._name
+        size = len(moments.mean)
+        return intervals_by_counts(groups, moments.inverse, size, of_counts, self._weights)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        # Those of different scores are not known.
+        (intervals,) = self.for_groups([questions], 0.5)
+        return np.diag([intervals[key].sigma ** 2 for key in keys])
+
+    def over(self, multiplicity: Multiplicity, confidence: float) -> dict[ScoreKey, Interval]:
+        """The intervals of B groups of questions."""
+        weight, squares = (x.astype(float) for x in multiplicity)
+        total = weight.sum(axis=1)
+        mean, covariance = self._moments.mean, self._moments.covariance
+        means = (weight @ mean).T / total
+        pooled = {pair: squares @ of_counts / total**2 for pair, of_counts in covariance.items()}
+        result = {}
+        for key, score in self._moments.keys.items():
+            if score.pooled:
+                mu, variance = score.value(means), score.variance(means, pooled)
+            else:
+                mu = weight @ score.value(mean.T) / total
+                variance = squares @ score.variance(mean.T, covariance) / total**2
+            sigma = np.sqrt(variance)
+            lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
+            result[key] = Interval(mu, sigma, lo, hi, self._name)
+        return result
 
 
-def _tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
+def normal_limits(mu, sigma, confidence: float, bounds: tuple[float, float]):
+    """Return mu -+ z sigma, clipped to the bounds, so lo <= hi always."""
+    margin, (least, most) = normal_z(confidence) * sigma, bounds
+    lo, hi = np.maximum(mu - margin, least), np.minimum(mu + margin, most)
+    return np.minimum(lo, most), np.maximum(hi, least)
+
+
+# --- shared/at_k/core/questions.py ----------------------------------------------------------------
+
+"""Intervals for other questions like these, in closed form.
+
+The mean U of M scores in [0, 1] has the estimated variance V. A proportion of m independent trials
+has the same variance for m = U (1 - U) / V, the effective number of trials, and the interval of U
+is Wilson's (1927) for that proportion, with the quantile z of Student's t in place of the normal
+one:
+
+    (U + z^2 / 2m -+ z sqrt(U (1 - U) / m + z^2 / 4m^2)) / (1 + z^2 / m).
+
+It stays inside the range of the scores without clipping, and is longer towards the middle of the
+range. Scores in another range are scaled to it.
+
+*Clusters.* Questions of one cluster, such as those about one text, are correlated. Leave out each
+cluster in turn: with D_g the sum over cluster g of its n_g deviations from U,
+
+    V = (G - 1) / G x the sum over the G clusters of (D_g / (M - n_g))^2,
+
+the jackknife, which is not too small where clusters differ in size. For single questions it is the
+sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 232, 272). The degrees
+of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
+1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
+
+*Weights.* If questions have weights w, then U is the weighted mean, D_g is a sum of weighted
+deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
+(sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
+
+*What M questions cannot show.* Their effective number is M* = M divided by the factor by which
+clusters increase the variance, but at least G*; without clusters it is M.
+
+- An eighth of an event is added to V and to the largest variance that the mean allows, both for one
+  question, because M* observations cannot show rarer events.
+- A kind of questions that is a share 1 - r of all is missed by M* questions with the probability
+  r^M*. With alpha / 2 for it, r = (alpha / 2)^(1 / M*), and such questions may have any score: the
+  limits are at most U r and at least 1 - (1 - U) r.
+- Near a limit of the range the score is a sum of rare events. If their number is Poisson, matching
+  the mean and the variance gives the size V / U of each. Below four events the interval extends at
+  least to Garwood's exact limit (1936, Biometrika 28, 437), where the probability of as many events
+  or more is alpha. Brown, Cai & DasGupta (2001, Statistical Science 16, 101) modify Wilson's
+  interval in the same way.
+
+*Products* of means have limits from those of their factors, see `limits_of_product`.
+"""
+
+
+ONE_CLUSTER = "there is one question, or one cluster of questions"
+
+TOO_FEW_CLUSTERS = (
+    "one question, or one cluster of questions, does not show how questions vary: add questions, "
+    "or pass interval='sampling'"
+)
+
+_EVENT = 1 / 8  # of a question
+FEW_EVENTS = 4.0  # below which the normal approximation is too poor
+
+Ranges = tuple[np.ndarray | float, np.ndarray | float]
+"""The smallest and the largest values of scores."""
+
+
+class MeansOfQuestions(NamedTuple):
+    """The means of m scores over M questions, and how uncertain they are for other questions.
+
+    Attributes:
+        mean: (m,).
+        covariance: (m, m) of the errors of the means.
+        number: (m,) effective numbers of questions, M*.
+        clusters: effective number of clusters of questions, G*.
+    """
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    number: np.ndarray
+    clusters: float
+
+    @property
+    def variance(self) -> np.ndarray:
+        """(m,) the variances of the means."""
+        return np.diag(self.covariance)
+
+    def limits(
+        self,
+        confidence: float,
+        score_range: Ranges,
+        range_of_estimates: Ranges | None = None,
+    ) -> np.ndarray:
+        """(2, m) lower and upper limits of the means.
+
+        Args:
+            confidence: of each interval.
+            score_range: (m,) smallest and largest possible scores of a question.
+            range_of_estimates: (m,) smallest and largest possible estimates, if they may lie
+                outside of the range of the scores.
+        """
+        alpha = 1 - confidence
+        z = student_quantile(degrees_of_freedom(self.clusters), alpha)
+        least, most = range_of_estimates or score_range
+        width = np.subtract(most, least)
+        scale = np.where(width > 0, width, 1.0)
+        u = np.clip((self.mean - least) / scale, 0.0, 1.0)
+        v = self.variance / scale**2
+        lo, hi = wilson_limits(u, v, self.number, z)
+        lo = np.minimum(lo, _few_events(u, v, alpha))
+        hi = np.maximum(hi, 1 - _few_events(1 - u, v, alpha))
+        lo, hi = least + width * lo, least + width * hi
+        # A kind of questions that none of these is of may have any score.
+        r = (alpha / 2) ** (1 / self.number)
+        lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
+        hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
+        return np.clip([np.minimum(lo, self.mean), np.maximum(hi, self.mean)], *score_range)
+
+
+def means_of_questions(
+    columns: np.ndarray,
+    multiplicity: np.ndarray | None = None,
+    clusters: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> MeansOfQuestions:
+    """Return the means of m scores over questions, of two clusters or more.
+
+    Args:
+        columns: (U, m) scores of the questions.
+        multiplicity: (U,) number of questions with these scores, without clusters or weights.
+            Default: 1.
+        clusters: (U,) label of each question's cluster. Default: each is its own.
+        weights: (U,) of the questions, above 0. Default: equal ones.
+    """
+    if clusters is None and weights is None:
+        if multiplicity is None:
+            multiplicity = np.ones(len(columns))
+        total = float(multiplicity.sum())
+        mean = multiplicity @ columns / total
+        deviations = columns - mean
+        squares = (deviations * multiplicity[:, None]).T @ deviations
+        covariance = squares / (total * (total - 1))
+        return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total)
+    mean, errors = np.average(columns, 0, weights), cluster_errors(columns, clusters, weights)
+    questions = effective_clusters(None, len(columns), weights)
+    effective = effective_clusters(clusters, len(columns), weights)
+    covariance = errors.T @ errors
+    independent = cluster_errors(columns, None, weights)
+    of_one, of_clusters = np.sum(independent**2, axis=0), np.diag(covariance)
+    # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
+    effect = np.where(of_one > 0, of_clusters / np.where(of_one > 0, of_one, 1.0), questions)
+    number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
+    return MeansOfQuestions(mean, covariance, number, effective)
+
+
+def cluster_errors(
+    columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """(U, r) P(at least r of k samples are correct), rounded, for each needed r, in order."""
-    if prior is None and (n == k).all():
-        return (c[:, None] >= needed).astype(float)
-    low, high = needed[2 * needed <= k], needed[2 * needed > k]
-    upper = _upper_tails(n, c, k, high, prior)
-    if not len(low):
-        return upper
-    # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
-    below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
-    left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
-    for tiny in blocks_of_rows(np.flatnonzero((left < 1e-12).any(axis=1)), k):
-        left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
-    return np.concatenate([left, upper], axis=1)
+    """(G, m) by how much the means of (M, m) columns move without each cluster.
+
+    They are scaled so that the sums of their squares are the variances of the means.
+
+    Args:
+        clusters: (M,) labels, or None if each question is its own cluster.
+        weights: (M,) of the questions, or None if they are equal.
+    """
+    deviations = columns - np.average(columns, axis=0, weights=weights)
+    sizes = np.ones(len(columns)) if weights is None else weights
+    deviations = deviations * sizes[:, None]
+    if clusters is not None:
+        _, inverse = np.unique(clusters, return_inverse=True)
+        deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
+        sizes = np.bincount(inverse, sizes)
+    number, others = np.count_nonzero(sizes), sizes.sum() - sizes
+    # A cluster that has all of the weight has no deviation.
+    others = np.where(others > 0, others, 1.0)
+    return np.sqrt((number - 1) / number) * deviations / others[:, None]
 
 
-def _upper_tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
-) -> np.ndarray:
-    if not len(needed):
-        return np.empty((len(c), 0))
-    correct = np.arange(needed[0], k + 1)
-    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, needed - needed[0]]
+def effective_clusters(
+    clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
+) -> float:
+    """Return how many clusters of equal size have as uncertain a mean as these, at the most.
+
+    Args:
+        clusters: (M,) labels, or None if each question is its own cluster.
+        questions: M.
+        weights: (M,) of the questions, or None if they are equal.
+    """
+    if weights is None:
+        if clusters is None:
+            return float(questions)
+        sizes = np.unique(clusters, return_counts=True)[1].astype(float)
+        return questions**2 / float(np.sum(sizes**2))
+    sizes = weights
+    if clusters is not None:
+        sizes = np.bincount(np.unique(clusters, return_inverse=True)[1], weights)
+    return float(sizes.sum() ** 2 / np.sum(sizes**2))
 
 
-def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    step = max(1, _CELLS_AT_ONCE // (k + 1))
-    return (rows[start : start + step] for start in range(0, len(rows), step))
+def degrees_of_freedom(clusters: float) -> float:
+    """Return the degrees of freedom of a variance from an effective number of clusters."""
+    return max(1.0, clusters - 1)
+
+
+def student_quantile(freedom: float, alpha: float) -> float:
+    """Return the z-value of a two-sided interval from a variance with these degrees of freedom."""
+    from scipy.special import stdtrit  # imported here, because it takes longer than all of at_k
+
+    # Of the lower tail, as 1 - alpha / 2 may round to 1.
+    return -float(stdtrit(freedom, alpha / 2))
+
+
+def wilson_limits(u, v, number, z: float):
+    """Wilson's limits of means u from 0 to 1 with variances v.
+
+    Args:
+        number: of observations, whose mean shows no rarer events than one in eight of them.
+    """
+    u, event = np.clip(u, 0.0, 1.0), _EVENT / number
+    share = (number * v + event) / (u * (1 - u) + event)  # of the largest variance
+    m = number / np.maximum(share, 1e-6)
+    center = (u + z**2 / 2 / m) / (1 + z**2 / m)
+    margin = z / (1 + z**2 / m) * np.sqrt(u * (1 - u) / m + z**2 / 4 / m**2)
+    lo, hi = np.minimum(center - margin, u), np.maximum(center + margin, u)
+    return np.maximum(lo, 0.0), np.minimum(hi, 1.0)
+
+
+def _few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
+    """The lower limit of means u of few events, and 1 if they are not few."""
+    from scipy.special import gammaincinv
+
+    size = v / np.where(u > 0, u, 1.0)  # of an event
+    events = u / np.where(size > 0, size, np.inf)
+    few = (events > 0) & (events < FEW_EVENTS)
+    return np.where(few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
+
+
+# --- Products -----------------------------------------------------------------------------
+
+
+def limits_of_product(
+    score: Score,
+    lo: np.ndarray,
+    u: np.ndarray,
+    hi: np.ndarray,
+    covariance: Mapping[ColumnPair, np.ndarray] | np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(..) both limits of a score, from estimates and limits of its columns, (m, ..) each.
+
+    A product of powers is far from linear where a factor is near 0. Its limits are combined from
+    those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
+    Medicine 27, 1693): the changes of the product when each factor alone moves to its limit are
+    added as correlated errors are. They do not exceed the values with all factors at their limits.
+
+    Args:
+        covariance: of each pair of columns.
+    """
+    if score.powers == (1.0,):
+        (column,) = score.terms
+        return lo[column], hi[column]
+    index = np.arange(len(u)).reshape(-1, *[1] * (u.ndim - 1))
+
+    def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        moves = {
+            column: score.value(high) - score.value(np.where(index == column, low, high))
+            for column in score.terms
+        }
+        square = sum(move**2 for move in moves.values())
+        for a, b in score.pairs():
+            if a != b:
+                size = np.sqrt(np.maximum(covariance[a, a] * covariance[b, b], 0.0))
+                # No column decreases with c, so no correlation is negative.
+                r = np.clip(covariance[a, b] / np.where(size > 0, size, 1.0), 0.0, 1.0)
+                square = square + 2 * r * moves[a] * moves[b]
+        return np.sqrt(square)
+
+    center = score.value(u)
+    return (
+        np.maximum(center - distance(lo, u), score.value(lo)),
+        np.minimum(center + distance(u, hi), score.value(hi)),
+    )
+
+
+# --- The method ---------------------------------------------------------------------------
+
+
+class QuestionIntervals(IntervalMethod):
+    """Intervals of scores for other questions like these.
+
+    Args:
+        scores: of the questions.
+        ranges: of the true scores in the columns, broadcast to (U, m).
+        clusters: (M,) label of each question's cluster, or None if each question is its own.
+        allow_one: whether one question, or one cluster, has the whole range as its interval.
+        ranges_of_estimates: if estimates may lie outside of the range of the scores.
+        weights: (M,) of the questions, or None if they are equal.
+    """
+
+    def __init__(
+        self,
+        scores: Scores,
+        ranges: Ranges = UNIT_RANGE,
+        clusters: np.ndarray | None = None,
+        allow_one: bool = False,
+        ranges_of_estimates: Ranges | None = None,
+        weights: np.ndarray | None = None,
+    ):
+        self._scores, self._clusters, self._allow_one = scores, clusters, allow_one
+        self._weights = weights
+        self._ranges, self._ranges_of_estimates = ranges, ranges_of_estimates
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._intervals(questions, confidence) for questions in groups]
+
+    def means(self, questions: np.ndarray) -> MeansOfQuestions:
+        """The means of the columns over questions."""
+        if self._clusters is not None or self._weights is not None:
+            columns = self._scores.columns[self._scores.inverse[questions]]
+            clusters, weights = (
+                None if x is None else x[questions] for x in (self._clusters, self._weights)
+            )
+            return means_of_questions(columns, None, clusters, weights)
+        used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
+        return means_of_questions(self._scores.columns[used.values], used.multiplicity)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        result, scores = np.eye(len(keys)), self._scores.keys
+        known = [i for i, key in enumerate(keys) if key in scores]
+        means = self.means(questions)
+        gradient = np.stack([scores[keys[i]].gradient(means.mean) for i in known], axis=1)
+        result[np.ix_(known, known)] = gradient.T @ means.covariance @ gradient
+        return result
+
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        rows = self._scores.inverse[questions]
+        least, most = self._extremes(self._ranges, rows)
+        if self._is_one(questions):
+            mean = self._scores.columns[rows].mean(axis=0)
+            if self._weights is not None:
+                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
+            return {
+                key: whole_range(
+                    score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
+                )
+                for key, score in self._scores.keys.items()
+            }
+        means, of_estimates = self.means(questions), self._ranges_of_estimates
+        lo, hi = means.limits(
+            confidence,
+            (least, most),
+            None if of_estimates is None else self._extremes(of_estimates, rows),
+        )
+        result = {}
+        for key, score in self._scores.keys.items():
+            lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
+            mean, variance = score.value(means.mean), score.variance(means.mean, means.covariance)
+            sigma = math.sqrt(max(0.0, variance))
+            result[key] = Interval(float(mean), sigma, float(lower), float(upper), "questions")
+        return result
+
+    def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m,) the smallest and the largest values of the columns over questions."""
+        least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
+        return least.min(axis=0), most.max(axis=0)
+
+    def _is_one(self, questions: np.ndarray) -> bool:
+        labels = questions if self._clusters is None else self._clusters[questions]
+        return bool((labels == labels[0]).all())
+
+
+# --- shared/at_k/core/samples.py ------------------------------------------------------------------
+
+"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
+
+A function takes outcomes, and a metric takes predictions, as
+
+    nested lists, also of arrays, and of different lengths
+    an array or tensor (M, N) of any library on the CPU
+    a column of Arrow, of `datasets` or of pandas
+    a data frame of pandas, polars, Arrow or DuckDB with a question in each row
+    counts in place of samples, see `count_tables`
+
+`read_samples` finds the values of all samples and the number of samples of each question. Numbers
+become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
+or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
+
+Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
+inputs, unscored samples and shards of a run are all counts.
+"""
+
+
+PLAIN_TYPES = {bool, int, float, str, type(None)}
+
+_BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
+_BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
+
+Labels = Mapping[str, float]
+"""Labels that stand for outcomes, and the number of each."""
+
+
+def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
+    """Return the place of a sample, such as `R[3][7]`.
+
+    Args:
+        name: what holds the samples.
+        sizes: (M,) number of samples of each question.
+        sample: index of the sample among all samples, question after question.
+    """
+    ends = np.cumsum(sizes)
+    question = int(np.searchsorted(ends, sample, side="right"))
+    return Place(name, question, int(sample - (ends[question] - sizes[question])))
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of M questions, question after question.
+
+    Samples whose values are numbers are outcomes.
+
+    Attributes:
+        values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
+        sizes: (M,) number of values of each question, at least one.
+        name: what the caller calls the samples, for messages.
+        scored: (S,) False for numbers that stand for None, or None if all are scored.
+        multiplicity: (S,) how often each value occurs, or None if once each.
+        references: (M,) an Arrow column to check the samples against, or None if there is none. The
+            values are an Arrow column then.
+    """
+
+    values: Any
+    sizes: np.ndarray
+    name: str = "predictions"
+    scored: np.ndarray | None = None
+    multiplicity: np.ndarray | None = None
+    references: Any = None
+
+    def __len__(self) -> int:
+        """M."""
+        return len(self.sizes)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether the values are an array of numbers."""
+        return isinstance(self.values, np.ndarray)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the samples take, if they are no list."""
+        parts = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
+        return sum(part.nbytes for part in parts if part is not None)
+
+    @cached_property
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
+        scored = self.scored_or_none
+        if scored is None and self.multiplicity is None:  # the usual case, and fast
+            return self.sizes
+        n = self.number_where(scored)
+        if not n.all():
+            question = int(n.argmin())
+            place = Place(self.name, question)
+            if not self.number_where()[question]:
+                zero = ": all counts are 0. Leave the "
+                raise InputError(place, " has no scored ", SAMPLE, zero, QUESTION, " out.")
+            raise InputError(
+                place,
+                " has no scored ",
+                SAMPLE,
+                InPython(": all are None"),
+                ". Give 0 for each that counts as incorrect, or leave the ",
+                QUESTION,
+                " out.",
+            )
+        return n
+
+    @cached_property
+    def scored_or_none(self) -> np.ndarray | None:
+        """(S,) whether each sample is scored, or None if all are."""
+        if self.are_numbers:
+            return self.scored
+        if isinstance(self.values, list):
+            return np.array([value is not None for value in self.values], dtype=bool)
+        return to_numpy(self.values.is_valid()) if self.values.null_count else None
+
+    @property
+    def is_scored(self) -> np.ndarray:
+        """(S,) whether each sample is scored."""
+        scored = self.scored_or_none
+        return np.ones(len(self.values), dtype=bool) if scored is None else scored
+
+    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
+        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
+        if condition is None:
+            if self.multiplicity is None:
+                return self.sizes
+            return sums_per_question(self.multiplicity, self.sizes)
+        if self.multiplicity is not None:
+            condition = condition * self.multiplicity
+        return sums_per_question(condition, self.sizes)
+
+    # --- Outcomes ---------------------------------------------------------------------------
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(S,) how often each outcome occurs, and 0 if it is not scored."""
+        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
+
+    @property
+    def scored_values(self) -> np.ndarray:
+        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
+        if self.multiplicity is not None:
+            return np.repeat(self.values, self.weights)
+        return self.values if self.scored is None else self.values[self.scored]
+
+    def require(self, valid: np.ndarray, *wanted: str) -> None:
+        """Raise a ValueError that names the first scored sample that is not valid.
+
+        Args:
+            valid: (S,) bool.
+            wanted: what a valid outcome is, in parts of the message.
+        """
+        invalid = ~valid if self.scored is None else ~valid & self.scored
+        if invalid.any():
+            first = int(np.argmax(invalid))
+            place, verb = sample_place(self.name, self.sizes, first), "is"
+            value = self.values[first]
+            if self.multiplicity is not None:  # samples have no index
+                place, verb = place._replace(sample=None, value=value.item()), "has an outcome"
+            raise InputError(place, f" {verb} {value}: ", *wanted, ".")
+
+    def counts(self) -> BinaryCounts:
+        """Return the number of scored and of correct samples of each question, counted once.
+
+        Raises:
+            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
+        """
+        return self._counts
+
+    @cached_property
+    def _counts(self) -> BinaryCounts:
+        if self.multiplicity is not None:
+            correct = require_binary(self).values * self.weights
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
+        size = one_size(self.sizes)
+        if self.scored is not None or not size:
+            require_binary(self)
+            correct = self.values if self.scored is None else (self.values == 1) & self.scored
+            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
+        rows = self.values.reshape(-1, size)
+        c = np.empty(len(rows), dtype=np.int64)
+        # A block is validated and summed while it is in the cache.
+        step = max(1, _BLOCK_BYTES // (size * rows.itemsize))
+        for start in range(0, len(rows), step):
+            block = rows[start : start + step]
+            if not _is_binary(block):
+                require_binary(self)
+            c[start : start + step] = row_sums(block)
+        return BinaryCounts(self.sizes, c)
+
+    def category_counts(self, categories: int) -> np.ndarray:
+        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
+
+        Args:
+            categories: C + 1.
+
+        Raises:
+            ValueError: if a scored outcome is not one of the categories.
+        """
+        if categories == 2:
+            counts = self.counts()
+            return np.array([counts.n - counts.c, counts.c]).T
+        values = require_categories(self).values
+        self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        table = np.zeros((len(self.n), categories), dtype=np.int64)
+        last = np.cumsum(self.sizes)
+        first = last - self.sizes
+        for start in range(0, len(values), _BLOCK_SAMPLES):
+            stop = min(start + _BLOCK_SAMPLES, len(values))
+            a, b = np.searchsorted(last, [start, stop - 1], side="right")
+            questions = slice(a, b + 1)
+            sizes = np.minimum(last[questions], stop) - np.maximum(first[questions], start)
+            cell = np.repeat(np.arange(len(sizes)) * categories, sizes)
+            cell += values[start:stop].astype(np.int64)
+            weights = None
+            if self.scored is not None or self.multiplicity is not None:
+                weights = self.weights[start:stop]
+            block = np.bincount(cell, weights, minlength=len(sizes) * categories)
+            table[questions] += block.astype(np.int64).reshape(-1, categories)
+        return table
+
+
+def concatenate(batches: Sequence[Samples]) -> Samples:
+    """Return the outcomes of all questions of several batches."""
+    scored = None
+    if any(batch.scored is not None for batch in batches):
+        scored = np.concatenate([batch.is_scored for batch in batches])
+    values = np.concatenate([batch.values for batch in batches])
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
+
+
+# --- Validation ---------------------------------------------------------------------------
+
+
+def require_binary(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
+    values = outcomes.values
+    if not _is_binary(values):
+        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
+        wanted += [InPython(" or True"), " if correct"]
+        if np.any((values < 0) | (values % 1 != 0)):
+            wanted.append(" (max_at_k and bayes_at_n take rewards, as floats such as -1.0)")
+        outcomes.require((values == 0) | (values == 1), *wanted)
+    return outcomes
+
+
+def _is_binary(values: np.ndarray) -> bool:
+    if values.dtype.kind == "b":
+        return True
+    if values.dtype.kind in "iu":
+        # OR-ing all values costs half as much as comparing them.
+        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def require_categories(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a category."""
+    values = outcomes.values
+    whole = values == np.floor(values) if values.dtype.kind == "f" else True
+    outcomes.require(
+        (values >= 0) & whole,
+        "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
+    )
+    return outcomes
+
+
+def require_shares(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
+    values = outcomes.values
+    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
+    outcomes.require((values >= 0) & (values <= 1), wanted)
+    return outcomes
+
+
+def require_finite(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
+    outcomes.require(
+        np.isfinite(outcomes.values),
+        "an outcome is a finite number, or None if the sample is not scored",
+        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+    )
+    return outcomes
+
+
+# --- Reading ------------------------------------------------------------------------------
+
+
+def read_samples(
+    values,
+    name: str = "predictions",
+    flat_is_one_question: bool = False,
+) -> Samples:
+    """Read the samples of M questions from any container, see the head of this module.
+
+    Args:
+        values: the samples.
+        name: what the caller calls them, for messages.
+        flat_is_one_question: whether a flat list or array is one question, and not an error.
+
+    Raises:
+        ValueError: if there is no question, or if a question has no list of samples or an empty
+            one, with the question.
+        TypeError: if a library cannot convert its array.
+    """
+    values = plain_container(values)
+    if is_counts(values):
+        rows = _samples_of_counts(values, name)
+    else:
+        rows = _samples_of_rows(values, name, flat_is_one_question)
+    if not len(rows):
+        raise ValueError(f"{name} holds no question.")
+    if not rows.sizes.all():
+        place = Place(name, int(rows.sizes.argmin()))
+        raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
+    return rows
+
+
+def _samples_of_rows(rows: Any, name: str, flat_is_one_question: bool) -> Samples:
+    if isinstance(rows, list):
+        return _samples_of_lists(rows, name, flat_is_one_question)
+    if is_frame(rows):
+        return _samples_of_rows(sample_rows(rows, name), name, flat_is_one_question)
+    if not is_list_like(rows):
+        raise ValueError(f"{name} is {short(rows)}: give a list with the samples of each question.")
+    if isinstance(rows, np.ndarray):
+        return _samples_of_array(rows, name, flat_is_one_question)
+    return _samples_of_column(rows, name, flat_is_one_question)
+
+
+def _no_list(name: str, question: int, row: Any) -> ValueError:
+    return InputError(
+        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
+        "s.",
+    )
+
+
+# --- Counts -------------------------------------------------------------------------------
+
+
+def _samples_of_counts(counts, name: str) -> Samples:
+    samples, multiplicity, sizes = read_counts(counts, name)
+    if isinstance(samples, list):  # answers
+        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
+        return replace(rows, multiplicity=multiplicity)
+    return Samples(samples, sizes, name, multiplicity=multiplicity)
+
+
+# --- Arrays -------------------------------------------------------------------------------
+
+
+def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) -> Samples:
+    if array.ndim == 1 and flat_is_one_question:
+        array = array[None]
+    if array.ndim == 1 and len(array):
+        raise _no_list(name, 0, array[0].item())
+    if array.ndim > 2:
+        raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
+    values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
+    return Samples(values, np.full(len(array), array.shape[-1]), name)
+
+
+# --- Arrow columns ------------------------------------------------------------------------
+
+
+def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples:
+    """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
+    is_list = "list" in str(column.type).partition("<")[0]
+    if not is_list:
+        return read_samples(column.to_pylist(), name, flat_is_one_question)
+    if column.null_count:
+        question = next(i for i, row in enumerate(column) if not row.is_valid)
+        raise _no_list(name, question, None)
+    chunks = column.chunks
+    lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
+    sizes = np.concatenate([np.empty(0, np.int64), *lengths])
+    values = plain_types(chunked(chunk.flatten() for chunk in chunks))
+    if not is_numeric(values.type):
+        return Samples(values, sizes, name)
+    numbers, scored = numbers_and_scored(values)
+    return Samples(numbers, sizes, name, scored)
+
+
+# --- Lists --------------------------------------------------------------------------------
+
+
+def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Samples:
+    if flat_is_one_question:
+        if lists and not any(map(is_list_like, lists)):
+            lists = [lists]
+    elif (texts := _column_of_texts(lists)) is not None:
+        return Samples(texts, _lengths(lists), name)
+    for question, row in enumerate(lists):
+        if not is_list_like(row):
+            raise _no_list(name, question, row)
+    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
+        return Samples(np.concatenate(lists), _lengths(lists), name)
+    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
+    entries = _plain_entries(lists, name)
+    values, scored = _numbers(entries) or (entries, None)
+    return Samples(values, _lengths(lists), name, scored)
+
+
+def _plain_entries(lists: list[Any], name: str) -> list[Any]:
+    """Return the entries of all lists as values of Python."""
+    entries = list(itertools.chain.from_iterable(lists))
+    if {*map(type, entries)} <= PLAIN_TYPES:
+        return entries
+    check_depth(name, lists)
+    entries = [plain_entry(entry) for entry in entries]
+    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
+        with contextlib.suppress(UnicodeDecodeError):
+            return [x.decode() if type(x) is bytes else x for x in entries]
+    return entries
+
+
+def _lengths(lists: list[Any]) -> np.ndarray:
+    return np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return an array of entries, and where they are not None; None if no array holds them."""
+    types, scored = {*map(type, entries)}, None
+    if not types <= PLAIN_TYPES - {str}:
+        return None
+    if type(None) in types:
+        scored = np.array([entry is not None for entry in entries], dtype=bool)
+        entries = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(entries)
+    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
+        return None
+    return numbers, scored
+
+
+def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
+    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
+    if bool in types:
+        return not types & {int, float}
+    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
+        return True
+    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
+
+
+def _column_of_texts(lists: list[Any]) -> Any:
+    """Return the texts of lists as an Arrow column; None if there are other values.
+
+    Arrow takes bytes among texts for UTF-8.
+    """
+    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
+        return None
+    if type(lists[0][0]) is not str:
+        return None
+    import pyarrow as pa  # imported here, because it takes half as long as all of at_k
+
+    try:
+        array = pa.array(lists, pa.large_list(pa.large_string()))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    return pa.chunked_array([array.values])
+
+
+def _is_numeric_array(row: Any) -> bool:
+    is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
+    return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
+
+
+# --- Outcomes -----------------------------------------------------------------------------
+
+
+def number_of_samples(n: np.ndarray) -> int | str:
+    """Return the number of samples per question as keys show it, or "n" if it differs.
+
+    Args:
+        n: (M,) number of samples of each question.
+    """
+    return one_size(n) or "n"
+
+
+def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
+    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
+
+    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
+    scored.
+    """
+    return as_outcomes(read_samples(R, name, flat_is_one_question=True), labels)
+
+
+def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
+    """Return the outcomes that rows without references are, with the numbers of labels.
+
+    Raises:
+        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
+            has nothing but None, with its index.
+    """
+    values, scored = rows.values, rows.scored
+    if not rows.are_numbers:
+        values, scored = _numbers_of_labels(rows, labels or {})
+    outcomes = Samples(values, rows.sizes, rows.name, scored, rows.multiplicity)
+    outcomes.n  # noqa: B018, a ValueError if a question has none
+    return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
+
+
+def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
+    entries, index = _distinct_samples(rows.values)
+    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
+    for entry, number in enumerate(numbers):
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        if not (number is None or isinstance(number, float) or is_integer):
+            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
+    values = np.asarray([0 if number is None else number for number in numbers])[index]
+    return values, None if scored.all() else scored
+
+
+def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
+    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
+    if isinstance(values, list) or str(values.type) != "large_string":
+        entries = values if isinstance(values, list) else values.to_pylist()
+        return entries, np.arange(len(entries))
+    encoded = values.combine_chunks().dictionary_encode()
+    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
+
+
+def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    problem = ": an outcome is a number or a bool."
+    if labels:
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and rows.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
+        )
+    place = sample_place(rows.name, rows.sizes, sample)
+    return InputError(place, f" is {short(entry)}{problem}")
 
 
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
@@ -3928,7 +3538,7 @@ def stored(rows: Samples, references: Any = None) -> Samples:
     """Return rows with their values in an Arrow column, and with references.
 
     Args:
-        rows: as `read_rows` returns them.
+        rows: as `read_samples` returns them.
         references: one for each question, in any container; or None if there are none.
 
     Raises:
@@ -3937,12 +3547,7 @@ def stored(rows: Samples, references: Any = None) -> Samples:
     """
     values = rows.values
     if rows.are_numbers:
-        if rows.scored is not None and not rows.scored.any():
-            array = pa.nulls(len(values))
-        else:
-            missing = None if rows.scored is None else ~rows.scored
-            array = from_numpy(_as_doubles(values), missing)
-        values = pa.chunked_array([array])
+        values = _column_of_numbers(values, rows.scored)
     elif isinstance(values, list):
         check_types(rows)
         values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
@@ -3957,10 +3562,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         ValueError: if the number of references differs from the number of questions, or if a
             reference cannot be stored, with its index.
     """
-    if isinstance(references, (list, tuple)):
-        column = _column_of_entries([*references])
-    else:
-        column = _column_of_container(references)
+    column = _column_of_references(plain_container(references))
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -3970,35 +3572,32 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
 
 
-def _column_of_container(references: Any) -> pa.ChunkedArray:
-    references = as_arrow(shortest_decimals(references))
-    column, array = arrow_column(references), numeric_array(references)
-    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
-        column = plain_types(column)
-        if str(column.type) not in ("halffloat", "float"):
-            return column
-        numbers, present = numbers_and_scored(column)
-        missing = None if present is None else ~present
-        return pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
-    if array is not None and array.ndim == 1:
-        return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
-    entries = entries_of("references", references)
-    if column is not None:
-        entries = [None if entry is None else json.loads(entry) for entry in entries]
-    return _column_of_entries(entries)
+def _column_of_references(references: Any) -> pa.ChunkedArray:
+    if isinstance(references, np.ndarray) and references.ndim == 1:
+        return _column_of_numbers(references)
+    if not isinstance(references, pa.ChunkedArray):
+        is_list = isinstance(references, list)
+        entries = references if is_list else entries_of("references", references)
+        check_depth("references", entries)
+        return pa.chunked_array([_typed_array(entries, "references")])
+    column = plain_types(references)
+    is_short = str(column.type) in ("halffloat", "float")
+    return _column_of_numbers(*numbers_and_scored(column)) if is_short else column
 
 
-def _column_of_entries(references: list[Any]) -> pa.ChunkedArray:
-    check_depth("references", references)
-    return pa.chunked_array([_typed_array(references, "references")])
+def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:
+    """Return numbers as a column, floats of lower precision as their shortest decimals.
 
-
-def _as_doubles(numbers: np.ndarray) -> np.ndarray:
-    """Return floats of lower precision as the doubles of their shortest decimals."""
-    if numbers.dtype.kind != "f" or numbers.itemsize == 8:
-        return numbers
-    distinct, index = np.unique(numbers, return_inverse=True)
-    return np.array([shortest_decimal(number) for number in distinct])[index]
+    Args:
+        numbers: (S,).
+        present: (S,) False for numbers that stand for None, or None if all are present.
+    """
+    if present is not None and not present.any():
+        return pa.chunked_array([pa.nulls(len(numbers))])
+    if numbers.dtype.kind == "f" and numbers.itemsize < 8:
+        distinct, index = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(number)) for number in distinct])[index]
+    return pa.chunked_array([from_numpy(numbers, None if present is None else ~present)])
 
 
 # --- Values of Python ---------------------------------------------------------------------
@@ -4033,18 +3632,23 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         with suppress(UnicodeEncodeError):
             return pa.array(values, TEXTS)
     values = [plain_entry(value) for value in values]
+    array = _array_of_one_type(values)
+    return to_json(values, name, sizes) if array is None else array
+
+
+def _array_of_one_type(values: list[Any]) -> pa.Array | None:
+    """Return values as an array; None if they have several types, or if some are dicts."""
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
-    if len(kinds) <= 1 or lists_of_one_type:
-        try:
-            array = pa.array(values, TEXTS if kinds == {str} else None)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            array = None
-        # A struct has the keys of all dicts, with None where a dict lacks one.
-        if array is not None and "struct" not in str(array.type):
-            return array
-    return to_json(values, name, sizes)
+    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
+    if len(kinds) > 1 and not are_lists_of_one_type:
+        return None
+    try:
+        array = pa.array(values, TEXTS if kinds == {str} else None)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    # A struct would have the keys of all dicts, with None where a dict lacks one.
+    return None if "struct" in str(array.type) else array
 
 
 _PLAIN_TEXTS = {str, type(None)}
@@ -4172,29 +3776,26 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 """Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
 
-Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is at most r_l if all k are.
-With Q_l the probability of that,
+Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is above r_l if any of them is:
+with P_l the probability of that, and P_0 = 1,
 
-    E[max] = sum over l of r_l (Q_l - Q_(l-1)).
+    E[max] = sum over l of r_l (P_(l-1) - P_l).
 
-Choose k of the n observed samples, N_l of which are at most r_l. Then Q_l = fall(N_l, k) /
-fall(n, k), which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393). For new
-samples, let A_l be the probability of a reward of at most r_l. With a uniform Dirichlet prior
-(one pseudo-outcome of each category) and all observed and prior outcomes, a_l of t are at most
-r_l, and
+Choose k of the n observed samples, m of which are above r_l. Then P_l is pass@k of m correct
+samples, which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393).
 
-    E[A_l^k] = rise(a_l, k) / rise(t, k) = Q_l,
-    Cov[A_l^k, A_m^k] = Q_l (Q'_m - Q_m)  for l <= m,  Q'_m = rise(a_m + k, k) / rise(t + k, k).
+Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
+With a uniform Dirichlet prior (one pseudo-outcome of each category) and all observed and prior
+outcomes, let a_l of t be at most r_l. The share A_l of rewards that are at most r_l has
 
-Q'_m is Q_m after k more outcomes of at most r_m. The covariance follows because A_l is A_m times
-an independent share, so E[A_l^k A_m^k] = E[A_m^2k] E[A_l^k] / E[A_m^k]. The expected maximum is
-r_L less the sum of (r_(l+1) - r_l) A_l^k, so its variance is a sum of positive terms. For k = 1
-these are the moments of Bayes@N (Hariri et al. 2026, arXiv:2510.04265).
+    E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
+
+because A_l is A_m times an independent share. The mean reward is r_L less the sum of
+(r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
 """
 
 
 _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
-_REWARDS_AT_ONCE = 1 << 18  # to bound memory
 
 
 @dataclass(frozen=True)
@@ -4249,35 +3850,40 @@ class Rewards:
         return self.levels, np.diff(self.at_most, axis=1, prepend=0)
 
     def max_of(self, k: int) -> np.ndarray:
-        """(U,) the expected maximum of k of the samples, unbiased, for k <= n."""
+        """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
+
+        It has an error of about 1e-16 of the largest reward.
+        """
         if k == 1:
             return self._mean(self.at_most)
-        return np.concatenate(
-            [
-                _mean_max(self.levels, _share_below(self.at_most[rows], k))
-                for rows in _slices_of_rows(*self.at_most.shape)
-            ]
-        )
+        n = np.repeat(self.sizes, len(self.levels))
+        counts = BinaryCounts(n, n - self.at_most.ravel())
+        above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
+        above = above.reshape(self.at_most.shape)
+        share = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
+        return (self.levels * share).sum(axis=1)
 
-    def posterior_max(self, k: int, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) posterior mean and variance of the expected maximum of k new samples.
+    def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) posterior mean and variance of the reward of a new sample.
 
         Args:
             prior_outcomes: whether the prior outcomes count beside the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
-        if k == 1:
-            t = a[:, -1:]
-            mean, q, increase = self._mean(a), a / t, (t - a) / (t * (t + 1.0))
-        else:
-            below = _rising_quotient(a, k).to_double_double()
-            after = _rising_quotient(a + k, k).to_double_double()
-            mean, q = _mean_max(self.levels, below), below.hi
-            increase = np.maximum((after - below).hi, 0.0)
+        t = a[:, -1:]
+        return self._mean(a), self.variance_of_max(a / t, (t - a) / (t * (t + 1.0)))
+
+    def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
+        """(U,) the variance of the maximum of new samples, a sum of positive terms.
+
+        Args:
+            q: (U, L) probability that the maximum is at most each level.
+            increase: (U, L) covariances of the levels l <= m are q_l increase_m.
+        """
         gaps = np.diff(self.levels, append=self.levels[-1:])
         terms = gaps * q
         preceding = np.cumsum(terms, axis=1) - terms
-        return mean, (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
+        return (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """(U,) the average of the samples, and its variance.
@@ -4287,7 +3893,7 @@ class Rewards:
         Bayes@N paper).
         """
         t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
-        return self.max_of(1), (t / n) ** 2 * self.posterior_max(1, prior_outcomes=False)[1]
+        return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
 
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
         """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
@@ -4304,11 +3910,8 @@ class Rewards:
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """(U,) the mean reward of (U, L) cumulative counts."""
-        sums = [
-            _sum_of_levels(self.levels, np.diff(at_most[rows], axis=1, prepend=0))
-            for rows in _slices_of_rows(*at_most.shape)
-        ]
-        return np.concatenate(sums) / at_most[:, -1]
+        samples = np.diff(at_most, axis=1, prepend=0)
+        return (self.levels * samples).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
@@ -4355,57 +3958,15 @@ class RankedRewards(Rewards):
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
         order = np.argsort(sizes, kind="stable")
-        # The probabilities are those of ranks: the same for all questions with n samples.
+        # The chances are those of ranks: the same for all questions with n samples.
         for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
             n = int(sizes[questions[0]])
-            rank = np.arange(1, n + 1)
-            below = _share_below(rank[None], k)
-            for rows in _slices_of_rows(len(questions), n):
-                levels = self.levels[start[questions[rows], None] + rank - 1]
-                result[questions[rows]] = (
-                    _sum_of_levels(levels, np.ones(n)) / n if k == 1 else _mean_max(levels, below)
-                )
+            levels = self.levels[start[questions, None] + np.arange(n)]
+            if k == 1:
+                result[questions] = levels.mean(axis=1)
+            else:
+                result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
         return result
-
-
-def _slices_of_rows(rows: int, columns: int) -> Iterator[slice]:
-    step = max(1, _REWARDS_AT_ONCE // columns)
-    return (slice(start, start + step) for start in range(0, rows, step))
-
-
-def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-    """(U,) the sum of (U, L) levels with (U, L) multiplicities."""
-    return DoubleDouble.exact_product(multiplicity.astype(float), levels).sum().hi
-
-
-def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
-    """(U, L) the share of the subsets of k samples that are at most each level."""
-    if at_most.max() > max(LARGE_TABLE, at_most.size * k):
-        falling = factorial_power(at_most, k, -1).where(at_most >= k)
-        return (falling * falling[:, -1:].inverse()).to_double_double()
-    factorial, inverse = rising_factorials(Fraction(1), at_most.max())
-    n, rest = at_most[:, -1:], at_most - k
-    possible = rest >= 0
-    ways = (factorial[at_most] * inverse[np.where(possible, rest, 0)]).where(possible)
-    return (ways * (factorial[n - k] * inverse[n])).to_double_double()
-
-
-def _mean_max(levels: np.ndarray, below: DoubleDouble) -> np.ndarray:
-    """(U,) the mean maximum, from the probabilities (U, L) that it is at most each level."""
-    previous = DoubleDouble.concatenate(
-        [DoubleDouble.from_doubles(np.zeros_like(below.hi[:, :1])), below[:, :-1]]
-    )
-    return (DoubleDouble.from_doubles(levels) * (below - previous)).sum().hi
-
-
-def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
-    """rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
-    if a.max() > max(LARGE_TABLE, a.size * k):
-        rising = factorial_power(a, k, 1)
-        return rising * rising[:, -1:].inverse()
-    factorial, inverse = rising_factorials(Fraction(1), a.max() + k)
-    t = a[:, -1:]
-    return factorial[a + k - 1] * inverse[a - 1] * (factorial[t - 1] * inverse[t + k - 1])
 
 
 # --- From outcomes ------------------------------------------------------------------------
@@ -4557,19 +4118,15 @@ def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
-def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
-    """Posterior means and variances of Max@k, one key for each k."""
-    return _as_moments(rewards, {key: rewards.posterior_max(k) for key, k in ks.items()})
-
-
 def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
     """Means and variances of Bayes@N and avg@N, under these keys."""
-    return _as_moments(rewards, {bayes: rewards.posterior_max(1), avg: rewards.average()})
+    return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
 
 
-def _as_moments(
+def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
+    """Means and variances of independent scores, (U,) each, by their keys."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
@@ -4710,102 +4267,6 @@ def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.
     return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
 
 
-# --- The function -----------------------------------------------------------------------
-
-
-def score_agg(
-    scores: Iterable[Any],
-    temperature: float = 0.5,
-    penalty: float = 0.1,
-    eps_for_neg_p: float = 1e-9,
-    compat: str | None = None,
-) -> float:
-    """Return the score of graded verdicts, from 0 to 1: M_p * max(0, 1 - penalty * zeros).
-
-    Here, zeros is the number of verdicts of 0. For p <= 0, eps_for_neg_p replaces smaller verdicts,
-    but the mean is at most the arithmetic mean of the verdicts. For 0 < p < 1, nothing is replaced,
-    and the mean is at least that for p = 0. Thus the score never decreases as the temperature
-    rises, and it is 0 if all verdicts are 0.
-
-    Args:
-        scores: the verdicts of one item: numbers from 0 to 1, or labels of `VERDICTS`. None is
-            not scored. For a list of such lists, the result is the mean of their scores.
-        temperature: from 0.1 (strict) to 1.0 (lenient). The exponent p is interpolated linearly
-            in the table 0.1 -> -8, 0.3 -> -2.5, 0.5 -> 1, 0.7 -> 4.6, 1.0 -> 12.25.
-        penalty: share of the score that each verdict of 0 costs.
-        eps_for_neg_p: replaces smaller verdicts if p <= 0, see above.
-        compat: "0.3", "0.7" or "0.8" reproduces the score of eval-ai-library 0.3.3, 0.7.10 or
-            0.8.2 to the digit. These releases interpolate p on one line from -8 to 12.25, clip the
-            temperature to the range from 0.1 to 1.0, and round to 4 decimals. Releases 0.7 and 0.8
-            have a penalty of their own and ignore `penalty`.
-
-    Returns:
-        A float from 0 to 1. With `compat`, it is rounded as in the release.
-
-    Raises:
-        ValueError: if a verdict or a parameter is invalid. An empty list is invalid with `compat`,
-            too, although the releases give it the score 0.
-
-    Examples:
-        >>> verdicts = ["fully", "mostly", "partial", "minor"]
-        >>> [round(score_agg(verdicts, temperature=t), 3) for t in (0.1, 0.3, 0.5, 0.7, 1.0)]
-        [0.357, 0.48, 0.725, 0.842, 0.912]
-        >>> round(score_agg([1.0, 0.9, 0.7, 0.0]), 3)  # the mean 0.65, reduced by a tenth
-        0.585
-        >>> score_agg([verdicts, ["mostly", "none"]], temperature=0.7, compat="0.8")
-        0.7734
-
-    References:
-        Meshkov (2026). Adaptive Rigor in AI System Evaluation using Temperature-Controlled
-            Verdict Aggregation via Generalized Power Mean. arXiv:2604.08595
-    """
-    verdicts = require_weights(read_outcomes(scores, "scores", VERDICTS))
-    penalty, eps = check_penalty(penalty), check_eps(eps_for_neg_p)
-    if compat is None:
-        return float(item_scores(verdicts, exponent(temperature), penalty, eps).mean())
-    release = check_name("compat", compat, ("0.3", "0.7", "0.8"))
-    most = sys.float_info.max
-    temperature = check_number("temperature", temperature, "give a finite number", -most, most)
-    items = np.split(verdicts.scored_values.astype(float), np.cumsum(verdicts.n)[:-1])
-    rounded = [_release_score(x.tolist(), temperature, penalty, eps, release) for x in items]
-    return _sum_in_order(rounded) / len(rounded)
-
-
-def _sum_in_order(values: Iterable[float]) -> float:
-    """Return the sum of floats, rounded after each, as `sum` does up to Python 3.11."""
-    return reduce(operator.add, values, 0.0)
-
-
-def _release_score(
-    x: list[float], temperature: float, penalty: float, eps: float, release: str
-) -> float:
-    """Return the score of one item as a release of eval-ai-library computes it.
-
-    The operations are those of Python floats, in the order of the release: the last bit of the
-    result decides how a tie is rounded.
-    """
-    n, zeros = len(x), x.count(0.0)
-    position = (min(max(temperature, 0.1), 1.0) - 0.1) / (1.0 - 0.1)
-    p = -8.0 + position * (12.25 - -8.0)
-    try:
-        if abs(p) < 1e-12:
-            mean = math.exp(_sum_in_order(math.log(weight or eps) for weight in x) / n)
-        else:
-            powers = [(weight or eps if p < 0 else weight) ** p for weight in x]
-            mean = (_sum_in_order(powers) / n) ** (1.0 / p)
-        if release == "0.3":
-            factor = max(0.0, 1 - penalty * zeros)
-        else:
-            full = min(1.0, (n - 1) / 4.0) if release == "0.8" else 1.0
-            factor = (1.0 - zeros / n) ** ((1.5 - temperature) * full)
-    except ArithmeticError as error:  # for parameters that the releases do not support
-        raise ValueError(
-            f"Release {release} has no score for the verdicts {short(x)} at temperature "
-            f"{temperature} and eps_for_neg_p {eps}: it fails with {error!r}."
-        ) from error
-    return round(mean * factor, 4)
-
-
 # --- shared/at_k/core/votes.py --------------------------------------------------------------------
 
 """vote@k: the probability that the most frequent answer of k samples is correct.
@@ -4934,14 +4395,7 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
     correct, incorrect, unanswered = counts
-    samples = np.array(incorrect + correct)
-    nodes = [
-        (t, node, weight)
-        for t in range(1, min(k // 2, max(correct)) + 1)
-        # With at most t votes for each answer, k samples must be available.
-        if np.minimum(samples, t).sum() + unanswered >= k
-        for node, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
-    ]
+    nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
@@ -4983,6 +4437,18 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
     wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
     return float((weight[:, 0] * wins).sum())
+
+
+def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
+    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight."""
+    samples = np.array(counts.incorrect + counts.correct)
+    return [
+        (t, y, weight)
+        for t in range(1, min(k // 2, max(counts.correct)) + 1)
+        # With at most t votes for each answer, k samples must be available.
+        if np.minimum(samples, t).sum() + counts.unanswered >= k
+        for y, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
+    ]
 
 
 def _number_of_nodes(k: int, t: int) -> int:
@@ -5175,29 +4641,25 @@ def unite(batches: Sequence[Any]) -> Batch:
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
-    if types <= {TEXTS}:
-        common = TEXTS if types else pa.null()
-    elif len(types) == 1:
-        (common,) = types
-    elif name == "predictions" and all(map(is_number, types)) and not _lose_values(columns):
-        common = pa.float64()
-    else:
-        common = JSON
-        columns = [_as_json(column, name) for column in columns]
-    columns = [x if x.type == common else x.cast(common, safe=False) for x in columns]
+    if len(types) > 1:
+        doubles = _as_doubles_or_none(columns) if name == "predictions" else None
+        columns = doubles or [_as_json(column, name) for column in columns]
+        types = {pa.float64() if doubles else JSON}
+    (common,) = types or {pa.null()}
+    columns = [column if column.type == common else column.cast(common) for column in columns]
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
 
 
-def _lose_values(columns: list[pa.ChunkedArray]) -> bool:
-    """Whether numbers would change as doubles: True would be 1, and large integers are rounded."""
+def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
+    """Return numbers as doubles; None if that would change one, as True is not 1."""
     for column in columns:
-        if pa.types.is_boolean(column.type):
-            return True
-        if pa.types.is_integer(column.type):
-            bounds = pc.min_max(column)
-            if any(abs(bound.as_py() or 0) > 2**53 for bound in bounds.values()):
-                return True
-    return False
+        is_bool = pa.types.is_boolean(column.type)
+        if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
+            return None
+    try:
+        return [column.cast(pa.float64()) for column in columns]
+    except pa.ArrowInvalid:  # an integer that no double holds
+        return None
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -5467,6 +4929,22 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
 # --- Options ------------------------------------------------------------------------------
 
 
+class Weighting(NamedTuple):
+    """How questions are averaged.
+
+    Attributes:
+        values: (M,) the weight of each question, or None if all are equal.
+        words: what differs from a mean over questions, such as "averaged over 3 groups", or "".
+    """
+
+    values: np.ndarray | None = None
+    words: str = ""
+
+
+OVER_QUESTIONS = Weighting()
+"""The mean over questions with equal weights."""
+
+
 @dataclass(frozen=True)
 class IntervalOptions:
     """How intervals are computed. The values have been checked.
@@ -5476,6 +4954,7 @@ class IntervalOptions:
         method: the name of the method; "auto" if it depends on the numbers of samples.
         is_named: whether the results name the method of each interval.
         clusters: (M,) cluster of each question, or None if each is its own.
+        weighting: how questions are averaged.
         prior: Beta prior of the success rates, for the posterior.
         bounds: of the score.
         band: whether to add the simultaneous band of each score over k.
@@ -5486,10 +4965,16 @@ class IntervalOptions:
     method: str = "auto"
     is_named: bool = True
     clusters: np.ndarray | None = None
+    weighting: Weighting = OVER_QUESTIONS
     prior: tuple[float, float] = (1.0, 1.0)
     bounds: tuple[float, float] = (-math.inf, math.inf)
     band: bool = False
     anytime: bool = False
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """(M,) the weight of each question in means, or None if all are equal."""
+        return self.weighting.values
 
     @property
     def allow_above_n(self) -> bool:
@@ -5510,6 +4995,7 @@ def interval_options(
     has_prior_outcomes: bool = False,
     bounds: tuple[float, float] | None = None,
     band: bool = False,
+    weighting: Weighting = OVER_QUESTIONS,
     anytime: bool = False,
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
@@ -5519,6 +5005,7 @@ def interval_options(
         known: the names that `interval` can have.
         default: what `interval` is if it is None.
         has_prior_outcomes: whether there are prior outcomes.
+        weighting: see `question_weighting`.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -5538,7 +5025,7 @@ def interval_options(
         method = method_of_auto(prior_name is not None, clusters is not None)
     if prior_name is not None:
         _check_prior_is_used(prior_name, requested, clusters)
-    cluster_index = check_clusters(clusters, method, confidence, questions)
+    cluster_index = check_clusters(clusters, method, confidence, questions, weighting.values)
     if confidence is not None:
         confidence = check_confidence(confidence)
     if check_flag("band", band) and confidence is None:
@@ -5546,7 +5033,15 @@ def interval_options(
     if check_flag("anytime", anytime):
         _check_looks(confidence, method, band)
     return IntervalOptions(
-        confidence, method, requested == "auto", cluster_index, prior, limits, band, anytime
+        confidence,
+        method,
+        requested == "auto",
+        cluster_index,
+        weighting,
+        prior,
+        limits,
+        band,
+        anytime,
     )
 
 
@@ -5575,8 +5070,74 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
         )
 
 
+def question_weighting(
+    average: Any, question_weights: Any, groups: Any, questions: int
+) -> Weighting:
+    """Return how questions are averaged.
+
+    Args:
+        average: "questions", or "groups" for the mean of the scores of the groups.
+        question_weights: (M,) numbers, not negative, or None.
+        groups: a label for each question, or None.
+        questions: M.
+
+    Raises:
+        ValueError: if a parameter is invalid, or if all weights of a group are 0.
+    """
+    check_name("average", average, ("questions", "groups"))
+    weights, words = np.ones(questions), ""
+    if question_weights is not None:
+        given = entries_of("question_weights", question_weights)
+        if len(given) != questions:
+            raise ValueError(
+                f"question_weights has {len(given)} entries for {questions} questions: give one "
+                f"weight for each."
+            )
+        wanted = "a weight is 0, or a number from 1e-50 to 1e50"
+        for question, weight in enumerate(given):
+            number = check_number(f"question_weights[{question}]", weight, wanted, 0, 1e50)
+            if 0 < number < 1e-50:
+                raise ValueError(f"question_weights[{question}] is {weight}: {wanted}.")
+            weights[question] = number
+        words = "averaged with weights"
+        if not weights.any():
+            raise ValueError("question_weights are all 0: give a weight above 0.")
+    if groups is not None:
+        names, index = label_index(groups, questions, "groups")
+        sums = np.bincount(index, weights)
+        if not sums.all():
+            raise ValueError(
+                f"question_weights are 0 for all questions of group {names[int(sums.argmin())]!r}: "
+                f"give one of them a weight above 0, or leave the group out."
+            )
+        if average == "groups":
+            weights = weights / sums[index]
+            within = ", with weights in each" if words else ""
+            words = f"averaged over {len(names)} groups{within}"
+    elif average == "groups":
+        raise ValueError(
+            "average='groups' is the mean of the scores of groups: give a label of its group for "
+            "each question as groups (in the shell, their column as --groups)."
+        )
+    return Weighting(None if (weights == weights[0]).all() else weights, words)
+
+
+def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
+    """Raise a ValueError if one of the scores has no average over groups by weights."""
+    for key, score in scores.items():
+        if average == "groups" and score.pooled and len(score.terms) > 1:
+            raise ValueError(
+                f"{key} is a product of two means over all questions, so average='groups' does not "
+                f"apply: leave it out, or give groups without average."
+            )
+
+
 def check_clusters(
-    clusters, interval: str, confidence: float | None, questions: int
+    clusters,
+    interval: str,
+    confidence: float | None,
+    questions: int,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray | None:
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
@@ -5596,7 +5157,7 @@ def check_clusters(
             f"clusters are used by interval='questions' only, and interval is {interval!r}."
         )
     names, index = label_index(clusters, questions, "clusters")
-    effective = effective_clusters(index, questions)
+    effective = effective_clusters(index, questions, weights)
     if effective < len(names) / 2:
         warnings.warn(
             f"The {len(names)} clusters differ in size, so they count as {effective:.1f} of equal "
@@ -5615,8 +5176,14 @@ def pass_limits(
     """Return scores of the pass@k family, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    together = pass_scores(counts, with_neighbors(scores, int(counts.n.min()))).with_products()
-    method = QuestionIntervals(together, UNIT_RANGE, options.clusters)
+    least = int(counts.n.min())
+    wanted = with_neighbors(scores, least)
+    together = pass_scores(counts, wanted).with_products()
+    size = np.array([least])
+    all_correct = pass_scores(BinaryCounts(size, size), wanted).with_products().columns[0]
+    # Rounding must not move limits of scores up to 1.
+    most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
+    method = QuestionIntervals(together, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 
@@ -5628,7 +5195,35 @@ def max_limits(
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
     least, most = np.clip(rewards.ranges, *options.bounds).T
-    return points, QuestionIntervals(points, (least[:, None], most[:, None]), options.clusters)
+    ranges = least[:, None], most[:, None]
+    return points, QuestionIntervals(points, ranges, options.clusters, weights=options.weights)
+
+
+def limits_for_questions(
+    points: Scores,
+    name: str,
+    options: IntervalOptions,
+    score_range: tuple[float, float] = UNIT_RANGE,
+) -> IntervalMethod:
+    """Return the method of limits of scores that have those for other questions only.
+
+    Args:
+        points: the scores of the questions.
+        name: of the scores, for the message.
+        options: of the limits.
+        score_range: the smallest and the largest possible score.
+
+    Raises:
+        ValueError: if another method is requested.
+    """
+    if options.method not in ("questions", "auto"):
+        raise ValueError(
+            f"{name} has limits for other questions only: give interval='questions', without a "
+            f"prior, or leave {name} out of include."
+        )
+    return QuestionIntervals(
+        points, score_range, options.clusters, options.is_named, weights=options.weights
+    )
 
 
 # --- shared/at_k/core/checking.py -----------------------------------------------------------------
@@ -5723,38 +5318,42 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
-        checker, num_proc, executor, timeout = (
-            self.checker,
-            self.num_proc,
-            self.executor,
-            self.timeout,
-        )
-        if isinstance(checker, str):
-            check_name("check_correct_fn", checker, CHECKERS)
-        elif not callable(checker) and self._of_package is None:
+        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
+            return
+        self._check_checker()
+        self._check_options()
+        if self._package_checker is not None:
+            self._package_checker.validate(self)
+        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
+            PACKAGE.rooms.check_workers(self)
+
+    def _check_checker(self) -> None:
+        if isinstance(self.checker, str):
+            check_name("check_correct_fn", self.checker, CHECKERS)
+        elif not callable(self.checker) and self._package_checker is None:
             raise TypeError(
-                f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
-                f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
+                f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
+                f"function of a prediction and a reference, or one of the names "
+                f"{', '.join(CHECKERS)}."
             )
-        if num_proc is not None:
+
+    def _check_options(self) -> None:
+        executor, timeout = self.executor, self.timeout
+        if self.num_proc is not None:
             if executor is not None:
                 raise ValueError("num_proc and executor exclude each other: give one of them.")
-            check_count("num_proc", num_proc, "give a number of processes")
+            check_count("num_proc", self.num_proc, "give a number of processes")
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
-        if timeout is not None:
-            if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
-                raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
-            if executor is not None:
-                raise ValueError(
-                    "timeout cannot end the calls of an executor: give num_proc instead of the "
-                    "executor, or limit the time in check_correct_fn."
-                )
-        self.batch_size  # noqa: B018
-        if self._of_package is not None:
-            self._of_package.validate(self)
-        elif self.is_async or self.batch_size or timeout or (num_proc or 1) > 1:
-            PACKAGE.rooms.check_workers(self)
+        if timeout is None:
+            return
+        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
+            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        if executor is not None:
+            raise ValueError(
+                "timeout cannot end the calls of an executor: give num_proc instead of the "
+                "executor, or limit the time in check_correct_fn."
+            )
 
     @property
     def matches_exactly(self) -> bool:
@@ -5762,8 +5361,8 @@ class Checking:
         return isinstance(self.checker, str) and self.checker == "exact_match"
 
     @cached_property
-    def _of_package(self) -> Any:
-        """What checks all samples in its own way, or None."""
+    def _package_checker(self) -> Any:
+        """The checker of the package, which checks all samples in its own way; or None."""
         checker = self.checker
         has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
         if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
@@ -5805,8 +5404,8 @@ class Checking:
                 _warn_of_responses(rows, outcomes)
             return Checked(outcomes, rows.values)
         cache = cache or CheckCache()
-        if self._of_package is not None:
-            return self._of_package.check_samples(rows, self, cache)
+        if self._package_checker is not None:
+            return self._package_checker.check_samples(rows, self, cache)
         pairs = DistinctPairs.of(rows)
         results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
         return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
@@ -5847,17 +5446,13 @@ class Checking:
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
-        first = 0  # all pairs before it have results
+        first = 0  # the first pair without a result
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
-                    checked = missing[start : start + len(batch)]
-                    for pair, result in zip(checked, batch, strict=True):
+                    for pair, result in zip(missing[start:], batch, strict=False):
                         results[pair] = result
-                    while first < len(results) and (known := results[first]) is not None:
-                        if known[1] is not None:
-                            self._raise_problem(pairs.call(first), known[1])
-                        first += 1
+                    first = self._raise_first_problem(pairs, results, first)
         except BrokenExecutor as error:
             raise InputError(
                 "A worker died. The first missing result is that of ",
@@ -5867,6 +5462,21 @@ class Checking:
         if None in results:
             known_results = len(results) - results.count(None)
             raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
+
+    def _raise_first_problem(
+        self, pairs: DistinctPairs, results: list[PairResult | None], first: int
+    ) -> int:
+        """Raise the error of the first pair with a problem, if all before it have results.
+
+        Returns the first pair without a result. All before `first` have one.
+        """
+        for pair in range(first, len(results)):
+            result = results[pair]
+            if result is None:
+                return pair
+            if result[1] is not None:
+                self._raise_problem(pairs.call(pair), result[1])
+        return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
         """Yield the results of batches of pairs, checked in this thread or in the executor."""
@@ -6092,35 +5702,41 @@ def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
 
 def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
     """Warn if texts are compared with answers that they contain, or if none equals its answer."""
-    first = slice(_COMPARED)
-    correct, multiplicity = outcomes.values[first], np.ones(_COMPARED, dtype=int)
-    if rows.multiplicity is not None:
-        multiplicity = rows.multiplicity
-    multiplicity = multiplicity[: len(correct)]
     if outcomes.values.any():
-        texts, references = to_python(rows.values[first]), to_python(rows.references[first])
-        question = np.repeat(np.arange(len(references)), rows.sizes[first])
-        containing = [
-            sample
-            for sample in np.flatnonzero(~correct)
-            if _contains(texts[sample], references[question[sample]])
-        ]
-        contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
-        if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+        problem = _contained_references(rows, outcomes)
+        if problem is None:
             return
-        problem = (
-            f"{contain} of the first {multiplicity.sum()} samples contain their reference but do "
-            f"not equal it"
-        )
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
     remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(rows.references[first]))):
+    if all(map(_is_choice, to_python(rows.references[:_COMPARED]))):
         remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
         stacklevel=3,
+    )
+
+
+def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
+    """Return how many texts contain their reference; None if that would hardly raise the score."""
+    correct = outcomes.values[:_COMPARED]
+    multiplicity = np.ones(len(correct), dtype=int)
+    if rows.multiplicity is not None:
+        multiplicity = rows.multiplicity[: len(correct)]
+    texts, references = to_python(rows.values[:_COMPARED]), to_python(rows.references[:_COMPARED])
+    question = np.repeat(np.arange(len(references)), rows.sizes[:_COMPARED])
+    containing = [
+        sample
+        for sample in np.flatnonzero(~correct)
+        if _contains(texts[sample], references[question[sample]])
+    ]
+    contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
+    if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+        return None
+    return (
+        f"{contain} of the first {multiplicity.sum()} samples contain their reference but do not "
+        f"equal it"
     )
 
 
@@ -6183,6 +5799,9 @@ class Report:
             self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
+        if options.weights is not None:
+            counted = options.weights > 0
+            self._questions_of = [group[counted[group]] for group in self._questions_of]
         self._return_per_question = check_flag("return_per_question", return_per_question)
         if self._safe and self._return_per_question:
             warnings.warn(
@@ -6218,7 +5837,7 @@ class Report:
                 for score, values in scores.per_question().items()
                 if score in known
             }
-        return as_dict(estimates, self._safe, others)
+        return as_dict(estimates, self._safe, others, self._options.weighting.words)
 
     def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
@@ -6233,40 +5852,36 @@ class Report:
         Raises:
             ValueError: if no score of all questions is left.
         """
-        options, estimates = self._options, []
+        options = self._options
         if options.anytime and method is not None:
             other = None if options.method == "auto" else options.method == "questions"
             method = AnytimeIntervals(method, self._n, other)
+        estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
+        has_intervals = method is not None and self._options.confidence is not None
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified: Collection[ScoreId] = ()
-            if method is not None and options.confidence is not None:
+            if method is not None and has_intervals:
                 unidentified = method.unidentified(questions)
-            for score, mean in scores.over(questions).items():
+            for score, mean in scores.over(questions, self._options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
-                interval, band = interval_of.get(score), band_of.get(score)
+                interval = interval_of.get(score)
                 if interval is not None:
                     interval = self._shown(interval, mean)
-                elif options.is_named and method is not None and options.confidence is not None:
+                elif has_intervals and self._options.is_named:
                     # Every other method gives an interval for each score.
-                    reason = f"none: {score} has no posterior"
-                    interval = Interval(None, None, None, None, reason)
-                limits = None if band is None else (band.lo, band.hi)
+                    interval = Interval(None, None, None, None, f"none: {score} has no posterior")
+                band = (band_of[score].lo, band_of[score].hi) if score in band_of else None
                 estimates.append(
-                    Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
+                    Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
                 )
-        for group, names in left_out.items():
-            scope = "" if group is None else f" of group {group!r}"
-            problem = f"Each question{scope} has one sample, which does not identify"
-            if not estimates:
-                raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
-            warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=2)
+        _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
     def _shown(self, interval: Interval, score: float) -> Interval:
@@ -6305,6 +5920,16 @@ class Report:
                 band |= {score: wider[score] for score in curve}
             bands.append(band)
         return bands
+
+
+def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
+    """Warn of scores that are left out, by group; a ValueError if there are no others."""
+    for group, names in left_out.items():
+        scope = "" if group is None else f" of group {group!r}"
+        problem = f"Each question{scope} has one sample, which does not identify"
+        if not has_others:
+            raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
+        warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
 
 
 def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
@@ -6399,7 +6024,7 @@ class Computation:
             `compute`, as one that has a number for each sample does.
     """
 
-    results: Callable[..., dict[str, Any]]
+    results: Callable[..., Result]
     validate: Callable[[Samples], Samples | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
@@ -6432,7 +6057,7 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_samples(predictions if references is None else shortest_decimals(predictions))
+        rows = read_samples(predictions)
         if references is not None:
             if rows.multiplicity is not None and rows.are_numbers:
                 raise ValueError(
@@ -6569,9 +6194,16 @@ class Consensus:
             values[ScoreId("accuracy (n runs average)", self.n)] = mean_shares(self.shares)
         for shown, k in self.ks.items() if self.votes is not None else ():
             values[ScoreId("vote@k", shown)] = vote_at_k(self.votes or [], self.sizes(k))
-        for shown, k in self.ks.items() if self.weighted is not None else ():
-            values[ScoreId("weighted_vote@k", shown)] = self.weighted.at(self.sizes(k))
-        return values
+        return values | self.weighted_scores()
+
+    def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
+        """Return the (M,) values of weighted_vote@k for each k, if votes have weights."""
+        if self.weighted is None:
+            return {}
+        return {
+            ScoreId("weighted_vote@k", shown): self.weighted.at(self.sizes(k))
+            for shown, k in self.ks.items()
+        }
 
 
 # --- Single scores ----------------------------------------------------------------------
@@ -6859,9 +6491,11 @@ def gpassk_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     budget: int | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     included = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
@@ -6881,6 +6515,7 @@ def gpassk_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
     has_errors = checker_rates is not None or labels is not None
@@ -6902,6 +6537,7 @@ def gpassk_results(
         return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(included, ks, score_options)
+    check_average(average, scores)
 
     checked = questions.check(checking)
     counts = checked.outcomes
@@ -6969,9 +6605,11 @@ def bayes_at_n_results(
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     names = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
@@ -6982,7 +6620,13 @@ def bayes_at_n_results(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
     options = interval_options(
-        len(questions), confidence, interval, clusters, bounds=bounds, anytime=anytime
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        bounds=bounds,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = Report(questions.n, groups, options, return_per_question, keys, with_mu=False)
@@ -7010,13 +6654,13 @@ def bayes_at_n_results(
         limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
             check_clusters(clusters, "posterior", confidence, len(questions))
-            method = PosteriorIntervals(moments, limits, name=None)
+            method = PosteriorIntervals(moments, limits, None, options.weights)
         elif options.method == "posterior":
-            method = PosteriorIntervals(moments, limits)
+            method = PosteriorIntervals(moments, limits, weights=options.weights)
     if method is None and confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is not None:
-        return report.of(*errors.rate_limits(checked, points, method))
+        return report.of(*errors.rate_limits(checked, points, method, options))
     return report.of(points, method)
 
 
@@ -7055,9 +6699,11 @@ def max_at_k_results(
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
@@ -7079,6 +6725,7 @@ def max_at_k_results(
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
     report = Report(questions.n, groups, options, return_per_question, keys)
@@ -7103,16 +6750,24 @@ def max_at_k_results(
             parts.append((max_scores(rewards, of_max), None))
         else:
             parts.append(max_limits(rewards, of_max, options))
+    others: list[tuple[str, Scores, tuple[float, float]]] = []
     if "TailPass@k" in include:
-        parts.append(PACKAGE.rooms.tails(rewards, ks, taus, options))
+        others.append(("TailPass@k", PACKAGE.rooms.tails(rewards, ks, taus), UNIT_RANGE))
     if picked_by is not None:
         values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
-        parts.append(PACKAGE.rooms.picked(outcomes, values, picked_by, ks, options))
+        scored = values[outcomes.is_scored]
+        low, high = np.clip((scored.min(), scored.max()), *options.bounds).tolist()
+        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, ks)
+        others.append(("picked@k", picked, (low, high)))
+    for name, scores, score_range in others:
+        has_limits = confidence is not None
+        limits = limits_for_questions(scores, name, options, score_range) if has_limits else None
+        parts.append((scores, limits))
     points, method = parts[0]
-    for others, of_others in parts[1:]:
-        points = join_scores(points, others)
-        if method is not None and of_others is not None:
-            method = PACKAGE.rooms.joined(method, of_others, others.keys)
+    for scores, limits in parts[1:]:
+        points = join_scores(points, scores)
+        if method is not None and limits is not None:
+            method = PACKAGE.rooms.joined(method, limits, scores.keys)
     return report.of(points, method)
 
 
@@ -7154,9 +6809,11 @@ def cons_at_k_results(
     beta0: float = 1.0,
     band: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     names = _SCORES_OF_CONSENSUS
@@ -7171,6 +6828,7 @@ def cons_at_k_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
     report = Report(questions.n, groups, options, return_per_question, keys)
@@ -7191,7 +6849,8 @@ def cons_at_k_results(
     if confidence is None:
         return report.of(points)
     if options.method == "questions":
-        return report.of(points, QuestionIntervals(points, UNIT_RANGE, options.clusters))
+        method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
+        return report.of(points, method)
     return report.of(points, PACKAGE.rooms.consensus_limits(consensus, options))
 
 
@@ -7228,9 +6887,11 @@ def score_agg_results(
     clusters: list[str] | None = None,
     anytime: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_weights(weights)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
@@ -7241,6 +6902,7 @@ def score_agg_results(
         interval,
         clusters,
         known=("questions", "auto"),
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
     report = Report(questions.n, groups, options, return_per_question, keys)
@@ -7250,7 +6912,9 @@ def score_agg_results(
     score = ScoreId("score_agg")
     points = Scores(one_column_each([score]), np.arange(len(values)), values[:, None])
     # "auto" gives a single question the whole range, and "questions" refuses it.
-    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, allow_one=options.is_named)
+    method = QuestionIntervals(
+        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
+    )
     return report.of(points, method)
 
 

@@ -102,6 +102,10 @@ Args:
         together with the given confidence. Requires a confidence.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
+    average: "questions" (the default), for the mean over all questions; or "groups", for the mean
+        of the scores of the groups, whatever their sizes (macro average). Needs groups.
+    question_weights: a weight for each question in all means over questions, not negative. Default:
+        equal weights.
     return_per_question: whether to add per_question, which has for each key the list of the scores
         of the questions.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every

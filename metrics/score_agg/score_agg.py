@@ -81,6 +81,10 @@ Args:
         may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.8 times
         as wide. Requires a confidence, and no posterior.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
+    average: "questions" (the default), for the mean over all questions; or "groups", for the mean
+        of the scores of the groups, whatever their sizes (macro average). Needs groups.
+    question_weights: a weight for each question in all means over questions, not negative. Default:
+        equal weights.
     return_per_question: whether to add per_question, with the list of the scores of the items.
     keys: "exact" (the default); or "safe", for names of letters, digits and underscores that every
         logger takes, such as score_agg_lo, and for numbers only: without <key>_interval and

@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .core.package import PACKAGE
-from .core.score_agg import score_agg
 from .functions import Counts
 from .functions.advantages import advantages
 from .functions.pass_family import (
@@ -46,6 +45,7 @@ from .functions.spectra import (
     threshold_spectrum_at_k_ci,
 )
 from .functions.tailpass import tailpass, tailpass_empirical
+from .functions.verdicts import score_agg
 from .loading import load
 from .readers.run import read
 from .rooms import PackageRooms

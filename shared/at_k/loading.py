@@ -75,6 +75,8 @@ class ComputeOptions(TypedDict, total=False):
     labels: Iterable[Any] | Mapping[str, int] | None
     budget: int | None
     groups: Iterable[Any] | None
+    average: str
+    question_weights: Iterable[float] | Array | None
     return_per_question: bool
     keys: str
 

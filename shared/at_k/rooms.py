@@ -85,28 +85,17 @@ class PackageRooms(Rooms):
 
         return consensus_limits(consensus, options)
 
-    def tails(
-        self,
-        rewards: Rewards,
-        ks: Sequence[int],
-        thresholds: Sequence[float],
-        options: IntervalOptions,
-    ) -> tuple[Scores, IntervalMethod | None]:
-        from .intervals.tail_family import tails_with_limits
+    def tails(self, rewards: Rewards, ks: Sequence[int], thresholds: Sequence[float]) -> Scores:
+        from .scores.tails import tail_scores
 
-        return tails_with_limits(rewards, ks, thresholds, options)
+        return tail_scores(rewards, ks, thresholds)
 
     def picked(
-        self,
-        outcomes: Samples,
-        rewards: np.ndarray,
-        picked_by: Any,
-        ks: Sequence[int],
-        options: IntervalOptions,
-    ) -> tuple[Scores, IntervalMethod | None]:
-        from .intervals.picked import picked_with_limits
+        self, outcomes: Samples, rewards: np.ndarray, picked_by: Any, ks: Sequence[int]
+    ) -> Scores:
+        from .scores.picked import picked_scores
 
-        return picked_with_limits(outcomes, rewards, picked_by, ks, options)
+        return picked_scores(outcomes, rewards, picked_by, ks)
 
     def weighted_votes(
         self, checked: Checked, vote_weights: Any, merge_right: bool

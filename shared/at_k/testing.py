@@ -33,6 +33,9 @@ def assert_at_least(
     w: list[float] | None = None,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
+    groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     anytime: bool = False,
 ) -> None:
     """Assert that the score of a run is at least a threshold.
@@ -51,6 +54,9 @@ def assert_at_least(
         w: rewards of the categories, for max@k, avg@N and bayes@N.
         check_correct_fn: what predictions are checked with, if the run has references.
         num_proc: number of processes to run the checker in.
+        groups: a label for each question, for average "groups".
+        average: see `at_k.compare`.
+        question_weights: see `at_k.compare`.
         anytime: whether limits hold at all looks together, see `at_k.compare`.
 
     Raises:
@@ -76,8 +82,11 @@ def assert_at_least(
         tau=tau,
         clusters=clusters,
         w=w,
+        groups=groups,
+        average=average,
+        question_weights=question_weights,
         anytime=anytime,
-    )
+    ).with_those_of(R)
     threshold = check_threshold("threshold", threshold, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     (run,) = grade_sources({"R": R}, checking)
@@ -99,6 +108,9 @@ def assert_not_worse(
     num_proc: int | None = None,
     anytime: bool = False,
     by_order: bool = False,
+    groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
 ) -> None:
     """Assert that the score of a run is at least that of a baseline minus a margin.
 
@@ -127,8 +139,11 @@ def assert_not_worse(
         tau=tau,
         clusters=clusters,
         w=w,
+        groups=groups,
+        average=average,
+        question_weights=question_weights,
         anytime=anytime,
-    )
+    ).with_those_of(R)
     margin = check_margin("margin", margin, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     run, other = grade_sources({"R": R, "baseline": baseline}, checking, by_order=by_order)

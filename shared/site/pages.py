@@ -1,7 +1,7 @@
-"""The pages of the site: files of the repository, and what is made from the package's docstrings.
+"""The pages of the site: those in the folder pages/, other files of the repository, docstrings.
 
-mkdocs calls `on_files`, `on_page_markdown` and `on_page_content`. A link to a file that is a page
-leads to that page, and a link to any other file of the repository leads to the repository.
+mkdocs calls `on_config`, `on_files`, `on_page_markdown` and `on_page_content`. A link to a file
+that is a page leads to that page, and one to any other file leads to the repository.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 import importlib
 import importlib.util
 import inspect
+import os
 import posixpath
 import re
 import sys
@@ -23,6 +24,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 REPOSITORY = "https://github.com/evaluate-at-k/evaluate-at-k/blob/main/"
 RAW = "https://raw.githubusercontent.com/evaluate-at-k/evaluate-at-k/main/"
+SITE = "https://evaluate-at-k.github.io/evaluate-at-k/"
 PAGES = {
     "README.md": "index.md",
     "tests/recipes/README.md": "recipes.md",
@@ -40,6 +42,10 @@ PAGES |= {
     str(picture.relative_to(ROOT)): f"pictures/{picture.name}"
     for picture in sorted((ROOT / "tests/benchmarks/pictures").iterdir())
 }
+PAGES |= {
+    str(page.relative_to(ROOT)): page.name
+    for page in sorted((ROOT / "shared/site/pages").glob("*.md"))
+}
 NOTEBOOK = "tests/recipes/from_samples_to_paper.py"
 PATHS = {page: path for path, page in PAGES.items()}
 
@@ -49,11 +55,19 @@ INTEGRATIONS = ("inspect", "lighteval", "lm_eval")
 """Modules of `at_k.integrations`, which are not imported: each needs its harness."""
 
 
+def on_config(config: Any) -> Any:
+    """Run in the folder build/, where the notebook then saves its figures."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    os.chdir(ROOT / "build")
+    return config
+
+
 @event_priority(100)  # before the plug-in for notebooks, which looks for scripts
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages."""
+    """Add the pages that are elsewhere."""
     for path, page in PAGES.items():
-        files.append(File.generated(config, page, abs_src_path=str(ROOT / path)))
+        if files.get_file_from_path(page) is None:
+            files.append(File.generated(config, page, abs_src_path=str(ROOT / path)))
     folder, name = str(ROOT / posixpath.dirname(NOTEBOOK)), posixpath.basename(NOTEBOOK)
     files.append(File(name, folder, config.site_dir, config.use_directory_urls))
     files.append(File.generated(config, "functions.md", content=functions_page()))
@@ -66,9 +80,15 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     path = PATHS.get(page.file.src_uri)
     if path is None:
         return markdown
+    # Nothing is loaded from another server: badges are for the repository and for indexes.
+    markdown = re.sub(r"^\[!\[.*\n", "", markdown, flags=re.MULTILINE)
 
     def replace(link: re.Match[str]) -> str:
         target, anchor = link["target"], link["anchor"] or ""
+        folder = posixpath.dirname(page.file.src_uri) or "."
+        if target.startswith(SITE):
+            name = target.removeprefix(SITE).removesuffix(".html") or "index"
+            return f"]({posixpath.relpath(f'{name}.md', folder)}{anchor})"
         for prefix in (REPOSITORY, RAW):
             if target.startswith(prefix):
                 target = target.removeprefix(prefix)
@@ -79,8 +99,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
         pages = PAGES | {NOTEBOOK: posixpath.basename(NOTEBOOK)}
         if target in pages:
-            folder = posixpath.dirname(page.file.src_uri)
-            return f"]({posixpath.relpath(pages[target], folder or '.')}{anchor})"
+            return f"]({posixpath.relpath(pages[target], folder)}{anchor})"
         return f"]({REPOSITORY}{target}{anchor})"
 
     markdown = re.sub(r"\]\((?P<target>[^)#\s]+)(?P<anchor>#[^)]*)?\)", replace, markdown)

@@ -73,12 +73,13 @@ def study_labels(
         if labelling.design == "dependent errors":
             accepted = np.where(correct, accepted, rng.random((questions, 1)) < FOOLED)
         labels = _labels(correct, accepted, labelling.design, rng)
-        options = {"k": [1, 4], "include": "pass@k", "confidence": CONFIDENCE}
-        for name, errors in {
+        options: dict[str, Any] = {"k": [1, 4], "include": "pass@k", "confidence": CONFIDENCE}
+        choices: dict[str, dict[str, Any]] = {
             "labels": {"labels": labels},
             "rates of the labels": {"labels": _counts(labels, accepted)},
             "uncorrected": {},
-        }.items():
+        }
+        for name, errors in choices.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
@@ -88,9 +89,9 @@ def study_labels(
                 except ValueError:  # the labels do not show that the checker is of use
                     continue
             for k in (1, 4):
-                limits = [scores[f"pass@{k}{end}"] for end in ("", "_lo", "_hi")]
+                score, lo, hi = (scores[f"pass@{k}{end}"] for end in ("", "_lo", "_hi"))
                 truth = float(np.mean(1 - (1 - q) ** k))
-                results.setdefault((name, k), Results()).add(*limits, truth)
+                results.setdefault((name, k), Results()).add(score, lo, hi, truth)
     return [
         {"target": SAME, "interval": name, "score": "pass@k", "k": k, "design": labelling.design}
         | {"questions": questions, "n": n}
@@ -142,8 +143,8 @@ def study_beyond(
         a, b = _beta_of(c, n)
         for k in ks:
             true = float(np.mean(1 - (1 - q) ** k))
-            ours = [scores[f"pass@{k}{end}"] for end in ("", "_lo", "_hi")]
-            results.setdefault(("auto", k), Results()).add(*ours, true)
+            score, lo, hi = (scores[f"pass@{k}{end}"] for end in ("", "_lo", "_hi"))
+            results.setdefault(("auto", k), Results()).add(score, lo, hi, true)
             others = {
                 "Beta-binomial": float(1 - stats.betabinom.pmf(0, k, a, b)),
                 "plug-in": float(np.mean(1 - (1 - c / n) ** k)),

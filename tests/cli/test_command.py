@@ -108,8 +108,8 @@ def test_an_unknown_argument_leads_to_the_help_of_the_command(capsys, arguments,
 @pytest.mark.parametrize(
     ("command", "flag", "meant"),
     [
-        ("gpassk", "--metric", "--include"),
-        ("compare", "--include", "--metric"),
+        ("gpassk", "--includes", "--include"),
+        ("compare", "--included", "--include"),
         ("gate", "--intervall", "--interval"),
     ],
 )
@@ -117,6 +117,35 @@ def test_an_unknown_flag_is_answered_by_one_that_is_like_it(capsys, command, fla
     with pytest.raises(SystemExit):
         main([command, "a.jsonl", flag, "pass@k"])
     assert f"Did you mean {meant!r}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("gpasssk", "gpassk"), ("compair", "compare"), ("gates", "gate")]
+)
+def test_an_unknown_command_is_answered_by_one_that_is_like_it(capsys, word, meant):
+    with pytest.raises(SystemExit) as ended:
+        main([word, "a.jsonl"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert f"there is no command {word!r}. Did you mean {meant!r}? The commands are" in error
+
+
+@pytest.mark.parametrize(("command", "files"), [("compare", 2), ("gate", 1), ("plan", 1)])
+def test_the_score_is_named_alike_in_every_command(capsys, tmp_path, command, files):
+    paths = [str(tmp_path / f"{index}.jsonl") for index in range(files)]
+    for i, path in enumerate(paths):
+        rows = [{"id": "a", "outcomes": [1, 0, i]}, {"id": "b", "outcomes": [0, 1, 1]}]
+        Path(path).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    claim = ["--at-least", "0.1"] if command == "gate" else []
+    outputs = []
+    for word in ("--include", "--metric"):
+        main([command, *paths, *claim, word, "pass^k", "--k", "2"])
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1]
+    assert "pass^2" in outputs[0]
+    for name in ("pass_hat_k", "picked@k"):
+        assert main([command, *paths, *claim, "--include", name]) == 2
+    assert "--include has 'pass_hat_k'" in capsys.readouterr().err
 
 
 def help_of(capsys, command):
@@ -142,11 +171,11 @@ def help_of(capsys, command):
         ),
         ("bayes_at_n", {"confidence": 0.95}),
         ("score_agg", {"temperature": 0.5, "penalty": 0.1, "eps-for-neg-p": 1e-9}),
-        ("compare", {"metric": "pass@k", "tau": 0.5, "temperature": 0.5, "confidence": 0.95}),
+        ("compare", {"include": "pass@k", "tau": 0.5, "temperature": 0.5, "confidence": 0.95}),
         (
             "plan",
             {
-                **{"metric": "pass@k", "k": 1, "confidence": 0.95, "power": 0.8, "tau": 0.5},
+                **{"include": "pass@k", "k": 1, "confidence": 0.95, "power": 0.8, "tau": 0.5},
                 **{"interval": "questions", "check-correct-fn": "exact_match"},
             },
         ),

@@ -75,7 +75,7 @@ def test_the_output_says_what_the_interval_is_for(capsys, tmp_path):
 
 def test_json_is_the_dict_of_the_function(capsys, tmp_path):
     files = write_two_runs(tmp_path)
-    flags = "--metric G-Pass@k --tau 0.75 --k 2 4 --interval questions --confidence 0.9"
+    flags = "--include G-Pass@k --tau 0.75 --k 2 4 --interval questions --confidence 0.9"
     scores = scores_of(capsys, "compare", *files, *flags.split())
     expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, "G-Pass@k", [2, 4], "questions", 0.9, 0.75)
     assert scores == expected
@@ -169,7 +169,7 @@ def test_files_of_the_same_name_are_named_by_their_folders_or_a_and_b(capsys, tm
         ),
         ([{"samples": ["a"], "answer": "a"}], ("--by-order",), "a has 3 questions and b has 1"),
         (ROWS, ("--k", "3"), "question 0 has n = 2"),
-        (ROWS, ("--metric", "best"), "metric has 'best'"),
+        (ROWS, ("--include", "best"), "--include has 'best'"),
         (ROWS, ("--check-correct-fn", "no"), "exact_match"),
         (ROWS, ("--split", "test"), "apply to datasets"),
     ],
@@ -194,7 +194,7 @@ def test_the_help_has_the_texts_of_the_docstring_of_the_function(capsys):
         main(["compare", "--help"])
     assert ended.value.code == 0
     text = " ".join(capsys.readouterr().out.split())
-    for flag in ("--metric STR", "--k INT", "--clusters COLUMN", "--num-proc INT"):
+    for flag in ("--include STR", "--k INT", "--clusters COLUMN", "--num-proc INT"):
         assert flag in text
     assert "the interval at each k, and of the simultaneous band over all k" in text
     assert not {"--R-a", "--executor"} & {*itertools.chain(text.split())}

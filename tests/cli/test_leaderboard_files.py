@@ -35,7 +35,7 @@ def files(tmp_path):
 
 
 def test_json_is_the_dict_of_the_function(capsys, files):
-    flags = "--metric pass^k --k 1 2 --interval questions --confidence 0.9 --p-values"
+    flags = "--include pass^k --k 1 2 --interval questions --confidence 0.9 --p-values"
     board = scores_of(capsys, "compare", *files, *flags.split())
     assert board == at_k.leaderboard(outcomes(), "pass^k", [1, 2], "questions", 0.9, p_values=True)
     assert scores_of(capsys, "compare", *files) == at_k.leaderboard(outcomes())
@@ -155,10 +155,10 @@ def test_rewards_have_their_own_unit(capsys, tmp_path):
         for i, name in enumerate(NAMES)
     ]
     markdown = output_of(
-        capsys, "compare", *files, "--metric", "max@k", "--k", 2, "--format", "markdown"
+        capsys, "compare", *files, "--include", "max@k", "--k", 2, "--format", "markdown"
     )
-    board = scores_of(capsys, "compare", *files, "--metric", "max@k", "--k", 2)
+    board = scores_of(capsys, "compare", *files, "--include", "max@k", "--k", 2)
     assert f"| large | {board['runs'][0]['score']:.3f} (" in markdown
     assert "percentage" not in markdown
-    two = output_of(capsys, "compare", *files[:2], "--metric", "avg@N")
+    two = output_of(capsys, "compare", *files[:2], "--include", "avg@N")
     assert re.search(r"avg@4 is [\d.]+ % for medium and ", " ".join(two.split()))

@@ -95,3 +95,18 @@ def test_the_labels_of_a_file_are_planned_for(capsys, tmp_path):
     rates = ("--rates", 0.5, "--checker-rates", 0.9, 0.1, *GRID)
     known = at_k.plan(rates=[0.5], checker_rates=(0.9, 0.1), questions=[100, 400], samples=8, k=1)
     assert scores_of(capsys, "plan", *rates) == known
+
+
+def test_the_cheapest_design_has_the_range_that_the_pilot_run_leaves(capsys, tmp_path):
+    file = tmp_path / "pilot.csv"
+    rows = [
+        f"q{i},{int(i % 3 > j % 2)},{'ab'[i > 8]},{1 + i % 3}" for i in range(12) for j in (0, 1)
+    ]
+    file.write_text("\n".join(["id,correct,topic,weight", *rows]))
+    best = scores_of(capsys, "plan", file, "--half-width", 0.1)["cheapest"]
+    text = " ".join(output_of(capsys, "plan", file, "--half-width", 0.1).split())
+    limits = f"({best['questions_lo']} to {best['questions_hi']}, as far as the pilot run tells)"
+    assert f"has {best['questions']} questions {limits} with" in text
+    for flags in (["--average", "groups", "--groups", "topic"], ["--question-weights", "weight"]):
+        text = " ".join(output_of(capsys, "plan", file, *flags).split())
+        assert "averaged as in the pilot run, which increases variances by a factor of 1." in text

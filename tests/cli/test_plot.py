@@ -65,7 +65,7 @@ def test_outcomes_that_are_graded_have_no_checker(capsys, tmp_path):
     ("names", "flags", "shown"),
     [
         (["one", "two"], (), "difference of pass@k: two minus one"),
-        (["one", "two"], ("--metric", "avg@N"), "avg@3: mean reward of the samples"),
+        (["one", "two"], ("--include", "avg@N"), "avg@3: mean reward of the samples"),
         (["one", "two", "three"], (), "runs that share a letter cannot be told apart"),
         (["one", "two", "three"], ("--k", "1,2,3"), "Bands: pointwise 95 % confidence limits"),
     ],

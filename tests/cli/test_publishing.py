@@ -1,13 +1,5 @@
-"""Formats in which scores are published, beside the schemas of those who take them.
+"""The format in which scores are published, read by the client of those who take it."""
 
-`schemas/every_eval_ever.json` is the schema of every-eval-ever 0.3.0, under the licence beside it.
-"""
-
-import json
-import math
-from pathlib import Path
-
-import jsonschema
 import pytest
 import yaml
 from at_k.cli.command import main
@@ -16,10 +8,7 @@ from huggingface_hub import parse_eval_result_entries
 from run_command import error_of, output_of, scores_of, write_json_lines
 
 COOL = ROOT / "shared/at_k/samples/smollm2_cool.jsonl"
-SCHEMA = json.loads((Path(__file__).parent / "schemas/every_eval_ever.json").read_text())
 HUB = ("--format", "eval-results", "--dataset", "org/sums", "--task", "default")
-MODEL = ("--dataset", "org/sums", "--model", "org/model", "--organization", "A laboratory")
-RECORD = ("--format", "every-eval-ever", *MODEL)
 
 
 @pytest.mark.parametrize("interval", ["sampling", "questions", "posterior"])
@@ -51,7 +40,6 @@ def test_a_score_without_limits_has_no_standard_error(capsys):
 FORMATS = {
     **{name: ("--format", name) for name in ("table", "json", "csv", "markdown", "latex")},
     "eval-results": HUB,
-    "every-eval-ever": RECORD,
 }
 
 
@@ -86,47 +74,10 @@ def test_the_whole_range_of_a_score_is_not_shown_as_its_limits(capsys, tmp_path,
 
 
 @pytest.mark.parametrize(
-    ("metric", "rows", "flags"),
-    [
-        ("gpassk", [[0, 1, 1], [1, 1, 1]], ("--confidence", 0.95)),
-        ("gpassk", [[0, 1, 1], [1, 1, 1, 0]], ()),
-        ("max_at_k", [[0.5, 12.5, -3.0], [1.0, 2.0, 2.5]], ("--confidence", 0.8, "--k", 1, 2)),
-        ("bayes_at_n", [[0, 1, 1], [1, 1, 1]], ()),
-        ("cons_at_k", [[0, 1, 1], [1, 1, 0]], ("--confidence", 0.95)),
-        ("score_agg", [["fully", "none"], ["mostly"]], ("--confidence", 0.95)),
-    ],
-)
-def test_records_of_every_metric_follow_the_schema(capsys, tmp_path, metric, rows, flags):
-    column = "verdicts" if metric == "score_agg" else "outcomes"
-    topics = ["a", "b"]
-    data = [{column: row, "topic": topic} for row, topic in zip(rows, topics, strict=True)]
-    file = write_json_lines(tmp_path / "run.jsonl", data)
-    groups = () if flags else ("--groups", "topic")
-    record = json.loads(output_of(capsys, metric, file, *flags, *groups, *RECORD))
-    jsonschema.validate(record, SCHEMA)
-    scores = scores_of(capsys, metric, file, *flags, *groups)
-    results = {x["evaluation_result_id"]: x for x in record["evaluation_results"]}
-    assert results.keys() <= scores.keys()
-    for key, result in results.items():
-        details = result["score_details"]
-        assert details["score"] == scores[key]
-        limits = scores.get(f"{key}_lo")
-        assert ("uncertainty" in details) == (limits is not None)
-        if limits is not None:
-            assert details["uncertainty"]["confidence_interval"]["lower"] == limits
-            assert details["uncertainty"]["standard_error"]["value"] == scores[f"{key}_sigma"]
-            assert math.isfinite(limits)
-
-
-@pytest.mark.parametrize(
     ("flags", "message"),
     [
         (("--format", "eval-results", "--task", "a"), "--format eval-results needs --dataset"),
-        (
-            ("--format", "every-eval-ever", "--dataset", "a"),
-            "--organization (who ran the evaluation)",
-        ),
-        (("--organization", "me"), "--organization is given: it belongs to --format"),
+        (("--source-url", "a.org"), "--source-url is given: it belongs to --format"),
         (HUB, "and there are 15, such as G-Pass@4_0.25 and G-Pass@4_0.5: select one"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 from at_k.cli.command import main
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
+from at_k.core.estimates import Result
 from at_k.core.samples import Samples
 from conftest import ROOT
 from run_command import (
@@ -93,7 +94,7 @@ def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch
         w: list[float] | None = None,
         twice: bool = False,
     ):
-        return {"seen": [temperature, weights, w, twice]}
+        return Result({"seen": [temperature, weights, w, twice]})
 
     monkeypatch.setitem(COMPUTATIONS, "other", Computation(results, Samples.counts))
     folder = tmp_path / "other"
@@ -218,7 +219,7 @@ def test_texts_that_nothing_grades_are_named_with_the_flag(capsys, tmp_path, row
         (("gpassk", "--k", 3), "question 1 has n = 2 scored samples"),
         (("compare", "--k", 3), "question 1 has n = 2 scored samples"),
         (("gate", "--k", 3, "--at-least", 0.5), "question 1 has n = 2 scored samples"),
-        (("compare", "--metric", "cons@k"), None),
+        (("compare", "--include", "cons@k"), None),
     ],
 )
 def test_a_question_is_named_by_its_id(capsys, tmp_path, arguments, problem):

@@ -9,6 +9,8 @@ from at_k.checkers.numbers import equal_forms, read_reference, read_response
 from checked import check
 from conftest import ROOT
 
+GUIDE = ROOT / "shared/site/pages/checkers.md"
+
 BOTH = [  # what references and responses have in common
     ("12", "12"),
     ("-5", "-5"),
@@ -299,18 +301,18 @@ def test_large_integers_equal_floats_only_if_their_decimals_agree(checker):
     assert check([np.array([2**63], np.uint64), np.array([1])], [2**63, 1], checker) == [[1], [1]]
 
 
-# --- The card -------------------------------------------------------------------------------
+# --- The guide ------------------------------------------------------------------------------
 
 
-def rows_of_the_card():
+def rows_of_the_guide():
     """Return what is read and what is not, of each row."""
-    text = (ROOT / "metrics/cons_at_k/README.md").read_text(encoding="utf-8")
-    table = text.partition("#### How `numeric` reads a number")[2].split("\n\n")[1]
+    text = GUIDE.read_text(encoding="utf-8")
+    table = text.partition("## How `numeric` reads a number")[2].split("\n\n")[1]
     return [row.split("|")[2:4] for row in table.splitlines()[2:]]
 
 
-def test_the_table_in_the_card_is_what_is_read():
-    examples = [[re.findall(r"`([^`]+)`", cell) for cell in row] for row in rows_of_the_card()]
+def test_the_table_in_the_guide_is_what_is_read():
+    examples = [[re.findall(r"`([^`]+)`", cell) for cell in row] for row in rows_of_the_guide()]
     assert sum(len(read) for read, _ in examples) > 30
     for read, refused in examples:
         for text in read:
@@ -323,13 +325,13 @@ def test_the_table_in_the_card_is_what_is_read():
             assert text == "12 34" or read_response(text) is None, text
 
 
-def test_the_study_of_judged_texts_is_that_of_the_card(monkeypatch):
+def test_the_study_of_judged_texts_is_that_of_the_guide(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
     from extraction import CASES, by_at_k, wrong_verdicts
 
     wrong, correct = wrong_verdicts(by_at_k("numeric")), sum(case[2] for case in CASES)
     misses = sum(case[2] for case in wrong)
     rates = [(len(wrong) - misses) / (len(CASES) - correct), misses / correct]
-    card = (ROOT / "metrics/cons_at_k/README.md").read_text(encoding="utf-8")
-    (row,) = (line for line in card.splitlines() if line.startswith(f"| {len(CASES)} of many"))
+    lines = GUIDE.read_text(encoding="utf-8").splitlines()
+    (row,) = (line for line in lines if line.startswith(f"| {len(CASES)} of many"))
     assert row.split(" | ")[1] == f"{100 * rates[0]:.0f}, {100 * rates[1]:.0f}"

@@ -23,11 +23,6 @@ def nested(levels):
     return value
 
 
-class WithoutLength(list):
-    def __len__(self):
-        raise RuntimeError("this list has no length")
-
-
 class WithoutRepr:
     def __repr__(self):
         raise RuntimeError("this object has no repr")
@@ -51,15 +46,6 @@ def test_what_is_nested_too_deeply_is_refused_with_its_place(gpassk, reference):
     for function in (at_k.pass_at_k, at_k.max_at_k):
         with pytest.raises(ValueError, match=r"^R"):
             function([[1], [reference]], 1)
-
-
-@pytest.mark.parametrize("nested", [lambda x: x, lambda x: [x], lambda x: {"a": x}])
-def test_a_list_without_a_length_does_not_crash_arrow(gpassk, nested):
-    value = nested(WithoutLength("a"))
-    with pytest.raises(ValueError, match=r"references\[1\] has a WithoutLength without a length"):
-        gpassk.compute(predictions=[["a"], ["a"]], references=["a", value])
-    with pytest.raises(ValueError, match=r"predictions\[0\] has a WithoutLength without a length"):
-        gpassk.compute(predictions=[["a", value]], references=["a"])
 
 
 def test_a_reference_of_fifty_levels_is_kept(gpassk):

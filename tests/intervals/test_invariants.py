@@ -23,8 +23,10 @@ CASES: dict[str, tuple[Any, np.ndarray, dict[str, Any]]] = {
     "cons_at_k": (CONS, SHARES, {"k": [2, 6]}),
     "score_agg": (AGG, SHARES, {"temperature": 0.3}),
 }
-INTERVALS = {name: ["sampling", "questions"] for name in CASES} | {"score_agg": ["questions"]}
-COMBINATIONS = [(name, interval) for name in CASES for interval in INTERVALS[name]]
+ONLY_QUESTIONS = ("picked", "tails", "score_agg")
+COMBINATIONS = [(name, "questions") for name in CASES]
+COMBINATIONS += [(name, "sampling") for name in CASES if name not in ONLY_QUESTIONS]
+REWARDS = [pair for pair in COMBINATIONS if pair[0] in ("max_at_k", "picked", "bayes_at_n")]
 
 
 def compute(name: str, interval: str, rows: np.ndarray, **more: Any) -> dict[str, Any]:
@@ -67,8 +69,7 @@ def test_a_group_has_the_scores_and_limits_that_it_has_alone(name, interval):
 
 
 @pytest.mark.parametrize(("scale", "shift"), [(1.0, 7.0), (0.01, -3.0), (250.0, 1 / 3)])
-@pytest.mark.parametrize("interval", ["sampling", "questions"])
-@pytest.mark.parametrize("name", ["max_at_k", "picked", "bayes_at_n"])
+@pytest.mark.parametrize(("name", "interval"), REWARDS)
 def test_rewards_may_have_any_zero_and_any_unit(name, interval, scale, shift):
     rows = CASES[name][1]
     plain = compute(name, interval, rows)
@@ -131,7 +132,7 @@ def test_extrapolated_scores_do_not_depend_on_the_order_of_questions(k):
 def test_geom_with_a_negative_power_is_at_most_1_or_refused(include):
     rows = np.random.default_rng(3).binomial(1, np.linspace(0, 1, 30)[:, None], (30, 6))
     for k in (1, 2, 6):
-        powers = {"pass_power": -1, "unanimous_power": 1}
+        powers: dict[str, Any] = {"pass_power": -1, "unanimous_power": 1}
         (score,) = GPASSK.compute(predictions=rows, k=k, include=include, **powers).values()
         assert 0 <= score <= 1
         with pytest.raises(ValueError, match="with a negative sum the score exceeds 1"):

@@ -20,17 +20,19 @@ print(len(first["predictions"]), "questions:", first["predictions"][0][:2], firs
 # %% The scores of one run, checked with `numeric`, with limits for other questions like these
 gpassk = at_k.load("gpassk")
 options = {"check_correct_fn": "numeric", "k": [1, 2, 4, 8, 16], "confidence": 0.95}
-scores = gpassk.compute(**first, **options, include=["pass@k", "pass^k"], interval="questions")
+options["interval"] = "questions"
+scores = gpassk.compute(**first, **options, include=["pass@k", "pass^k"])
 print({key: round(scores[key], 3) for key in ("pass@1", "pass@1_lo", "pass@1_hi")})
 
-# %% The scores of both runs, with limits for the same questions, sampled again
+# %% The scores of both runs
 results = {
     name: gpassk.compute(**run, **options, include=["pass@k", "pass^k"])
     for name, run in runs.items()
 }
 
 # %% The figure: pass@k and pass^k against k
-figure = at_k.charts.by_k(results, questions=94, n=32, checker="numeric", confidence=0.95)
+shown = {"checker": "numeric", "confidence": 0.95, "interval": "questions"}
+figure = at_k.charts.by_k(results, questions=94, n=32, **shown)
 figure.save("curves.pdf")
 figure  # noqa: B018 (a notebook shows it)
 
@@ -60,7 +62,7 @@ at_k_command(["compare", *paths, *names, *checked, "--format", "latex"])
 
 # %% How does the score differ between topics? `groups` has a label for each question
 groups = gpassk.compute(**at_k.read(files["T = 0.8"], groups="topic"), **options, include="pass@k")
-at_k.charts.by_group(groups, "pass@8", checker="numeric", confidence=0.95).save("topics.pdf")
+at_k.charts.by_group(groups, "pass@8", **shown).save("topics.pdf")
 
 # %% How many questions would show a difference of 3 points in pass@8?
 plan = at_k.plan(first, k=8, check_correct_fn="numeric", difference=0.03, samples=[8, 16, 32])

@@ -209,7 +209,7 @@ def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
         ({"rates": [0.5], "correlation": 2}, "correlation is 2"),
         ({"rates": [0.5], "power": 1}, "power is 1: give a probability from 0.5"),
         ({"rates": [0.5], "sample_cost": -1}, "sample_cost is -1"),
-        ({"rates": [0.5], "metric": "vote@k"}, "metric has 'vote@k', which is none of pass@k"),
+        ({"rates": [0.5], "metric": "vote@k"}, "metric has 'vote@k', which is none of G-Pass@k"),
         ({"rates": [0.5], "interval": "posterior"}, "interval has 'posterior'"),
     ],
 )
@@ -326,3 +326,56 @@ def test_labels_that_do_not_suffice_or_exceed_the_samples_give_no_interval(label
 def test_what_a_plan_with_errors_needs_is_said(given, message):
     with pytest.raises(ValueError, match=message):
         at_k.plan(**given)
+
+
+# --- Weights, and what a pilot run leaves open --------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["sampling", "questions"])
+@pytest.mark.parametrize("metric", ["pass@k", "pass^k"])
+def test_a_plan_with_weights_has_the_half_width_of_such_a_run(kind, metric):
+    random = np.random.default_rng(3)
+    rows = random.binomial(1, random.beta(1, 1, 150)[:, None], (150, 8))
+    groups = ["a"] * 100 + ["b"] * 40 + ["c"] * 10
+    ways: list[dict[str, Any]] = [
+        {"question_weights": random.integers(1, 10, 150).tolist()},
+        {"groups": groups, "average": "groups"},
+    ]
+    for way in ways:
+        options: dict[str, Any] = {"k": 2, "include": metric, "interval": kind, "confidence": 0.95}
+        result = at_k.load("gpassk").compute(predictions=rows, **options, **way)
+        key = metric.replace("k", "2")
+        width = (result[f"{key}_hi"] - result[f"{key}_lo"]) / 2
+        plan = at_k.plan(rows, metric, k=2, questions=150, samples=8, **way)
+        assert plan["rows"][0][f"half_width_{kind}"] == pytest.approx(width, rel=0.1)
+        assert plan["score"] == pytest.approx(result[key], abs=0.02)
+        assert plan["assumptions"]["design_effect"] > 1.2
+    plain = at_k.plan(rows, metric, k=2, questions=150, samples=8)
+    assert (
+        at_k.plan(rows, metric, k=2, questions=150, samples=8, question_weights=[2] * 150) == plain
+    )
+
+
+def test_weights_need_a_pilot_run():
+    with pytest.raises(ValueError, match="those of a pilot run"):
+        at_k.plan(rates=[0.5], question_weights=[1])
+
+
+@pytest.mark.parametrize("wanted", ["half_width", "difference"])
+def test_the_range_of_the_cheapest_design_covers_what_a_large_pilot_run_says(wanted):
+    random, covered, widths = np.random.default_rng(5), 0, []
+    rates = random.beta(1, 1.5, 3000)
+    options: dict[str, Any] = {"k": 1, "samples": 4, wanted: 0.1}
+    large = at_k.plan(random.binomial(1, rates[:, None], (3000, 4)), **options)["cheapest"]
+    for _ in range(30):
+        rows = random.binomial(1, random.choice(rates, 12)[:, None], (12, 4))
+        best = at_k.plan(rows, **options)["cheapest"]
+        assert best["questions_lo"] <= best["questions"] <= best["questions_hi"]
+        covered += best["questions_lo"] <= large["questions"] <= best["questions_hi"]
+        widths.append(best["questions_hi"] / best["questions_lo"])
+    assert covered >= 25
+    assert large["questions_hi"] / large["questions_lo"] < min(widths)
+
+
+def test_assumed_rates_have_no_range():
+    assert "questions_lo" not in at_k.plan(rates=[0.3, 0.6], half_width=0.05)["cheapest"]

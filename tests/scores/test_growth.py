@@ -5,8 +5,7 @@ import tracemalloc
 import at_k
 import numpy as np
 import pytest
-from at_k.core import distributions, votes
-from at_k.core import expected as expected_values
+from at_k.core import votes
 from at_k.core.choice import IntervalOptions
 from at_k.core.counts import BinaryCounts
 from at_k.core.credits import above_half, any_correct, area_under_pass, geom, majority
@@ -17,7 +16,7 @@ from at_k.core.votes import AnswerCounts, vote_at_k
 from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.reward_family import max_intervals
 from at_k.intervals.sampling import family_intervals
-from at_k.scores import covariances
+from at_k.scores import covariances, distributions
 from at_k.scores.checker_rates import estimator
 from at_k.scores.covariances import credit_covariances
 
@@ -83,34 +82,36 @@ def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch)
 @pytest.mark.parametrize("c", [0.3, 0.95])  # values are taken from 0, and from k correct samples
 def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
     of_halves = sizes_of_results(monkeypatch, covariances, "pmf")
-    of_counts = sizes_of_results(monkeypatch, expected_values, "pmf")
-    of_windows = sizes_of_results(monkeypatch, distributions, "pmf")  # which likely_pmf calls
     cells = []
     for k in (500, 2000):
-        for sizes in (of_halves, of_counts, of_windows):
-            sizes.clear()
+        of_halves.clear()
         pair = credits(k), credits(k)
         credit_covariances(np.array([k]), np.array([int(c * k)]), [pair], (1.0, 1.0))
-        assert of_windows
-        cells.append(sum(of_halves) + sum(of_counts) + sum(of_windows))
+        cells.append(sum(of_halves))
     assert cells[1] < 4.2 * cells[0]
 
 
-def test_limits_at_large_k_need_no_table_of_factorials(monkeypatch):
+def test_of_many_samples_the_table_of_factorials_ends_at_k(monkeypatch):
+    sizes, table = [], distributions.rising_factorials
+
+    def counted(size, *base):
+        sizes.append(size)
+        return table(size, *base)
+
+    monkeypatch.setattr(distributions, "rising_factorials", counted)
     for prior in ((1.0, 1.0), (0.5, 2.25)):
-        sizes = sizes_of_results(monkeypatch, distributions, "rising_factorials")
         scores = {"": geom(100_000)}
         covariances.pass_moments(BinaryCounts(np.array([10**6]), np.array([30])), scores, prior)
-        assert not sizes
+    assert {*sizes} == {100_000, 200_000}
 
 
 @pytest.mark.parametrize("k", [3, 4, 9, 40])
 @pytest.mark.parametrize("credits", [any_correct, majority, above_half])
 def test_mean_over_halves_is_the_sum_over_all_ways_to_split(credits, k):
-    total = expected_values.cumulative_credit(credits(k))
+    total = distributions.cumulative_credit(credits(k))
     for value in (total, total - total[k]):
         means = covariances.mean_over_equal_halves(credits(k), value)
-        expected = covariances._mean_over_halves(value, value, range(2 * k + 1))
+        expected = covariances._mean_over_halves(value, value)
         assert means is not None
         assert means.hi == pytest.approx(expected.hi, rel=1e-15, abs=1e-30)
 

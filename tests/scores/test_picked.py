@@ -102,58 +102,38 @@ def noisy_scores(rng: np.random.Generator, q: np.ndarray, n: int):
 
 @pytest.mark.parametrize(("n", "k"), [(12, 4), (4, 4)])
 def test_limits_of_picked_cover(n, k):
-    rng = np.random.default_rng([n, k])
-    covered: dict[str, list[bool]] = {"sampling": [], "questions": []}
-    q_of_all = rng.beta(1, 1.5, 10_000)
-    x, scores = noisy_scores(rng, q_of_all, 40)
+    rng, covered = np.random.default_rng([n, k]), []
+    x, scores = noisy_scores(rng, rng.beta(1, 1.5, 10_000), 40)
     # The true score of the distribution, from samples in disjoint sets of k.
     best = scores[:, : 40 // k * k].reshape(len(x), -1, k).argmax(axis=2)
     of_sets = np.take_along_axis(x[:, : 40 // k * k].reshape(len(x), -1, k), best[..., None], 2)
     truth = of_sets.mean()
     for _ in range(100):
-        q = rng.beta(1, 1.5, 60)
-        rows, scores = noisy_scores(rng, q, n)
-        many, of_many = noisy_scores(rng, q, 1200 // k * k)
-        best = of_many.reshape(60, -1, k).argmax(axis=2)[..., None]
-        of_these = np.take_along_axis(many.reshape(60, -1, k), best, 2).mean()
-        for interval, true in (("sampling", of_these), ("questions", truth)):
-            result = MAX.compute(
-                predictions=rows, picked_by=scores, k=k, confidence=0.95, interval=interval
-            )
-            covered[interval].append(result[f"picked@{k}_lo"] <= true <= result[f"picked@{k}_hi"])
-    assert np.mean(covered["questions"]) > 0.91
-    assert np.mean(covered["sampling"]) > 0.91
+        rows, scores = noisy_scores(rng, rng.beta(1, 1.5, 60), n)
+        result = MAX.compute(predictions=rows, picked_by=scores, k=k, confidence=0.95)
+        assert result[f"picked@{k}_interval"] == "questions"
+        covered.append(result[f"picked@{k}_lo"] <= truth <= result[f"picked@{k}_hi"])
+    assert np.mean(covered) > 0.91
 
 
-@pytest.mark.parametrize(("n", "k"), [(12, 4), (12, 6)])
-def test_variances_are_not_too_small(n, k):
-    """For k <= n/2, the mean estimate of the variance is the variance or a little more."""
-    rng = np.random.default_rng([n, k])
-    q = np.full(400, 0.4)
-    rows, scores = noisy_scores(rng, q, n)
-    texts = [
-        ["a" if x else "bc"[int(s > 0)] for x, s in zip(*row, strict=True)]
-        for row in zip(rows, scores, strict=True)
-    ]
-    weights = np.exp(scores)
+def test_limits_of_weighted_votes_are_those_of_questions():
+    rng = np.random.default_rng(3)
+    rows = rng.choice([*"abc"], (30, 12), p=[0.5, 0.3, 0.2]).tolist()
     options: dict[str, Any] = {
-        "k": k,
+        "references": ["a"] * 30,
+        "vote_weights": np.ones((30, 12)),
+        "k": 3,
         "confidence": 0.95,
-        "interval": "sampling",
-        "return_per_question": True,
     }
-    results = {
-        f"picked@{k}": MAX.compute(predictions=rows, picked_by=scores, **options),
-        f"weighted_vote@{k}": CONS.compute(
-            predictions=texts,
-            references=["a"] * 400,
-            vote_weights=weights,
-            **options,
-        ),
-    }
-    for key, result in results.items():
-        of_mean = np.var(result["per_question"][key]) / 400
-        assert 0.9 < result[f"{key}_sigma"] ** 2 / of_mean < 1.6
+    scores = CONS.compute(predictions=rows, **options)
+    named = CONS.compute(predictions=rows, interval="questions", **options)
+    assert scores["vote@3_interval"] == "sampling"
+    assert scores["weighted_vote@3_interval"] == "questions"
+    for name in ("sigma", "lo", "hi"):
+        expected = named[f"weighted_vote@3_{name}"]
+        assert scores[f"weighted_vote@3_{name}"] == expected
+        # Equal weights are the vote.
+        assert named[f"vote@3_{name}"] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +147,21 @@ def test_variances_are_not_too_small(n, k):
         (
             MAX,
             {"picked_by": [[1, 2], [1, 2]], "confidence": 0.9, "interval": "posterior"},
-            "picked@k has no interval='posterior'",
+            "picked@k has limits for other questions only: give interval='questions'",
         ),
         (MAX, {"picked_by": [[1, 2], [1, 2]], "k": 3}, "k is 3"),
         (CONS, {"vote_weights": [[1, 2], [1, 2]]}, "vote_weights weigh answers"),
         (CONS, {"include": "weighted_vote@k"}, "needs vote_weights"),
+        (
+            CONS,
+            {
+                "references": [1, 1],
+                "vote_weights": [[1, 2], [1, 2]],
+                "confidence": 0.9,
+                "interval": "sampling",
+            },
+            "weighted_vote@k has limits for other questions only",
+        ),
     ],
 )
 def test_invalid_options_are_refused(compute, options, message):

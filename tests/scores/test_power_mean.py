@@ -6,7 +6,7 @@ import json
 import math
 
 import at_k
-import at_k.core.score_agg
+import at_k.functions.verdicts
 import numpy as np
 import pytest
 from at_k.core.score_agg import VERDICTS, exponent, power_means
@@ -47,7 +47,7 @@ def penalty_factor(x, penalty=0.1):
 
 
 def test_docstring_examples_print_the_shown_results():
-    results = doctest.testmod(at_k.core.score_agg)
+    results = doctest.testmod(at_k.functions.verdicts)
     assert results.attempted > 0
     assert results.failed == 0
 

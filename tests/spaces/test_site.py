@@ -25,7 +25,6 @@ def built_site(tmp_path_factory):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
     result = subprocess.run(
         [*command, "-f", ROOT / "shared/site/mkdocs.yml", "-d", folder / "site"],
-        cwd=folder,  # the notebook saves figures in the current folder
         env=os.environ | {"PYTHONPATH": str(ROOT / "shared"), "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,

@@ -137,6 +137,13 @@ def by_threshold(
     Raises:
         TypeError: if results are not a dict.
         ValueError: if there is no G-Pass@k for several thresholds, or not for this k.
+
+    Examples:
+        >>> import at_k
+        >>> outcomes = [[1, 1, 0, 1], [0, 1, 0, 0]]
+        >>> result = at_k.load("gpassk").compute(predictions=outcomes, k=[2, 4], confidence=0.95)
+        >>> chart = by_threshold(result, k=4, questions=2, n=4, confidence=0.95)
+        >>> chart.save("thresholds.pdf")  # doctest: +SKIP
     """
     runs = runs_by_name(results)
     curves = {}

@@ -93,16 +93,25 @@ def check_scores(name: str, scores: Any) -> None:
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:
-    """Return the sentence on the errors of checkers that scores were corrected for, or ""."""
+    """Return sentences on means that are not over questions, and on errors of checkers, or ""."""
+    averaging = averaging_in_words(runs.values())
     words = {x: correction_in_words(y["checker"]) for x, y in runs.items() if "checker" in y}
     if len(words) == len(runs) > 1 and len({*words.values()}) == 1:
         words = {"": next(iter(words.values()))}
-    return " ".join(f"{name or 'Scores'}: {text}." for name, text in words.items())
+    sentences = [f"{name or 'Scores'}: {text}." for name, text in words.items()]
+    return " ".join(filter(None, [averaging, *sentences]))
+
+
+def averaging_in_words(results: Iterable[Mapping[str, Any]]) -> str:
+    """Return the sentence on scores that are no mean over questions with equal weights, or ""."""
+    words = dict.fromkeys(getattr(result, "averaging", "") for result in results)
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in words if text)
 
 
 def correction_of_runs(compared: Mapping[str, Any]) -> str:
     """The same for a comparison or a leaderboard, with "checker" for each run."""
-    return correction({name: {"checker": x} for name, x in compared.get("checker", {}).items()})
+    checkers = {name: {"checker": x} for name, x in compared.get("checker", {}).items()}
+    return " ".join(filter(None, [averaging_in_words([compared]), correction(checkers)]))
 
 
 def _is_finite(value: Any) -> bool:

@@ -44,9 +44,6 @@ exit status:
   130  interrupted
 """
 
-_SAME_IN_OTHER_COMMANDS = {"--metric": "--include", "--include": "--metric"}
-"""compare and plan have one metric, and the others include scores."""
-
 _COMPLETION = """\
 # Completion of at-k. Add this line to ~/.bashrc, or below `autoload -U bashcompinit; bashcompinit`
 # to ~/.zshrc:
@@ -106,12 +103,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> dict[str, Any]:
     """Return the values of the flags; exit with a message if an argument is not known."""
+    commands = _commands(parser)
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
+        parser.error(
+            f"there is no command {arguments[0]!r}.{did_you_mean(arguments[0], commands)} The "
+            f"commands are {', '.join(commands)}."
+        )
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
-        command = _commands(parser).get(arguments[0], parser)
+        command = commands.get(arguments[0], parser)
         flags = _flags(parser, arguments)
-        twin = _SAME_IN_OTHER_COMMANDS.get(unknown[0])
-        hint = f" Did you mean {twin!r}?" if twin in flags else did_you_mean(unknown[0], flags)
+        hint = did_you_mean(unknown[0], flags)
         command.error(
             f"unrecognized arguments: {' '.join(unknown)}.{hint} "
             f"`{command.prog} --help` lists the flags, and which take several values."

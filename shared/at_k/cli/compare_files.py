@@ -8,21 +8,16 @@ import inspect
 import string
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..core.checking import Checker, Checking
-from ..core.checks import label_index
-from ..core.computations import GPASSK
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..runs.comparison import compare
-from ..runs.differences import Compared, compare_runs, differences_of
-from ..runs.leaderboard import leaderboard_of
-from ..runs.measure import ComparisonOptions, default_interval
+from ..runs.differences import compare_groups, compare_runs, differences_of
+from ..runs.leaderboard import leaderboard_of_groups
+from ..runs.measure import ComparisonOptions, check_metric, default_interval
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import (
     Run,
@@ -35,7 +30,7 @@ from ..runs.outcomes_of_runs import (
     with_errors,
 )
 from .comparison_tables import ComparisonView, LeaderboardView
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
+from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
 from .formats import Output, Scope, View, enumerated
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all, naming_questions, warn_of_other_grades
@@ -44,7 +39,7 @@ from .score_tables import nouns_of
 _COMPARE_EXAMPLES = f"""\
 examples, with the samples of the package:
   at-k compare {COOL} {WARM} --check-correct-fn numeric
-  at-k compare {COOL} {WARM} --check-correct-fn numeric --metric pass^k --k 1 4 --interval questions
+  at-k compare {COOL} {WARM} --check-correct-fn numeric --include pass^k --k 1 4 --p-values
   at-k compare {COOL} {WARM} --check-correct-fn numeric --k 8 --names 0.2 0.8 --format latex
 """
 
@@ -55,7 +50,7 @@ _OF_SECOND = ("predictions", "outcomes", "references", "questions")
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` to the parser, and what it runs."""
-    parameters = [*_compare_parameters(), GPASSK.parameters["groups"]]
+    parameters = parameters_of(compare, ("R_a", "R_b"))
     helps = parameter_helps(inspect.getdoc(compare) or "")
     helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += (
@@ -67,18 +62,12 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--names", nargs="+", metavar="NAME", help="names of the runs. Default: those of the files"
     )
-    add_flags(command, parameters, helps)
+    add_flags(command, parameters.values(), helps)
     second = command.add_argument_group("columns of the second file, if they have other names")
     for role in _OF_SECOND:
         several: dict[str, Any] = {"nargs": "+"} if role == "questions" else {}
         second.add_argument(f"--{role}-b", metavar="COLUMN", help=f"as --{role}.", **several)
     command.set_defaults(run=_compare_files)
-
-
-def _compare_parameters() -> list[inspect.Parameter]:
-    """Return the parameters of `at_k.compare` except the two runs."""
-    parameters = inspect.signature(compare, eval_str=True).parameters
-    return [parameters[name] for name in parameters if name not in ("R_a", "R_b")]
 
 
 def _compare_files(
@@ -101,13 +90,14 @@ def _compare_files(
     of_second = {role: flags.pop(f"{role}_b") for role in _OF_SECOND}
     if len(files) != 2 and any(x is not None for x in of_second.values()):
         raise ValueError("Flags that end in -b are for the second of two files.")
-    reading, parameters = split_arguments(flags, default_interval(flags.get("metric", "pass@k")))
+    metric = check_metric("--include", flags.pop("include", "pass@k"))
+    reading, parameters = split_arguments(flags, default_interval(metric))
     reading["checked"] = check_correct_fn != "exact_match"
     of_second = {role: x for role, x in of_second.items() if x is not None}
     counts = parameters.pop("labels", None)
     if parameters.get("anytime") and len(files) > 2:
         raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
-    options = ComparisonOptions(**parameters, all_k=len(files) == 2)
+    options = ComparisonOptions(metric, **parameters, all_k=len(files) == 2)
     inputs = [
         RunInput(questions, check_correct_fn, name)
         for name, questions in zip(
@@ -115,20 +105,21 @@ def _compare_files(
         )
     ]
     first = inputs[0].questions
-    if "clusters" in first:
-        options = replace(options, clusters=first["clusters"])
+    options = options_for(options, first)
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the scores
         by_order = bool(reading.get("by_order"))
         runs = graded_runs(inputs, num_proc, options, checker_rates, counts, by_order)
     with naming_questions(first):
         overall = compare_runs(runs, options)
-    compared = {None: overall} | _compare_groups(overall, first)
+    compared = compare_groups(overall, first.get("groups"))
     descriptions = [
         f"{run.name}: {_path_of(run.name, file)}{run.described()}"
         for file, run in zip(files, inputs, strict=True)
     ]
     sizes, nouns = [run.outcomes.n for run in runs], nouns_of([options.metric])
-    scope = Scope(sizes, checker_of_all(inputs), *nouns, _correction(runs))
+    scope = Scope(
+        sizes, checker_of_all(inputs), *nouns, _correction(runs), overall.options.weighting.words
+    )
     view: View
     if len(files) == 2:
         differences = {
@@ -137,9 +128,7 @@ def _compare_files(
         }
         view = ComparisonView(differences, names, options, scope, descriptions)
     else:
-        boards = {group: leaderboard_of(runs, p_values) for group, runs in compared.items()}
-        board = boards.pop(None)
-        view = LeaderboardView(board | ({"groups": boards} if boards else {}), scope, descriptions)
+        view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, descriptions)
     output = view.printed(output_format)
     if plot is None:
         return output
@@ -158,12 +147,19 @@ def _correction(runs: Sequence[Run]) -> str:
     return "" if errors.rates.are_exact else correction_in_words(errors.described())
 
 
+def options_for(options: ComparisonOptions, first: Questions) -> ComparisonOptions:
+    """Return the options of a comparison with the columns of the first run."""
+    if "clusters" in first:
+        options.clusters = first["clusters"]  # refused by an interval that does not use them
+    return options.with_those_of(first)
+
+
 def read_runs(
     sources: Sequence[Sequence[str]],
     reading: Mapping[str, Any],
     of_second: Mapping[str, Any] | None = None,
 ) -> list[Questions]:
-    """Read the questions of runs; groups and clusters are those of the first.
+    """Read the questions of runs; groups, clusters and weights are those of the first.
 
     Args:
         sources: the files of each run.
@@ -174,7 +170,7 @@ def read_runs(
     if reading.get("groups") is None:
         reading.pop("groups", None)
     first = read_run(sources[0], **reading)
-    for role in ("groups", "clusters"):
+    for role in ("groups", "clusters", "question_weights"):
         reading.pop(role, None)
     reading |= of_second or {}
     return [first, *(read_run(files, **reading) for files in sources[1:])]
@@ -224,24 +220,6 @@ def graded_runs(
         labels_of_runs = read_labels(run.questions for run in inputs)
     graded = with_errors(graded, checker_rates, labels_of_runs)
     return in_order(graded, orders)
-
-
-def _compare_groups(overall: Compared, first: Questions) -> dict[str | None, Compared]:
-    """Compare the runs on each group of questions, at the same k."""
-    if "groups" not in first:
-        return {}
-    runs, options = overall.runs, overall.options
-    labels, index = label_index(first["groups"], len(runs[0].outcomes.n), "groups")
-    result: dict[str | None, Compared] = {}
-    for group, label in enumerate(labels):
-        rows = np.flatnonzero(index == group)
-        clusters = None if options.clusters is None else options.clusters[rows]
-        of_group = replace(options, clusters=clusters)
-        try:
-            result[label] = compare_runs([run.of_questions(rows) for run in runs], of_group)
-        except ValueError as error:
-            raise ValueError(f"Group {label}: {error}") from error
-    return result
 
 
 def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +92,11 @@ def add_flags(
             flag = f"--{parameter.name.replace('_', '-')}"
             options = _argparse_options(parameter)
             flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
+            if parameter.name == "include":  # the name that some commands had for it
+                options |= {"dest": "include", "help": argparse.SUPPRESS}
+                flags.add_argument("--metric", default=argparse.SUPPRESS, **options)
     for role, text in column_helps.items():
-        if role in COLUMN_NAMES:
+        if COLUMN_NAMES.get(role):
             only = ' with --interval "questions"' if role == "clusters" else ""
             text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
         several: dict[str, Any] = {"nargs": "+"} if role in ("questions", "counts") else {}
@@ -182,6 +185,16 @@ def add_flags(
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
+def parameters_of(function: Callable[..., Any], leave_out: Collection[str]) -> dict[str, Any]:
+    """Return the parameters of a function that become flags. Its metric is --include."""
+    parameters = inspect.signature(function, eval_str=True).parameters
+    return {
+        name: parameter.replace(name="include") if name == "metric" else parameter
+        for name, parameter in parameters.items()
+        if name not in leave_out
+    }
+
+
 def split_arguments(
     flags: dict[str, Any], interval: str | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -226,7 +239,8 @@ def parameter_helps(docstring: str) -> dict[str, str]:
     if section is None:
         return {}
     entries = re.findall(r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1], re.MULTILINE | re.DOTALL)
-    return {name: " ".join(text.split()) for name, text in entries}
+    helps = {name: " ".join(text.split()) for name, text in entries}
+    return helps | ({"include": helps["metric"]} if "metric" in helps else {})
 
 
 def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:

@@ -327,6 +327,7 @@ class Scope(NamedTuple):
         checker: the name of the checker, or None if the samples were graded before.
         row, noun: what a question and a sample are called.
         correction: what the scores are corrected for, as the end of a sentence, or "".
+        averaging: how questions are averaged, as the end of a sentence, or "".
     """
 
     sizes: Sequence[np.ndarray]
@@ -334,6 +335,7 @@ class Scope(NamedTuple):
     row: str = "question"
     noun: str = "sample"
     correction: str = ""
+    averaging: str = ""
 
     def in_words(self) -> str:
         """The numbers of questions and of their samples, and the checker."""
@@ -347,6 +349,8 @@ class Scope(NamedTuple):
         checked = f", checked with {self.checker}" if self.checker else ""
         if self.correction:
             checked += f", {self.correction}"
+        if self.averaging:
+            checked += f", {self.averaging}"
         return f"{number_of(len(self.sizes[0]), self.row)} with {samples} each{checked}"
 
 

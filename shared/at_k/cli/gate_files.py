@@ -9,11 +9,9 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..core.checking import Checker
-from ..core.checks import check_names
 from ..runs.comparison import compare
 from ..runs.gate import (
     CONTRARY,
@@ -26,15 +24,14 @@ from ..runs.gate import (
     gate_not_worse,
     gate_options,
 )
-from ..runs.measure import COMPARED, default_interval
-from .compare_files import graded_runs, read_runs
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
+from ..runs.measure import check_metric, default_interval
+from .compare_files import graded_runs, options_for, read_runs
+from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
 from .formats import INTERVAL_SCOPE, Scale, limits_in_words, number_of, printable
 from .run_input import RunInput, naming_questions
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_FORMATS = ("table", "json", "github")
-_NOT_FLAGS = ("R_a", "R_b", "p_values", "metric")
 _GATE_EXAMPLES = f"""\
 exit status:
   0  the whole interval is at or above the least score: the run reaches it
@@ -51,11 +48,8 @@ examples, with the samples of the package:
 
 def add_gate_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of the gate and of reading files to the parser, and what it runs."""
-    parameters = inspect.signature(compare, eval_str=True).parameters
+    parameters = parameters_of(compare, ("R_a", "R_b", "p_values"))
     helps = parameter_helps(inspect.getdoc(compare) or "")
-    include = parameters["metric"].replace(name="include")
-    shown = [include, *(parameters[name] for name in parameters if name not in _NOT_FLAGS)]
-    helps["include"] = helps["metric"]
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."
     command.usage = "at-k gate FILE... (--at-least SCORE | --baseline FILE) [flags]"
@@ -75,7 +69,7 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
         metavar="DIFFERENCE",
         help="by how much the score may be lower than that of the baseline. Default: 0.",
     )
-    add_flags(command, shown, helps, has_charts=False, formats=_GATE_FORMATS)
+    add_flags(command, parameters.values(), helps, has_charts=False, formats=_GATE_FORMATS)
     command.set_defaults(run=_gate_files)
 
 
@@ -96,9 +90,9 @@ def _gate_files(
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
     if margin is not None and baseline is None:
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
-    reading, parameters = split_arguments(flags, default_interval(flags.get("include", "pass@k")))
+    metric = check_metric("--include", flags.pop("include", "pass@k"))
+    reading, parameters = split_arguments(flags, default_interval(metric))
     reading["checked"] = check_correct_fn != "exact_match"
-    (metric,) = check_names("--include", parameters.pop("include", "pass@k"), COMPARED)
     margin = check_margin("--margin", 0.0 if margin is None else margin, metric)
     at_least = None if at_least is None else check_threshold("--at-least", at_least, metric)
     counts = parameters.pop("labels", None)
@@ -109,8 +103,7 @@ def _gate_files(
         RunInput(questions, check_correct_fn, name)
         for name, questions in zip(names, read_runs(sources, reading), strict=False)
     ]
-    if "clusters" in inputs[0].questions:
-        options = replace(options, clusters=inputs[0].questions["clusters"])
+    options = options_for(options, inputs[0].questions)
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print in the verdict
         by_order = bool(reading.get("by_order"))
         runs = graded_runs(inputs, num_proc, options, checker_rates, counts, by_order)
@@ -136,12 +129,13 @@ def verdict(gate: Gate) -> str:
     interval = limits_in_words(
         scale, (gate.lo, gate.hi), gate.interval, gate.confidence, anytime=gate.anytime
     )
+    name = f"{gate.key}, {gate.averaging}," if gate.averaging else gate.key
     if gate.baseline is None:
-        measured = f"{gate.key} is {scale.number(gate.score)} ({interval})"
+        measured = f"{name} is {scale.number(gate.score)} ({interval})"
         least = f"{gate.threshold:g}"
     else:
         measured = (
-            f"{gate.key} is {scale.number(gate.score)}, and {scale.number(gate.baseline)} in the "
+            f"{name} is {scale.number(gate.score)}, and {scale.number(gate.baseline)} in the "
             f"baseline, a difference of {scale.number(gate.estimate, sign=True)} ({interval})"
         )
         margin = f" minus {-gate.threshold:g}" if gate.threshold else ""
@@ -171,7 +165,7 @@ def _what_would_decide(gate: Gate) -> str:
 
 def _verdict_as_json(gate: Gate) -> str:
     fields = gate._asdict()
-    del fields["size"], fields["has_labels"]
+    del fields["size"], fields["has_labels"], fields["averaging"]
     number = "questions" if gate.interval == "questions" else "samples"
     more = {} if gate.status != UNDECIDED else {f"more_{number}": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}

@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.checks import check_name
+from ..core.credits import scores_of_one_mean
 from ..readers.run import read_run
 from ..runs.noise import correction_in_words
 from ..runs.plan import PlanOptions, Wanted, plan, plan_runs
 from .compare_files import graded_runs
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
+from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
 from .formats import Cells, View, number_of
 from .run_input import RunInput
 
@@ -50,7 +52,7 @@ examples, with the samples of the package:
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and what it runs."""
-    parameters = inspect.signature(plan, eval_str=True).parameters
+    parameters = parameters_of(plan, ("R", "R_b"))
     helps = parameter_helps(inspect.getdoc(plan) or "")
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAGS.items()}
     command.usage = "at-k plan [FILE [FILE]] [flags]"
@@ -59,9 +61,8 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
         "files", metavar="FILE", nargs="*", help=f"a pilot run, or two: {FILE_HELP}"
     )
     shown = [
-        parameter.replace(name=_FLAGS.get(name, name))
-        for name, parameter in parameters.items()
-        if name not in ("R", "R_b")
+        parameter.replace(name=_FLAGS.get(parameter.name, parameter.name))
+        for parameter in parameters.values()
     ]
     shown.append(parameters["labels"])  # the column of a file
     add_flags(command, shown, helps, has_charts=False)
@@ -72,7 +73,10 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
     """Return the plan from pilot runs in files, or from assumed rates."""
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
+    metric = check_name("--include", flags.pop("include", "pass@k"), scores_of_one_mean())
     reading, parameters = split_arguments(flags)
+    if reading.get("groups") is None and parameters.get("average") != "groups":
+        reading.pop("groups", None)  # which nothing uses
     counts = parameters.pop("labels", None)
     if counts is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
@@ -81,12 +85,14 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
             parameters[name] = parameters.pop(flag)
     checker = parameters.pop("check_correct_fn", "exact_match")
     num_proc = parameters.pop("num_proc", None)
-    options = PlanOptions(**parameters)  # raises before any sample is checked
+    options = PlanOptions(metric, **parameters)  # raises before any sample is checked
     inputs = [RunInput(read_run(file, **reading), checker, file) for file in files]
     with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the rows
         rates = options.checker_rates
         by_order = bool(reading.get("by_order"))
         runs = graded_runs(inputs, num_proc, None, rates, counts, by_order) if inputs else []
+    if inputs:
+        options = options.with_those_of(inputs[0].questions)
     view = PlanView(plan_runs(runs, options), options.wanted, [run.described() for run in inputs])
     return view.printed(output_format)
 
@@ -168,6 +174,9 @@ def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str) -> str:
     if cheapest is None:
         return f"No design with these numbers of questions and samples {claim}"
     questions = number_of(cheapest["questions"], "question")
+    if "questions_lo" in cheapest:
+        lo, hi = cheapest["questions_lo"], cheapest["questions_hi"]
+        questions += f" ({lo} to {hi}, as far as the pilot run tells)"
     samples = number_of(cheapest["samples"], "sample")
     labels = f" and {number_of(cheapest['labels'], 'label')}" if "labels" in cheapest else ""
     return (
@@ -184,6 +193,9 @@ def _assumptions(assumptions: Mapping[str, Any]) -> str:
         pilot = number_of(assumptions["pilot_questions"], "question")
         samples = number_of(assumptions["pilot_samples"], "sample")
         text = f"The success rates of questions are estimated from {pilot} with {samples} each"
+        if "design_effect" in assumptions:
+            effect = f"increases variances by a factor of {assumptions['design_effect']:.2f}"
+            text += f", and averaged as in the pilot run, which {effect}"
         if assumptions["extrapolated"]:
             text += ", and scores with more samples are extrapolated"
     if "checker" in assumptions:

@@ -158,14 +158,20 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
     names, checkers = [run.name for run in compared.runs], compared.checkers
     if len(names) == 2:
         others = {"checker": checkers} if checkers else {}
-        result = differences_as_dict(differences_of(compared), others)
+        result = differences_as_dict(
+            differences_of(compared), others, compared.options.weighting.words
+        )
         return difference(result, names, **details)
     board = leaderboard_of(compared)
     of_run: dict[str, list[Estimate]] = {name: [] for name in names}
     for row, estimate in zip(board["runs"], board.estimates, strict=True):
         of_run[row["run"]].append(estimate)
     scores = {
-        name: as_dict(estimates, others={"checker": checkers[name]} if checkers else {})
+        name: as_dict(
+            estimates,
+            others={"checker": checkers[name]} if checkers else {},
+            averaging=compared.options.weighting.words,
+        )
         for name, estimates in of_run.items()
     }
     return by_k(scores, **details)

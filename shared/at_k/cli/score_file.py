@@ -17,7 +17,7 @@ from ..core.checking import Checked, Checking
 from ..core.checks import InputError, Place, short
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS
-from ..core.estimates import estimates_of
+from ..core.estimates import Result, estimates_of
 from ..core.samples import read_outcomes
 from ..functions import Counts
 from ..intervals.labelled import Errors, check_errors
@@ -34,7 +34,7 @@ from .formats import FORMATS_OF_OUTPUT, Output, Scope, aligned
 from .plot import chart_of_scores, check_plot, check_scores_to_plot, draw
 from .publishing import (
     PUBLISHED_FIELDS,
-    PUBLISHED_FORMATS,
+    PUBLISHED_FORMAT,
     Publication,
     add_publishing_flags,
 )
@@ -72,7 +72,7 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     command.epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
     command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
-    formats = (*FORMATS_OF_OUTPUT, *PUBLISHED_FORMATS)
+    formats = (*FORMATS_OF_OUTPUT, PUBLISHED_FORMAT)
     helps = _parameter_helps_of(name)
     add_flags(command, computation.parameters.values(), helps, formats=formats)
     add_publishing_flags(command)
@@ -139,17 +139,15 @@ def _score_files(
     view = ScoresView(
         scores,
         input=[f"{pooled}{run.described(*nouns_of([name]))}"],
-        scope=Scope([run.present], run.checker, *nouns_of([name])),
+        scope=Scope([run.present], run.checker, *nouns_of([name]), averaging=scores.averaging),
         interval=parameters.get("interval"),
         confidence=options.get("confidence"),
         temperature=options.get("temperature"),
         noise=noise,
         anytime=bool(options.get("anytime")),
     )
-    if output_format in PUBLISHED_FORMATS:
-        output = publication.printed(view, output_format)
-    else:
-        output = view.printed(output_format)
+    is_published = output_format == PUBLISHED_FORMAT
+    output = publication.printed(view) if is_published else view.printed(output_format)
     if plot is None:
         return output
     return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
@@ -187,7 +185,7 @@ class _CheckedOnce(SampledQuestions):
 
 def _scores_and_noise(
     computation: Computation, questions: Questions, parameters: dict[str, Any]
-) -> tuple[dict[str, Any], Noise | None]:
+) -> tuple[Result, Noise | None]:
     """Return what `compute` returns, and what the error of a score is made of.
 
     That is the score with the largest k of the first name. There is none without intervals, and
@@ -222,7 +220,16 @@ def _scores_and_noise(
     tau = 0.5 if score.tau is None else score.tau
     confidence = options.get("confidence", names["confidence"].default)
     comparison = ComparisonOptions(
-        score.metric, k, "questions", confidence, tau, clusters, options.get("w")
+        score.metric,
+        k,
+        "questions",
+        confidence,
+        tau,
+        clusters,
+        options.get("w"),
+        groups=options.get("groups"),
+        average=options.get("average", "questions"),
+        question_weights=options.get("question_weights"),
     )
     noise = noise_of(run, comparison)[0]
     return scores, noise if noise.standard_error > 0 else None

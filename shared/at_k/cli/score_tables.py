@@ -196,6 +196,8 @@ class ScoresView(View):
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the limits are for, where the error comes from, and which vote maj@k is."""
         notes = self._notes_of_limits(for_paper)
+        if self.scope is not None and self.scope.averaging:
+            notes.append(f"Scores of all {self._nouns[0]}s are {self.scope.averaging}.")
         if self.noise is not None:
             notes.append(self._noise_in_words(self.noise, self._methods))
         intervals = (x.interval for x in self.estimates if x.interval is not None)

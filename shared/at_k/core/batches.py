@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 
 from .columns import (
     JSON,
-    TEXTS,
     from_numpy,
     is_number,
     one_chunk,
@@ -147,29 +146,25 @@ def unite(batches: Sequence[Any]) -> Batch:
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
-    if types <= {TEXTS}:
-        common = TEXTS if types else pa.null()
-    elif len(types) == 1:
-        (common,) = types
-    elif name == "predictions" and all(map(is_number, types)) and not _lose_values(columns):
-        common = pa.float64()
-    else:
-        common = JSON
-        columns = [_as_json(column, name) for column in columns]
-    columns = [x if x.type == common else x.cast(common, safe=False) for x in columns]
+    if len(types) > 1:
+        doubles = _as_doubles_or_none(columns) if name == "predictions" else None
+        columns = doubles or [_as_json(column, name) for column in columns]
+        types = {pa.float64() if doubles else JSON}
+    (common,) = types or {pa.null()}
+    columns = [column if column.type == common else column.cast(common) for column in columns]
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
 
 
-def _lose_values(columns: list[pa.ChunkedArray]) -> bool:
-    """Whether numbers would change as doubles: True would be 1, and large integers are rounded."""
+def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
+    """Return numbers as doubles; None if that would change one, as True is not 1."""
     for column in columns:
-        if pa.types.is_boolean(column.type):
-            return True
-        if pa.types.is_integer(column.type):
-            bounds = pc.min_max(column)
-            if any(abs(bound.as_py() or 0) > 2**53 for bound in bounds.values()):
-                return True
-    return False
+        is_bool = pa.types.is_boolean(column.type)
+        if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
+            return None
+    try:
+        return [column.cast(pa.float64()) for column in columns]
+    except pa.ArrowInvalid:  # an integer that no double holds
+        return None
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

@@ -113,38 +113,42 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
-        checker, num_proc, executor, timeout = (
-            self.checker,
-            self.num_proc,
-            self.executor,
-            self.timeout,
-        )
-        if isinstance(checker, str):
-            check_name("check_correct_fn", checker, CHECKERS)
-        elif not callable(checker) and self._of_package is None:
+        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
+            return
+        self._check_checker()
+        self._check_options()
+        if self._package_checker is not None:
+            self._package_checker.validate(self)
+        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
+            PACKAGE.rooms.check_workers(self)
+
+    def _check_checker(self) -> None:
+        if isinstance(self.checker, str):
+            check_name("check_correct_fn", self.checker, CHECKERS)
+        elif not callable(self.checker) and self._package_checker is None:
             raise TypeError(
-                f"check_correct_fn is {short(checker)}, which cannot be called: give a function of "
-                f"a prediction and a reference, or one of the names {', '.join(CHECKERS)}."
+                f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
+                f"function of a prediction and a reference, or one of the names "
+                f"{', '.join(CHECKERS)}."
             )
-        if num_proc is not None:
+
+    def _check_options(self) -> None:
+        executor, timeout = self.executor, self.timeout
+        if self.num_proc is not None:
             if executor is not None:
                 raise ValueError("num_proc and executor exclude each other: give one of them.")
-            check_count("num_proc", num_proc, "give a number of processes")
+            check_count("num_proc", self.num_proc, "give a number of processes")
         if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
             raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
-        if timeout is not None:
-            if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
-                raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
-            if executor is not None:
-                raise ValueError(
-                    "timeout cannot end the calls of an executor: give num_proc instead of the "
-                    "executor, or limit the time in check_correct_fn."
-                )
-        self.batch_size  # noqa: B018
-        if self._of_package is not None:
-            self._of_package.validate(self)
-        elif self.is_async or self.batch_size or timeout or (num_proc or 1) > 1:
-            PACKAGE.rooms.check_workers(self)
+        if timeout is None:
+            return
+        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
+            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        if executor is not None:
+            raise ValueError(
+                "timeout cannot end the calls of an executor: give num_proc instead of the "
+                "executor, or limit the time in check_correct_fn."
+            )
 
     @property
     def matches_exactly(self) -> bool:
@@ -152,8 +156,8 @@ class Checking:
         return isinstance(self.checker, str) and self.checker == "exact_match"
 
     @cached_property
-    def _of_package(self) -> Any:
-        """What checks all samples in its own way, or None."""
+    def _package_checker(self) -> Any:
+        """The checker of the package, which checks all samples in its own way; or None."""
         checker = self.checker
         has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
         if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
@@ -195,8 +199,8 @@ class Checking:
                 _warn_of_responses(rows, outcomes)
             return Checked(outcomes, rows.values)
         cache = cache or CheckCache()
-        if self._of_package is not None:
-            return self._of_package.check_samples(rows, self, cache)
+        if self._package_checker is not None:
+            return self._package_checker.check_samples(rows, self, cache)
         pairs = DistinctPairs.of(rows)
         results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
         return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
@@ -237,17 +241,13 @@ class Checking:
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
-        first = 0  # all pairs before it have results
+        first = 0  # the first pair without a result
         try:
             with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
                 for start, batch in batches:
-                    checked = missing[start : start + len(batch)]
-                    for pair, result in zip(checked, batch, strict=True):
+                    for pair, result in zip(missing[start:], batch, strict=False):
                         results[pair] = result
-                    while first < len(results) and (known := results[first]) is not None:
-                        if known[1] is not None:
-                            self._raise_problem(pairs.call(first), known[1])
-                        first += 1
+                    first = self._raise_first_problem(pairs, results, first)
         except BrokenExecutor as error:
             raise InputError(
                 "A worker died. The first missing result is that of ",
@@ -257,6 +257,21 @@ class Checking:
         if None in results:
             known_results = len(results) - results.count(None)
             raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
+
+    def _raise_first_problem(
+        self, pairs: DistinctPairs, results: list[PairResult | None], first: int
+    ) -> int:
+        """Raise the error of the first pair with a problem, if all before it have results.
+
+        Returns the first pair without a result. All before `first` have one.
+        """
+        for pair in range(first, len(results)):
+            result = results[pair]
+            if result is None:
+                return pair
+            if result[1] is not None:
+                self._raise_problem(pairs.call(pair), result[1])
+        return len(results)
 
     def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
         """Yield the results of batches of pairs, checked in this thread or in the executor."""
@@ -482,35 +497,41 @@ def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
 
 def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
     """Warn if texts are compared with answers that they contain, or if none equals its answer."""
-    first = slice(_COMPARED)
-    correct, multiplicity = outcomes.values[first], np.ones(_COMPARED, dtype=int)
-    if rows.multiplicity is not None:
-        multiplicity = rows.multiplicity
-    multiplicity = multiplicity[: len(correct)]
     if outcomes.values.any():
-        texts, references = to_python(rows.values[first]), to_python(rows.references[first])
-        question = np.repeat(np.arange(len(references)), rows.sizes[first])
-        containing = [
-            sample
-            for sample in np.flatnonzero(~correct)
-            if _contains(texts[sample], references[question[sample]])
-        ]
-        contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
-        if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+        problem = _contained_references(rows, outcomes)
+        if problem is None:
             return
-        problem = (
-            f"{contain} of the first {multiplicity.sum()} samples contain their reference but do "
-            f"not equal it"
-        )
     else:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
     remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(rows.references[first]))):
+    if all(map(_is_choice, to_python(rows.references[:_COMPARED]))):
         remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
         stacklevel=3,
+    )
+
+
+def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
+    """Return how many texts contain their reference; None if that would hardly raise the score."""
+    correct = outcomes.values[:_COMPARED]
+    multiplicity = np.ones(len(correct), dtype=int)
+    if rows.multiplicity is not None:
+        multiplicity = rows.multiplicity[: len(correct)]
+    texts, references = to_python(rows.values[:_COMPARED]), to_python(rows.references[:_COMPARED])
+    question = np.repeat(np.arange(len(references)), rows.sizes[:_COMPARED])
+    containing = [
+        sample
+        for sample in np.flatnonzero(~correct)
+        if _contains(texts[sample], references[question[sample]])
+    ]
+    contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
+    if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+        return None
+    return (
+        f"{contain} of the first {multiplicity.sum()} samples contain their reference but do not "
+        f"equal it"
     )
 
 

@@ -122,12 +122,20 @@ def has_no_axes(value) -> bool:
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
-def item_of(name: str, value) -> Any:
-    """Return one number of NumPy or of a library of tensors as one of Python."""
+def plain_number(name: str, value) -> Any:
+    """Return one number of NumPy or of a library of tensors as one of Python.
+
+    A number of lower precision than a double is the shortest decimal that rounds to it:
+    np.float32(0.6) is 0.6, and not 0.6000000238.
+    """
     try:
-        return value.item()
+        number = value.item()
     except RuntimeError as error:  # a tensor of torch without data
         raise TypeError(f"{name} is a {type(value).__name__} without a value: {error}") from error
+    precision = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    if precision in ("float16", "float32"):
+        return float(str(np.dtype(precision).type(number)))
+    return number
 
 
 def is_list_like(value) -> bool:
@@ -153,34 +161,19 @@ def as_list(name: str, value) -> list[Any]:
 def check_depth(name: str, values: Sequence[Any]) -> None:
     """Raise a ValueError if an entry is nested more than 50 levels deep, or contains itself.
 
-    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack. A list
-    whose own `__len__` fails crashes Arrow as well.
+    Arrow and JSON recurse into nested lists and dicts: deep nesting overflows the stack.
     """
     for index, value in enumerate(values):
-        if not isinstance(value, (list, tuple, dict)):  # the usual case, and fast
-            continue
-        level = {id(value): value}
+        level = [value] if isinstance(value, (list, tuple, dict)) else []
         for _ in range(50):
-            level = {
-                id(entry): entry
-                for nested in level.values()
-                for entry in _entries_of_nested(Place(name, index), nested)
-                if isinstance(entry, (list, tuple, dict))
-            }
             if not level:
                 break
-        else:
+            inner = (x for x in level for x in (x.values() if isinstance(x, dict) else x))
+            # By their ids, because a list may occur many times.
+            level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
+        if level:
             what = " is nested more than 50 levels deep"
             raise InputError(Place(name, index), what, InPython(", or contains itself"), ".")
-
-
-def _entries_of_nested(place: Place, values: list | tuple | dict) -> Iterable[Any]:
-    try:
-        len(values)
-    except Exception as error:  # whatever the caller's class raises
-        what = f" has a {type(values).__name__} without a length: {error}"
-        raise InputError(place, what) from error
-    return values.values() if isinstance(values, dict) else values
 
 
 def entries_of(name: str, values) -> list[Any]:
@@ -280,7 +273,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
-    entries = [item_of(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
+    entries = [plain_number(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -313,7 +306,7 @@ def check_number(name: str, value, wanted: str, least: float, most: float) -> fl
     """
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
-        value = item_of(name, value)
+        value = plain_number(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
         try:
@@ -347,7 +340,7 @@ def check_count(name: str, value, wanted: str = "give a positive integer", least
         least: smallest valid number.
     """
     if not isinstance(value, int) and has_no_axes(value):
-        value = item_of(name, value)
+        value = plain_number(name, value)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return int(value)
@@ -403,7 +396,7 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
         name: of the parameter, for messages.
     """
     if not isinstance(k, int) and has_no_axes(k):
-        k = item_of(name, k)
+        k = plain_number(name, k)
     is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
     if not is_integer or not 1 <= k <= _LARGEST_K:
         raise ValueError(f"{name} is {short(k)}: give a positive integer, at most a million.")

@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,9 @@ from .checks import (
     check_confidence,
     check_flag,
     check_name,
+    check_number,
     check_prior,
+    entries_of,
     label_index,
 )
 from .coherent import CoherentIntervals, with_neighbors
@@ -64,6 +67,22 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
 # --- Options ------------------------------------------------------------------------------
 
 
+class Weighting(NamedTuple):
+    """How questions are averaged.
+
+    Attributes:
+        values: (M,) the weight of each question, or None if all are equal.
+        words: what differs from a mean over questions, such as "averaged over 3 groups", or "".
+    """
+
+    values: np.ndarray | None = None
+    words: str = ""
+
+
+OVER_QUESTIONS = Weighting()
+"""The mean over questions with equal weights."""
+
+
 @dataclass(frozen=True)
 class IntervalOptions:
     """How intervals are computed. The values have been checked.
@@ -73,6 +92,7 @@ class IntervalOptions:
         method: the name of the method; "auto" if it depends on the numbers of samples.
         is_named: whether the results name the method of each interval.
         clusters: (M,) cluster of each question, or None if each is its own.
+        weighting: how questions are averaged.
         prior: Beta prior of the success rates, for the posterior.
         bounds: of the score.
         band: whether to add the simultaneous band of each score over k.
@@ -83,10 +103,16 @@ class IntervalOptions:
     method: str = "auto"
     is_named: bool = True
     clusters: np.ndarray | None = None
+    weighting: Weighting = OVER_QUESTIONS
     prior: tuple[float, float] = (1.0, 1.0)
     bounds: tuple[float, float] = (-math.inf, math.inf)
     band: bool = False
     anytime: bool = False
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """(M,) the weight of each question in means, or None if all are equal."""
+        return self.weighting.values
 
     @property
     def allow_above_n(self) -> bool:
@@ -107,6 +133,7 @@ def interval_options(
     has_prior_outcomes: bool = False,
     bounds: tuple[float, float] | None = None,
     band: bool = False,
+    weighting: Weighting = OVER_QUESTIONS,
     anytime: bool = False,
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
@@ -116,6 +143,7 @@ def interval_options(
         known: the names that `interval` can have.
         default: what `interval` is if it is None.
         has_prior_outcomes: whether there are prior outcomes.
+        weighting: see `question_weighting`.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -135,7 +163,7 @@ def interval_options(
         method = method_of_auto(prior_name is not None, clusters is not None)
     if prior_name is not None:
         _check_prior_is_used(prior_name, requested, clusters)
-    cluster_index = check_clusters(clusters, method, confidence, questions)
+    cluster_index = check_clusters(clusters, method, confidence, questions, weighting.values)
     if confidence is not None:
         confidence = check_confidence(confidence)
     if check_flag("band", band) and confidence is None:
@@ -143,7 +171,15 @@ def interval_options(
     if check_flag("anytime", anytime):
         _check_looks(confidence, method, band)
     return IntervalOptions(
-        confidence, method, requested == "auto", cluster_index, prior, limits, band, anytime
+        confidence,
+        method,
+        requested == "auto",
+        cluster_index,
+        weighting,
+        prior,
+        limits,
+        band,
+        anytime,
     )
 
 
@@ -172,8 +208,74 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
         )
 
 
+def question_weighting(
+    average: Any, question_weights: Any, groups: Any, questions: int
+) -> Weighting:
+    """Return how questions are averaged.
+
+    Args:
+        average: "questions", or "groups" for the mean of the scores of the groups.
+        question_weights: (M,) numbers, not negative, or None.
+        groups: a label for each question, or None.
+        questions: M.
+
+    Raises:
+        ValueError: if a parameter is invalid, or if all weights of a group are 0.
+    """
+    check_name("average", average, ("questions", "groups"))
+    weights, words = np.ones(questions), ""
+    if question_weights is not None:
+        given = entries_of("question_weights", question_weights)
+        if len(given) != questions:
+            raise ValueError(
+                f"question_weights has {len(given)} entries for {questions} questions: give one "
+                f"weight for each."
+            )
+        wanted = "a weight is 0, or a number from 1e-50 to 1e50"
+        for question, weight in enumerate(given):
+            number = check_number(f"question_weights[{question}]", weight, wanted, 0, 1e50)
+            if 0 < number < 1e-50:
+                raise ValueError(f"question_weights[{question}] is {weight}: {wanted}.")
+            weights[question] = number
+        words = "averaged with weights"
+        if not weights.any():
+            raise ValueError("question_weights are all 0: give a weight above 0.")
+    if groups is not None:
+        names, index = label_index(groups, questions, "groups")
+        sums = np.bincount(index, weights)
+        if not sums.all():
+            raise ValueError(
+                f"question_weights are 0 for all questions of group {names[int(sums.argmin())]!r}: "
+                f"give one of them a weight above 0, or leave the group out."
+            )
+        if average == "groups":
+            weights = weights / sums[index]
+            within = ", with weights in each" if words else ""
+            words = f"averaged over {len(names)} groups{within}"
+    elif average == "groups":
+        raise ValueError(
+            "average='groups' is the mean of the scores of groups: give a label of its group for "
+            "each question as groups (in the shell, their column as --groups)."
+        )
+    return Weighting(None if (weights == weights[0]).all() else weights, words)
+
+
+def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
+    """Raise a ValueError if one of the scores has no average over groups by weights."""
+    for key, score in scores.items():
+        if average == "groups" and score.pooled and len(score.terms) > 1:
+            raise ValueError(
+                f"{key} is a product of two means over all questions, so average='groups' does not "
+                f"apply: leave it out, or give groups without average."
+            )
+
+
 def check_clusters(
-    clusters, interval: str, confidence: float | None, questions: int
+    clusters,
+    interval: str,
+    confidence: float | None,
+    questions: int,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray | None:
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
@@ -193,7 +295,7 @@ def check_clusters(
             f"clusters are used by interval='questions' only, and interval is {interval!r}."
         )
     names, index = label_index(clusters, questions, "clusters")
-    effective = effective_clusters(index, questions)
+    effective = effective_clusters(index, questions, weights)
     if effective < len(names) / 2:
         warnings.warn(
             f"The {len(names)} clusters differ in size, so they count as {effective:.1f} of equal "
@@ -212,8 +314,14 @@ def pass_limits(
     """Return scores of the pass@k family, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
-    together = pass_scores(counts, with_neighbors(scores, int(counts.n.min()))).with_products()
-    method = QuestionIntervals(together, UNIT_RANGE, options.clusters)
+    least = int(counts.n.min())
+    wanted = with_neighbors(scores, least)
+    together = pass_scores(counts, wanted).with_products()
+    size = np.array([least])
+    all_correct = pass_scores(BinaryCounts(size, size), wanted).with_products().columns[0]
+    # Rounding must not move limits of scores up to 1.
+    most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
+    method = QuestionIntervals(together, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
 
 
@@ -225,4 +333,32 @@ def max_limits(
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
     least, most = np.clip(rewards.ranges, *options.bounds).T
-    return points, QuestionIntervals(points, (least[:, None], most[:, None]), options.clusters)
+    ranges = least[:, None], most[:, None]
+    return points, QuestionIntervals(points, ranges, options.clusters, weights=options.weights)
+
+
+def limits_for_questions(
+    points: Scores,
+    name: str,
+    options: IntervalOptions,
+    score_range: tuple[float, float] = UNIT_RANGE,
+) -> IntervalMethod:
+    """Return the method of limits of scores that have those for other questions only.
+
+    Args:
+        points: the scores of the questions.
+        name: of the scores, for the message.
+        options: of the limits.
+        score_range: the smallest and the largest possible score.
+
+    Raises:
+        ValueError: if another method is requested.
+    """
+    if options.method not in ("questions", "auto"):
+        raise ValueError(
+            f"{name} has limits for other questions only: give interval='questions', without a "
+            f"prior, or leave {name} out of include."
+        )
+    return QuestionIntervals(
+        points, score_range, options.clusters, options.is_named, weights=options.weights
+    )

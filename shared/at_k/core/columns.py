@@ -19,15 +19,11 @@ import pyarrow.compute as pc
 
 from .checks import InputError, Place, check_depth, entries_of, is_list_like, short
 from .containers import (
-    arrow_column,
-    as_arrow,
     is_numeric,
     numbers_and_scored,
-    numeric_array,
+    plain_container,
     plain_entry,
     plain_types,
-    shortest_decimal,
-    shortest_decimals,
     to_numpy,
 )
 from .samples import Samples, sample_place
@@ -43,7 +39,7 @@ def stored(rows: Samples, references: Any = None) -> Samples:
     """Return rows with their values in an Arrow column, and with references.
 
     Args:
-        rows: as `read_rows` returns them.
+        rows: as `read_samples` returns them.
         references: one for each question, in any container; or None if there are none.
 
     Raises:
@@ -52,12 +48,7 @@ def stored(rows: Samples, references: Any = None) -> Samples:
     """
     values = rows.values
     if rows.are_numbers:
-        if rows.scored is not None and not rows.scored.any():
-            array = pa.nulls(len(values))
-        else:
-            missing = None if rows.scored is None else ~rows.scored
-            array = from_numpy(_as_doubles(values), missing)
-        values = pa.chunked_array([array])
+        values = _column_of_numbers(values, rows.scored)
     elif isinstance(values, list):
         check_types(rows)
         values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
@@ -72,10 +63,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         ValueError: if the number of references differs from the number of questions, or if a
             reference cannot be stored, with its index.
     """
-    if isinstance(references, (list, tuple)):
-        column = _column_of_entries([*references])
-    else:
-        column = _column_of_container(references)
+    column = _column_of_references(plain_container(references))
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -85,35 +73,32 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
 
 
-def _column_of_container(references: Any) -> pa.ChunkedArray:
-    references = as_arrow(shortest_decimals(references))
-    column, array = arrow_column(references), numeric_array(references)
-    if column is not None and getattr(column.type, "extension_name", "") != "arrow.json":
-        column = plain_types(column)
-        if str(column.type) not in ("halffloat", "float"):
-            return column
-        numbers, present = numbers_and_scored(column)
-        missing = None if present is None else ~present
-        return pa.chunked_array([from_numpy(_as_doubles(numbers), missing)])
-    if array is not None and array.ndim == 1:
-        return pa.chunked_array([from_numpy(_as_doubles(np.ascontiguousarray(array)))])
-    entries = entries_of("references", references)
-    if column is not None:
-        entries = [None if entry is None else json.loads(entry) for entry in entries]
-    return _column_of_entries(entries)
+def _column_of_references(references: Any) -> pa.ChunkedArray:
+    if isinstance(references, np.ndarray) and references.ndim == 1:
+        return _column_of_numbers(references)
+    if not isinstance(references, pa.ChunkedArray):
+        is_list = isinstance(references, list)
+        entries = references if is_list else entries_of("references", references)
+        check_depth("references", entries)
+        return pa.chunked_array([_typed_array(entries, "references")])
+    column = plain_types(references)
+    is_short = str(column.type) in ("halffloat", "float")
+    return _column_of_numbers(*numbers_and_scored(column)) if is_short else column
 
 
-def _column_of_entries(references: list[Any]) -> pa.ChunkedArray:
-    check_depth("references", references)
-    return pa.chunked_array([_typed_array(references, "references")])
+def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:
+    """Return numbers as a column, floats of lower precision as their shortest decimals.
 
-
-def _as_doubles(numbers: np.ndarray) -> np.ndarray:
-    """Return floats of lower precision as the doubles of their shortest decimals."""
-    if numbers.dtype.kind != "f" or numbers.itemsize == 8:
-        return numbers
-    distinct, index = np.unique(numbers, return_inverse=True)
-    return np.array([shortest_decimal(number) for number in distinct])[index]
+    Args:
+        numbers: (S,).
+        present: (S,) False for numbers that stand for None, or None if all are present.
+    """
+    if present is not None and not present.any():
+        return pa.chunked_array([pa.nulls(len(numbers))])
+    if numbers.dtype.kind == "f" and numbers.itemsize < 8:
+        distinct, index = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(number)) for number in distinct])[index]
+    return pa.chunked_array([from_numpy(numbers, None if present is None else ~present)])
 
 
 # --- Values of Python ---------------------------------------------------------------------
@@ -148,18 +133,23 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
         with suppress(UnicodeEncodeError):
             return pa.array(values, TEXTS)
     values = [plain_entry(value) for value in values]
+    array = _array_of_one_type(values)
+    return to_json(values, name, sizes) if array is None else array
+
+
+def _array_of_one_type(values: list[Any]) -> pa.Array | None:
+    """Return values as an array; None if they have several types, or if some are dicts."""
     entries = [entry for value in values for entry in (value if type(value) is list else [value])]
     kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
-    if len(kinds) <= 1 or lists_of_one_type:
-        try:
-            array = pa.array(values, TEXTS if kinds == {str} else None)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            array = None
-        # A struct has the keys of all dicts, with None where a dict lacks one.
-        if array is not None and "struct" not in str(array.type):
-            return array
-    return to_json(values, name, sizes)
+    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
+    if len(kinds) > 1 and not are_lists_of_one_type:
+        return None
+    try:
+        array = pa.array(values, TEXTS if kinds == {str} else None)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    # A struct would have the keys of all dicts, with None where a dict lacks one.
+    return None if "struct" in str(array.type) else array
 
 
 _PLAIN_TEXTS = {str, type(None)}

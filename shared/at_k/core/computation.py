@@ -16,8 +16,8 @@ import numpy as np
 from .batches import Batch
 from .checking import CheckCache, Checked, Checking
 from .columns import check_types, sample_kind, stored
-from .containers import shortest_decimals
 from .counts import BinaryCounts
+from .estimates import Result
 from .samples import Samples, as_outcomes, read_samples
 
 DEFAULT_K = (4, 8, 16)
@@ -90,7 +90,7 @@ class Computation:
             `compute`, as one that has a number for each sample does.
     """
 
-    results: Callable[..., dict[str, Any]]
+    results: Callable[..., Result]
     validate: Callable[[Samples], Samples | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
@@ -123,7 +123,7 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_samples(predictions if references is None else shortest_decimals(predictions))
+        rows = read_samples(predictions)
         if references is not None:
             if rows.multiplicity is not None and rows.are_numbers:
                 raise ValueError(

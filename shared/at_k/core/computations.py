@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import Executor
-from typing import Any
 
 import numpy as np
 
@@ -25,10 +24,13 @@ from .checks import (
 from .choice import (
     INTERVALS,
     IntervalOptions,
+    check_average,
     check_clusters,
     interval_options,
+    limits_for_questions,
     max_limits,
     pass_limits,
+    question_weighting,
 )
 from .computation import DEFAULT_K, Computation, SampledQuestions
 from .consensus import Consensus
@@ -41,6 +43,7 @@ from .credits import (
     check_thresholds,
     scores_by_name,
 )
+from .estimates import Result
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
@@ -110,9 +113,11 @@ def gpassk_results(
     labels: list[list[int]] | dict[str, int] | None = None,
     budget: int | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     included = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
@@ -132,6 +137,7 @@ def gpassk_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
     has_errors = checker_rates is not None or labels is not None
@@ -153,6 +159,7 @@ def gpassk_results(
         return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = scores_by_name(included, ks, score_options)
+    check_average(average, scores)
 
     checked = questions.check(checking)
     counts = checked.outcomes
@@ -220,9 +227,11 @@ def bayes_at_n_results(
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     names = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
@@ -233,7 +242,13 @@ def bayes_at_n_results(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
     options = interval_options(
-        len(questions), confidence, interval, clusters, bounds=bounds, anytime=anytime
+        len(questions),
+        confidence,
+        interval,
+        clusters,
+        bounds=bounds,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = Report(questions.n, groups, options, return_per_question, keys, with_mu=False)
@@ -261,13 +276,13 @@ def bayes_at_n_results(
         limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
             check_clusters(clusters, "posterior", confidence, len(questions))
-            method = PosteriorIntervals(moments, limits, name=None)
+            method = PosteriorIntervals(moments, limits, None, options.weights)
         elif options.method == "posterior":
-            method = PosteriorIntervals(moments, limits)
+            method = PosteriorIntervals(moments, limits, weights=options.weights)
     if method is None and confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is not None:
-        return report.of(*errors.rate_limits(checked, points, method))
+        return report.of(*errors.rate_limits(checked, points, method, options))
     return report.of(points, method)
 
 
@@ -306,9 +321,11 @@ def max_at_k_results(
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
@@ -330,6 +347,7 @@ def max_at_k_results(
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
     report = Report(questions.n, groups, options, return_per_question, keys)
@@ -354,16 +372,24 @@ def max_at_k_results(
             parts.append((max_scores(rewards, of_max), None))
         else:
             parts.append(max_limits(rewards, of_max, options))
+    others: list[tuple[str, Scores, tuple[float, float]]] = []
     if "TailPass@k" in include:
-        parts.append(PACKAGE.rooms.tails(rewards, ks, taus, options))
+        others.append(("TailPass@k", PACKAGE.rooms.tails(rewards, ks, taus), UNIT_RANGE))
     if picked_by is not None:
         values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
-        parts.append(PACKAGE.rooms.picked(outcomes, values, picked_by, ks, options))
+        scored = values[outcomes.is_scored]
+        low, high = np.clip((scored.min(), scored.max()), *options.bounds).tolist()
+        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, ks)
+        others.append(("picked@k", picked, (low, high)))
+    for name, scores, score_range in others:
+        has_limits = confidence is not None
+        limits = limits_for_questions(scores, name, options, score_range) if has_limits else None
+        parts.append((scores, limits))
     points, method = parts[0]
-    for others, of_others in parts[1:]:
-        points = join_scores(points, others)
-        if method is not None and of_others is not None:
-            method = PACKAGE.rooms.joined(method, of_others, others.keys)
+    for scores, limits in parts[1:]:
+        points = join_scores(points, scores)
+        if method is not None and limits is not None:
+            method = PACKAGE.rooms.joined(method, limits, scores.keys)
     return report.of(points, method)
 
 
@@ -405,9 +431,11 @@ def cons_at_k_results(
     beta0: float = 1.0,
     band: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     names = _SCORES_OF_CONSENSUS
@@ -422,6 +450,7 @@ def cons_at_k_results(
         alpha0=alpha0,
         beta0=beta0,
         band=band,
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
     report = Report(questions.n, groups, options, return_per_question, keys)
@@ -442,7 +471,8 @@ def cons_at_k_results(
     if confidence is None:
         return report.of(points)
     if options.method == "questions":
-        return report.of(points, QuestionIntervals(points, UNIT_RANGE, options.clusters))
+        method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
+        return report.of(points, method)
     return report.of(points, PACKAGE.rooms.consensus_limits(consensus, options))
 
 
@@ -479,9 +509,11 @@ def score_agg_results(
     clusters: list[str] | None = None,
     anytime: bool = False,
     groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> dict[str, Any]:
+) -> Result:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_weights(weights)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
@@ -492,6 +524,7 @@ def score_agg_results(
         interval,
         clusters,
         known=("questions", "auto"),
+        weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
     report = Report(questions.n, groups, options, return_per_question, keys)
@@ -501,7 +534,9 @@ def score_agg_results(
     score = ScoreId("score_agg")
     points = Scores(one_column_each([score]), np.arange(len(values)), values[:, None])
     # "auto" gives a single question the whole range, and "questions" refuses it.
-    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, allow_one=options.is_named)
+    method = QuestionIntervals(
+        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
+    )
     return report.of(points, method)
 
 

@@ -112,9 +112,16 @@ class Consensus:
             values[ScoreId("accuracy (n runs average)", self.n)] = mean_shares(self.shares)
         for shown, k in self.ks.items() if self.votes is not None else ():
             values[ScoreId("vote@k", shown)] = vote_at_k(self.votes or [], self.sizes(k))
-        for shown, k in self.ks.items() if self.weighted is not None else ():
-            values[ScoreId("weighted_vote@k", shown)] = self.weighted.at(self.sizes(k))
-        return values
+        return values | self.weighted_scores()
+
+    def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
+        """Return the (M,) values of weighted_vote@k for each k, if votes have weights."""
+        if self.weighted is None:
+            return {}
+        return {
+            ScoreId("weighted_vote@k", shown): self.weighted.at(self.sizes(k))
+            for shown, k in self.ks.items()
+        }
 
 
 # --- Single scores ----------------------------------------------------------------------

@@ -1,7 +1,13 @@
-"""Arrays, tensors and data frames of other libraries as values of NumPy and Python."""
+"""What users hand in, of any library, as one of a few forms of Python, NumPy and Arrow.
+
+`plain_container` makes of every container a list, an array of numbers or a column of Arrow, and
+`plain_entry` of every entry a value of Python. Nothing here imports pyarrow before it has to,
+because that takes half as long as importing all of at_k: Arrow's own objects have methods.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal
@@ -10,16 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from .checks import has_no_axes, is_list_like, is_masked
-
-QUESTION_NAMES = (
-    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
-    *("instance_id", "qid", "id", "question", "problem", "prompt"),
-)
-"""The usual names of the column that identifies questions, in order of precedence."""
+from .checks import has_no_axes, is_frame, is_list_like, is_masked, plain_number
 
 _NOT_SAMPLES = {
-    *QUESTION_NAMES,
+    *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
+    *("instance_id", "qid", "id", "question", "problem", "prompt"),
     *("task", "model", "group", "cluster", "uid", "uuid"),
     *("idx", "index", "epoch", "seed", "sample_id"),
     *("reference", "answer", "target"),
@@ -49,45 +50,9 @@ def to_array(values) -> np.ndarray:
     except (RuntimeError, NotImplementedError, TypeError) as error:
         kind = f"{type(values).__module__}.{type(values).__name__}"
         raise TypeError(f"A {kind} cannot be converted to an array: {error}") from error
-    # JAX registers float8_e5m2 as a float of NumPy, which np.unique and others cannot sort.
-    is_foreign = array.dtype.kind == "f" and array.dtype.isbuiltin == 2
-    is_foreign = is_foreign or (array.dtype.kind == "V" and array.dtype.name == "bfloat16")
+    # JAX's own types of floats, which np.unique and others cannot sort.
+    is_foreign = array.dtype.isbuiltin == 2 and array.dtype.name.startswith(("float", "bfloat"))
     return array.astype(np.float32) if is_foreign else array
-
-
-def shortest_decimal(number) -> Any:
-    """Return a number of lower precision than a double as the shortest decimal that rounds to it.
-
-    np.float32(0.6) is 0.6, and not 0.6000000238. Other values are returned as they are.
-    """
-    if isinstance(number, (float, int)) or not has_no_axes(number):
-        return number
-    value = to_array(number)[()]
-    if "bfloat16" in str(getattr(number, "dtype", "")):
-        return _shortest_bfloat16(float(value))
-    return float(str(value)) if isinstance(value, (np.float16, np.float32)) else value
-
-
-def shortest_decimals(values) -> Any:
-    """Return an array of bfloat16 as the doubles of its shortest decimals; other values as is."""
-    if "bfloat16" not in str(getattr(values, "dtype", "")) or has_no_axes(values):
-        return values
-    array = to_array(values)
-    distinct, index = np.unique(array, return_inverse=True)
-    decimals = np.array([_shortest_bfloat16(number) for number in distinct.tolist()], dtype=float)
-    return decimals[index].reshape(array.shape)
-
-
-def _shortest_bfloat16(value: float) -> float:
-    decimals = (float(f"{value:.{digits}g}") for digits in range(1, 9))
-    return next((x for x in decimals if _to_bfloat16(x) == value), float(value))
-
-
-def _to_bfloat16(number: float) -> np.float32:
-    """Round a number to the upper 16 bits of a float32, with ties to even."""
-    bits = int(np.float32(number).view(np.uint32))
-    bits += 0x7FFF + (bits >> 16 & 1)
-    return np.uint32(bits & 0xFFFF0000).view(np.float32)
 
 
 def plain_entry(value) -> Any:
@@ -106,10 +71,52 @@ def plain_entry(value) -> Any:
         except ValueError:  # a signaling nan
             return float("nan")
         return int(value) if number.is_integer() else number
-    if not has_no_axes(value):
-        return value
-    value = shortest_decimal(value)
-    return value.item() if hasattr(value, "item") else value
+    return plain_number("An entry", value) if has_no_axes(value) else value
+
+
+# --- Containers ---------------------------------------------------------------------------
+
+
+def plain_container(values) -> Any:
+    """Return a container as a list, an array of numbers, or a column of Arrow.
+
+    A data frame, and what is no container, such as a dict or a text, are returned as they are.
+
+    Raises:
+        TypeError: if a library cannot convert its array.
+    """
+    values = as_arrow(values)
+    if isinstance(values, (list, tuple)):
+        return list(values)
+    if is_frame(values) or not is_list_like(values):
+        return values
+    array = numeric_array(values)
+    if array is not None:
+        return array
+    column = arrow_column(values)
+    if column is None:
+        return plain_list(values)
+    if "arrow.json" in str(column.type):
+        return _from_json(column.to_pylist())
+    return column
+
+
+def _from_json(entry: Any) -> Any:
+    """Return the values of texts of JSON in nested lists."""
+    if isinstance(entry, list):
+        return [_from_json(nested) for nested in entry]
+    return None if entry is None else json.loads(entry)
+
+
+def plain_list(values) -> list[Any]:
+    """Return the entries of an array, a column or an iterable."""
+    for method in ("tolist", "to_pylist"):
+        if hasattr(values, method):
+            try:
+                return getattr(values, method)()
+            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
+                return to_array(values).tolist()
+    return list(values)
 
 
 def numeric_array(values) -> np.ndarray | None:
@@ -123,12 +130,6 @@ def numeric_array(values) -> np.ndarray | None:
     if array.dtype.kind not in "biuf":
         return None
     return array if array.itemsize <= 8 else array.astype(float)
-
-
-# --- Arrow --------------------------------------------------------------------------------
-#
-# These functions use methods of Arrow's arrays, because importing pyarrow takes half as long as
-# importing all of at_k.
 
 
 def arrow_column(values) -> Any:
@@ -145,6 +146,31 @@ def arrow_column(values) -> Any:
     if "view" in str(values.type) or "run_end" in str(values.type):
         return None
     return values if hasattr(values, "chunks") else chunked([values])
+
+
+def as_arrow(values) -> Any:
+    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
+
+    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
+    are.
+    """
+    if isinstance(values, memoryview):
+        return np.asarray(values)
+    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # a column of pandas
+        import pyarrow
+
+        return pyarrow.array(values)
+    if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
+        return list(values.unbind())
+    if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
+        values = values.collect()
+    for method in ("to_arrow_table", "to_arrow", "read_all"):
+        if hasattr(values, method):
+            return getattr(values, method)()
+    return values
+
+
+# --- Arrow --------------------------------------------------------------------------------
 
 
 def chunked(arrays: Iterable[Any]) -> Any:
@@ -212,28 +238,6 @@ def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 # --- Data frames --------------------------------------------------------------------------
-
-
-def as_arrow(values) -> Any:
-    """Convert data of polars and DuckDB, pandas columns of Arrow and Arrow streams to Arrow.
-
-    A memoryview becomes an array, and a nested tensor a list. Other values are returned as they
-    are.
-    """
-    if isinstance(values, memoryview):
-        return np.asarray(values)
-    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # a column of pandas
-        import pyarrow  # imported here, because it takes longer than all of at_k
-
-        return pyarrow.array(values)
-    if getattr(values, "is_nested", False):  # a tensor whose rows differ in length
-        return list(values.unbind())
-    if hasattr(values, "collect_schema") and hasattr(values, "collect"):  # a lazy frame of polars
-        values = values.collect()
-    for method in ("to_arrow_table", "to_arrow", "read_all"):
-        if hasattr(values, method):
-            return getattr(values, method)()
-    return values
 
 
 def column_names(frame) -> list[str]:

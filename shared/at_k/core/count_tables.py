@@ -12,14 +12,13 @@ and those of a run are a list of these, or a dict or a data frame with the same 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .checks import InputError, Place, entries_of, is_frame, is_list_like, short
-from .containers import as_arrow, column_names, frame_rows, plain_entry, to_array
+from .containers import as_arrow, column_names, frame_rows, plain_entry
 from .counts import one_size
 
 _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
@@ -63,16 +62,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     """
     columns = _columns(values, name)
     if "n" in columns:
-        n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
-        _require_same_length(name, n=n, correct=correct)
-        if (correct > n).any():
-            question = int(np.argmax(correct > n))
-            raise InputError(
-                Place(name, question, key="correct"),
-                f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
-            )
-        multiplicity = np.stack([n - correct, correct], axis=1).ravel()
-        return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+        return _read_binary(columns, name)
     rows = columns["counts"]
     for question, row in enumerate(rows):
         if not is_list_like(row):
@@ -81,16 +71,9 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
     if "answers" in columns:
-        answers = columns["answers"]
-        _require_same_length(name, counts=rows, answers=answers)
-        for question, size in enumerate(sizes.tolist()):
-            if not is_list_like(answers[question]) or len(answers[question]) != size:
-                raise InputError(
-                    Place(name, question, key="answers"),
-                    f" is {short(answers[question])}, with {size} counts: give one count for each "
-                    f"answer.",
-                )
-        return answers, multiplicity, sizes
+        _require_same_length(name, counts=rows, answers=columns["answers"])
+        _require_one_count_each(columns["answers"], sizes, name)
+        return columns["answers"], multiplicity, sizes
     if len(sizes) and not one_size(sizes):
         question = int(np.argmax(sizes != sizes[0]))
         raise InputError(
@@ -100,6 +83,29 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
             f" has {sizes[0]}: give a count for each category.",
         )
     return np.tile(np.arange(sizes.max(initial=0)), len(sizes)), multiplicity, sizes
+
+
+def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
+    _require_same_length(name, n=n, correct=correct)
+    if (correct > n).any():
+        question = int(np.argmax(correct > n))
+        raise InputError(
+            Place(name, question, key="correct"),
+            f" is {correct[question]} of {n[question]} samples: give a number from 0 to n.",
+        )
+    multiplicity = np.stack([n - correct, correct], axis=1).ravel()
+    return np.tile([0, 1], len(n)), multiplicity, np.full(len(n), 2)
+
+
+def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
+    for question, size in enumerate(sizes.tolist()):
+        if not is_list_like(answers[question]) or len(answers[question]) != size:
+            raise InputError(
+                Place(name, question, key="answers"),
+                f" is {short(answers[question])}, with {size} counts: give one count for each "
+                f"answer.",
+            )
 
 
 def _columns(values, name: str) -> dict[str, Any]:
@@ -125,25 +131,16 @@ def _column(values, name: str) -> Any:
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as integers; a ValueError that names the first one that is not a count."""
-    try:
-        numbers = to_array(entries) if len(entries) else np.empty(0, dtype=np.int64)
-    except ValueError:  # lists of different lengths
-        numbers = np.empty(0, dtype=object)
-    if numbers.dtype.kind == "O":
-        plain = [plain_entry(entry) for entry in entries]
-        numbers = np.array([x if isinstance(x, (int, float)) else math.nan for x in plain])
-    elif numbers.ndim != 1:
-        raise ValueError(f"{name}[{key!r}] is {short(entries)}: give one number for each question.")
-    is_number = numbers.dtype.kind in "iuf"
-    valid = (numbers >= 0) & (numbers < 2**53) & (numbers % 1 == 0) if is_number else False
-    if not np.all(valid):
-        first = int(np.argmin(valid)) if is_number else 0
-        question = (
-            first if sizes is None else int(np.searchsorted(np.cumsum(sizes), first, "right"))
-        )
+    plain = [plain_entry(entry) for entry in entries]
+    for first, count in enumerate(plain):
+        is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
+        if is_number and 0 <= count < 2**53 and count % 1 == 0:
+            continue
+        ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
+        place = Place(name, int(np.searchsorted(ends, first, side="right")), key=key)
         what = f" has the count {short(entries[first])}: give a whole number of at least 0."
-        raise InputError(Place(name, question, key=key), what)
-    return numbers.astype(np.int64)
+        raise InputError(place, what)
+    return np.array(plain, dtype=np.int64)
 
 
 def _require_same_length(name: str, **columns) -> None:

@@ -74,6 +74,11 @@ class BinaryCounts:
         return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
 
     @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Results for these counts that several methods need, such as an estimated prior."""
+        return {}
+
+    @cached_property
     def _is_large(self) -> bool:
         return int(self.n.max()) >= 1 << 31
 

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from .checks import as_list, check_number
-from .containers import shortest_decimal
 from .score import Score, ScoreId
 
+_VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
 _MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
 
 Credits = tuple[float, ...]
@@ -30,8 +30,11 @@ Credits = tuple[float, ...]
 
 
 def at_least(k: int, needed: int) -> Credits:
-    """Value 1 if at least `needed` of k samples are correct, otherwise 0."""
-    return (0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed)
+    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
+
+    Fewer than `needed` samples always have the value 0.
+    """
+    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
 
 
 def any_correct(k: int) -> Credits:
@@ -58,21 +61,15 @@ def threshold(k: int, tau: float) -> Credits:
     return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
 
 
-def check_tau(tau, name: str = "tau") -> float:
-    """Return the threshold tau as a float in [0, 1].
-
-    A number of lower precision is read as its shortest decimal: its binary value can be larger, and
-    would then require more samples.
-    """
-    return check_number(
-        name, shortest_decimal(tau), "a threshold is a share of the k samples, from 0 to 1", 0, 1
-    )
+def check_tau(tau) -> float:
+    """Return the threshold tau as a float in [0, 1]."""
+    return check_number("tau", tau, _VALID_TAU, 0, 1)
 
 
 def check_thresholds(thresholds) -> list[float]:
     """Return one or more thresholds, each from 0 to 1."""
     values = as_list("thresholds", thresholds)
-    return [check_tau(tau, f"thresholds[{index}]") for index, tau in enumerate(values)]
+    return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
 
 
 def above_half(k: int) -> Credits:
@@ -197,7 +194,17 @@ PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
     "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
     "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
 }
-"""For each name the score at one k, with a threshold tau that only G-Pass@k has."""
+"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
+
+Whatever takes the name of a score of correct samples reads this dict.
+"""
+
+
+def scores_of_one_mean() -> list[str]:
+    """Return the names of the scores that are one expected credit, and no product of two."""
+    return [
+        name for name, of_k in PASS_FAMILY.items() if len(of_k(2, 0.5, ScoreOptions()).terms) == 1
+    ]
 
 
 def scores_by_name(
@@ -220,5 +227,7 @@ def scores_by_name(
     for name in names:
         for k in ks:
             for tau in options.thresholds if name == "G-Pass@k" else [None]:
-                scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
+                score = PASS_FAMILY[name](k, tau or 0.0, options)
+                assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+                scores[ScoreId(name, k, tau)] = score
     return scores

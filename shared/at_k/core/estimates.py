@@ -74,12 +74,16 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
     Attributes:
         estimates: an `Estimate` for each score, in the order of the keys; of `compare` a
             `Difference`; and of `leaderboard` an `Estimate` for each entry of "runs".
+        averaging: how questions are averaged, such as "averaged over 3 groups", or "".
     """
 
-    def __init__(self, values: Any = (), estimates: Iterable[Any] | None = None):
+    def __init__(
+        self, values: Any = (), estimates: Iterable[Any] | None = None, averaging: str = ""
+    ):
         super().__init__(values)  # also alone, as libraries make a dict of the type of another one
         self.estimates = () if estimates is None else tuple(estimates)
         self._made = None if estimates is None else dict(self)
+        self.averaging = averaging
 
     @property
     def is_unchanged(self) -> bool:
@@ -91,7 +95,7 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
         module = type(self).__module__
         is_of_package = module.startswith("at_k.") and not module.endswith(".kernel")
         if self.is_unchanged and is_of_package:
-            return type(self), (self._made, self.estimates)
+            return type(self), (self._made, self.estimates, self.averaging)
         return dict, (dict(self),)
 
 
@@ -99,7 +103,10 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
 
 
 def as_dict(
-    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
+    estimates: Sequence[Estimate],
+    safe: bool = False,
+    others: Mapping[str, Any] | None = None,
+    averaging: str = "",
 ) -> Result:
     """Return the flat dict of `compute`: for each estimate its score, interval and band.
 
@@ -107,6 +114,7 @@ def as_dict(
         estimates: in the order of the keys.
         safe: whether the keys are names that every logger takes, and the values numbers only.
         others: further entries of the dict.
+        averaging: see `Result`.
 
     Raises:
         ValueError: if two groups have the same safe name.
@@ -127,7 +135,7 @@ def as_dict(
                     result[f"{name}_{field}"] = value
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return Result(result | dict(others or {}), estimates)
+    return Result(result | dict(others or {}), estimates, averaging)
 
 
 def safe_name(score: ScoreId) -> str:

@@ -1,28 +1,32 @@
-"""pass@k and its family: expected credits of questions.
+"""Scores of the pass@k family: expected credits of k of the n samples of a question.
 
-A score is an expected credit (`credits`) under one of two distributions (`distributions`):
-unbiased from the observed samples, or a posterior mean for new samples. All are computed in
-double-double arithmetic. For small n, the values for every c are kept.
+Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
+among the k is hypergeometric,
+
+    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
+
+and an expected credit under it (see `credits`) is an unbiased estimate.
+
+For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
+larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
+number is subtracted from one of similar size, so 13 digits are left for n = 10,000. Of logarithms
+of gamma functions 11 would be left.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from .counts import BinaryCounts, one_size
-from .credits import Credits
-from .distributions import Prior, pmf
-from .double_double import DoubleDouble
+from .credits import Credits, any_correct
 from .score import Score, ScoreKey, Scores, number_terms
 
-_MOST_OF_A_TABLE = 128  # samples of a question, up to which values for all c are kept
-_CELLS_AT_ONCE = 1 << 18  # cells of a pmf, to bound memory
-
-
-# --- Scores of a run --------------------------------------------------------------------
+_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
+_CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
@@ -31,52 +35,24 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
 
-# --- Expected credits -------------------------------------------------------------------
-
-
-def expected_credits(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None = None
-) -> np.ndarray:
+def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
     """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
 
-    The length of a vector of credits is its k. Without a prior, the caller ensures k <= n.
+    The length of a vector of credits is its k, and the caller ensures k <= n.
     """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
         of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
-            result[:, columns] = _expected_table(size, of_k, prior)[c]
+        if 0 < size <= _MOST_EXACT:
+            result[:, columns] = _expected_table(size, of_k)[c]
             continue
-        for rows in blocks_of_rows(np.arange(len(c)), _summed_terms(of_k)):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k, prior)
+        if of_k == (any_correct(k),) and 0 < size <= len(c) * k:
+            result[:, columns[0]] = np.append(0.0, np.cumsum(chance_of_rank(size, k)[::-1]))[c]
+            continue
+        for rows in blocks_of_rows(np.arange(len(c)), k):
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k)
     return result
-
-
-@lru_cache(maxsize=1 << 10)
-def _expected_table(n: int, credits: tuple[Credits, ...], prior: Prior | None) -> np.ndarray:
-    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
-    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
-
-
-def _expected_of_k(
-    n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior | None
-) -> np.ndarray:
-    """(U, m) expected values of credits of one k."""
-    credit = np.array(credits)
-    needed = np.flatnonzero(credit.any(axis=0)) + 1
-    tails = _tails(n, c, len(credits[0]), needed, prior)
-    values = []
-    for of_column in credit[:, needed - 1]:
-        credited = np.flatnonzero(of_column)
-        values.append(_sum_of_tails(tails[:, credited], of_column[credited]))
-    return np.stack(values, axis=1)
-
-
-@lru_cache(maxsize=16)
-def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """(k + 1,) the value of 0, 1, .., k correct samples."""
-    return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
@@ -88,51 +64,88 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
     return columns
 
 
-def _summed_terms(credits: Sequence[Credits]) -> int:
-    """The number of terms of the tails that credits of one k need, see `_tails`."""
-    k = len(credits[0])
-    needed = [r for credit in credits for r in np.flatnonzero(credit).tolist()]
-    low, high = [r for r in needed if 2 * r < k], [r for r in needed if 2 * r >= k]
-    return max(max(low, default=0) + 1, k - min(high, default=k))
-
-
-def _sum_of_tails(tails: np.ndarray, credit: np.ndarray) -> np.ndarray:
-    """(U,) the sum over r of the credit of r x P(at least r correct), from (U, r) and (r,).
-
-    The tails are rounded to doubles before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last. The sum is exact to double-double precision.
-    """
-    terms = tails * credit
-    return terms[:, 0] if len(credit) == 1 else DoubleDouble.from_doubles(terms).sum().hi
-
-
-def _tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
-) -> np.ndarray:
-    """(U, r) P(at least r of k samples are correct), rounded, for each needed r, in order."""
-    if prior is None and (n == k).all():
-        return (c[:, None] >= needed).astype(float)
-    low, high = needed[2 * needed <= k], needed[2 * needed > k]
-    upper = _upper_tails(n, c, k, high, prior)
-    if not len(low):
-        return upper
-    # Sum the shorter tail and subtract it from 1, unless almost nothing would be left.
-    below = pmf(n, c, k, prior, np.arange(low[-1])[::-1]).suffix_sums()[:, ::-1]
-    left = (DoubleDouble.from_doubles(1.0) - below[:, low - 1]).hi
-    for tiny in blocks_of_rows(np.flatnonzero((left < 1e-12).any(axis=1)), k):
-        left[tiny] = _upper_tails(n[tiny], c[tiny], k, low, prior)
-    return np.concatenate([left, upper], axis=1)
-
-
-def _upper_tails(
-    n: np.ndarray, c: np.ndarray, k: int, needed: np.ndarray, prior: Prior | None
-) -> np.ndarray:
-    if not len(needed):
-        return np.empty((len(c), 0))
-    correct = np.arange(needed[0], k + 1)
-    return pmf(n, c, k, prior, correct).suffix_sums().hi[:, needed - needed[0]]
-
-
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    """The rows in blocks of about the same number of probabilities, k + 1 for each row."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+@lru_cache(maxsize=1 << 10)
+def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
+    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits)
+
+
+def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """(U, m) expected values of credits of one k.
+
+    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
+    published digits are reproduced to the last.
+    """
+    table, values = np.array(credits), []
+    needed = np.flatnonzero(table.any(axis=0))
+    tails = _tails(n, c, len(credits[0]), needed + 1)
+    for credit in table[:, needed]:
+        credited = np.flatnonzero(credit)
+        terms = tails[:, credited] * credit[credited]
+        one_term = len(credited) == 1
+        values.append(terms[:, 0] if one_term else np.array([*map(math.fsum, terms.tolist())]))
+    return np.stack(values, axis=1)
+
+
+# --- Probabilities ------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def chance_of_rank(n: int, k: int) -> np.ndarray:
+    """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
+
+    The sum of the last c is pass@k of c correct samples.
+    """
+    earlier = np.arange(n - 1, 0, -1)
+    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
+
+
+def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
+    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    if (n == k).all():
+        return (c[:, None] >= r).astype(float)
+    tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
+    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+        if rows.any():
+            tails[rows] = tails_of(n[rows], c[rows], k)
+    return tails[:, r - 1]
+
+
+def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by integers of any size."""
+    binomials, r = _binomials(), np.arange(k, 0, -1)
+    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
+    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
+    return tails[:, ::-1].astype(float)
+
+
+@lru_cache(maxsize=1)
+def _binomials() -> np.ndarray:
+    """C(m, j) for m and j up to 128, as integers of Python."""
+    table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
+    table[:, 0] = 1
+    for m in range(1, _MOST_EXACT + 1):
+        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
+    return table
+
+
+def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
+    j, n, c = np.arange(k), n[:, None], c[:, None]
+    # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
+    gain = (k - j) * np.maximum(c - j, 0.0)
+    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
+    is_above = j >= mode
+    relative = np.ones((len(n), k + 1))  # to the probability of the mode
+    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
+    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
+    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
+    tails = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
+    return tails[:, 1:] / tails[:, :1]

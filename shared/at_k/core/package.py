@@ -8,6 +8,7 @@ until `at_k/__init__` sets an object that has them.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NoReturn
 
 KERNEL = ""
@@ -29,9 +30,19 @@ def installed_version() -> str | None:
 def has_same_package() -> bool:
     """Whether the installed package has the kernel that this module is part of.
 
-    A script then uses the class of the package, so that a process has one copy of each class.
+    A script then uses the class of the package, so that a process has one copy of each class. With
+    another kernel, which may be out of date, a warning says so.
     """
-    return (installed_version() or "").endswith(f"(kernel {KERNEL})")
+    version = installed_version() if KERNEL else None  # the package itself has no kernel
+    if version is None or version.endswith(f"(kernel {KERNEL})"):
+        return version is not None
+    warnings.warn(
+        f"This script has the kernel {KERNEL}, and the installed package evaluate-at-k is version "
+        f"{version}: the script computes with its own kernel. If you have changed "
+        f"shared/at_k/core, the kernel is out of date: run shared/vendor.py.",
+        stacklevel=2,
+    )
+    return False
 
 
 def needs_package(option: str) -> NoReturn:
@@ -92,12 +103,12 @@ class Rooms:
         """Return the method of the limits of the scores of cons_at_k."""
         needs_package(_interval(options))
 
-    def tails(self, rewards: Any, ks: Any, thresholds: Any, options: Any) -> Any:
-        """Return TailPass@k, and the method of its limits."""
+    def tails(self, rewards: Any, ks: Any, thresholds: Any) -> Any:
+        """Return TailPass@k of each question."""
         needs_package("TailPass@k")
 
-    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any, options: Any) -> Any:
-        """Return picked@k, and the method of its limits."""
+    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any) -> Any:
+        """Return picked@k of each question."""
         needs_package("picked@k")
 
     def weighted_votes(self, checked: Any, vote_weights: Any, merge_right: bool) -> Any:

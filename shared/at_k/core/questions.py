@@ -20,6 +20,10 @@ sample variance divided by M (MacKinnon, Nielsen & Webb 2023, J. Econometrics 23
 of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^2 (Kish 1965), less
 1 but at least 1: ten clusters, one of which has half of the questions, are effectively 3.6.
 
+*Weights.* If questions have weights w, then U is the weighted mean, D_g is a sum of weighted
+deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
+(sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
+
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
 clusters increase the variance, but at least G*; without clusters it is M.
 
@@ -119,61 +123,81 @@ def means_of_questions(
     columns: np.ndarray,
     multiplicity: np.ndarray | None = None,
     clusters: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> MeansOfQuestions:
     """Return the means of m scores over questions, of two clusters or more.
 
     Args:
         columns: (U, m) scores of the questions.
-        multiplicity: (U,) number of questions with these scores, without clusters. Default: 1.
+        multiplicity: (U,) number of questions with these scores, without clusters or weights.
+            Default: 1.
         clusters: (U,) label of each question's cluster. Default: each is its own.
+        weights: (U,) of the questions, above 0. Default: equal ones.
     """
-    if multiplicity is None:
-        multiplicity = np.ones(len(columns))
-    questions = float(multiplicity.sum())
-    mean = multiplicity @ columns / questions
-    independent = columns - mean
-    independent = (independent * multiplicity[:, None]).T @ independent
-    independent = independent / (questions * (questions - 1))
-    if clusters is None:
-        return MeansOfQuestions(mean, independent, np.full(len(mean), questions), questions)
-    errors = cluster_errors(columns, clusters)
-    effective = effective_clusters(clusters, len(columns))
+    if clusters is None and weights is None:
+        if multiplicity is None:
+            multiplicity = np.ones(len(columns))
+        total = float(multiplicity.sum())
+        mean = multiplicity @ columns / total
+        deviations = columns - mean
+        squares = (deviations * multiplicity[:, None]).T @ deviations
+        covariance = squares / (total * (total - 1))
+        return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total)
+    mean, errors = np.average(columns, 0, weights), cluster_errors(columns, clusters, weights)
+    questions = effective_clusters(None, len(columns), weights)
+    effective = effective_clusters(clusters, len(columns), weights)
     covariance = errors.T @ errors
-    of_one, of_clusters = np.diag(independent), np.diag(covariance)
+    independent = cluster_errors(columns, None, weights)
+    of_one, of_clusters = np.sum(independent**2, axis=0), np.diag(covariance)
     # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
     effect = np.where(of_one > 0, of_clusters / np.where(of_one > 0, of_one, 1.0), questions)
     number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
     return MeansOfQuestions(mean, covariance, number, effective)
 
 
-def cluster_errors(columns: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+def cluster_errors(
+    columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
+) -> np.ndarray:
     """(G, m) by how much the means of (M, m) columns move without each cluster.
 
     They are scaled so that the sums of their squares are the variances of the means.
 
     Args:
         clusters: (M,) labels, or None if each question is its own cluster.
+        weights: (M,) of the questions, or None if they are equal.
     """
-    deviations, sizes = columns - columns.mean(axis=0), np.ones(len(columns))
+    deviations = columns - np.average(columns, axis=0, weights=weights)
+    sizes = np.ones(len(columns)) if weights is None else weights
+    deviations = deviations * sizes[:, None]
     if clusters is not None:
         _, inverse = np.unique(clusters, return_inverse=True)
-        sizes = np.bincount(inverse).astype(float)
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
-    number, others = len(sizes), np.maximum(len(columns) - sizes, 1.0)
+        sizes = np.bincount(inverse, sizes)
+    number, others = np.count_nonzero(sizes), sizes.sum() - sizes
+    # A cluster that has all of the weight has no deviation.
+    others = np.where(others > 0, others, 1.0)
     return np.sqrt((number - 1) / number) * deviations / others[:, None]
 
 
-def effective_clusters(clusters: np.ndarray | None, questions: int) -> float:
+def effective_clusters(
+    clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
+) -> float:
     """Return how many clusters of equal size have as uncertain a mean as these, at the most.
 
     Args:
         clusters: (M,) labels, or None if each question is its own cluster.
         questions: M.
+        weights: (M,) of the questions, or None if they are equal.
     """
-    if clusters is None:
-        return float(questions)
-    sizes = np.unique(clusters, return_counts=True)[1].astype(float)
-    return questions**2 / float(np.sum(sizes**2))
+    if weights is None:
+        if clusters is None:
+            return float(questions)
+        sizes = np.unique(clusters, return_counts=True)[1].astype(float)
+        return questions**2 / float(np.sum(sizes**2))
+    sizes = weights
+    if clusters is not None:
+        sizes = np.bincount(np.unique(clusters, return_inverse=True)[1], weights)
+    return float(sizes.sum() ** 2 / np.sum(sizes**2))
 
 
 def degrees_of_freedom(clusters: float) -> float:
@@ -272,6 +296,7 @@ class QuestionIntervals(IntervalMethod):
         clusters: (M,) label of each question's cluster, or None if each question is its own.
         allow_one: whether one question, or one cluster, has the whole range as its interval.
         ranges_of_estimates: if estimates may lie outside of the range of the scores.
+        weights: (M,) of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -281,8 +306,10 @@ class QuestionIntervals(IntervalMethod):
         clusters: np.ndarray | None = None,
         allow_one: bool = False,
         ranges_of_estimates: Ranges | None = None,
+        weights: np.ndarray | None = None,
     ):
         self._scores, self._clusters, self._allow_one = scores, clusters, allow_one
+        self._weights = weights
         self._ranges, self._ranges_of_estimates = ranges, ranges_of_estimates
 
     def problem(self, questions: np.ndarray) -> str | None:
@@ -295,9 +322,12 @@ class QuestionIntervals(IntervalMethod):
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
         """The means of the columns over questions."""
-        if self._clusters is not None:
-            rows = self._scores.inverse[questions]
-            return means_of_questions(self._scores.columns[rows], None, self._clusters[questions])
+        if self._clusters is not None or self._weights is not None:
+            columns = self._scores.columns[self._scores.inverse[questions]]
+            clusters, weights = (
+                None if x is None else x[questions] for x in (self._clusters, self._weights)
+            )
+            return means_of_questions(columns, None, clusters, weights)
         used = UniqueIntegers(self._scores.inverse[questions], len(self._scores.columns))
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
@@ -314,6 +344,8 @@ class QuestionIntervals(IntervalMethod):
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):
             mean = self._scores.columns[rows].mean(axis=0)
+            if self._weights is not None:
+                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER

@@ -52,6 +52,9 @@ class Report:
             self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
+        if options.weights is not None:
+            counted = options.weights > 0
+            self._questions_of = [group[counted[group]] for group in self._questions_of]
         self._return_per_question = check_flag("return_per_question", return_per_question)
         if self._safe and self._return_per_question:
             warnings.warn(
@@ -87,7 +90,7 @@ class Report:
                 for score, values in scores.per_question().items()
                 if score in known
             }
-        return as_dict(estimates, self._safe, others)
+        return as_dict(estimates, self._safe, others, self._options.weighting.words)
 
     def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
@@ -102,40 +105,36 @@ class Report:
         Raises:
             ValueError: if no score of all questions is left.
         """
-        options, estimates = self._options, []
+        options = self._options
         if options.anytime and method is not None:
             other = None if options.method == "auto" else options.method == "questions"
             method = AnytimeIntervals(method, self._n, other)
+        estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)
         bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
+        has_intervals = method is not None and self._options.confidence is not None
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified: Collection[ScoreId] = ()
-            if method is not None and options.confidence is not None:
+            if method is not None and has_intervals:
                 unidentified = method.unidentified(questions)
-            for score, mean in scores.over(questions).items():
+            for score, mean in scores.over(questions, self._options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
-                interval, band = interval_of.get(score), band_of.get(score)
+                interval = interval_of.get(score)
                 if interval is not None:
                     interval = self._shown(interval, mean)
-                elif options.is_named and method is not None and options.confidence is not None:
+                elif has_intervals and self._options.is_named:
                     # Every other method gives an interval for each score.
-                    reason = f"none: {score} has no posterior"
-                    interval = Interval(None, None, None, None, reason)
-                limits = None if band is None else (band.lo, band.hi)
+                    interval = Interval(None, None, None, None, f"none: {score} has no posterior")
+                band = (band_of[score].lo, band_of[score].hi) if score in band_of else None
                 estimates.append(
-                    Estimate(score.metric, score.k, score.tau, group, mean, interval, limits)
+                    Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
                 )
-        for group, names in left_out.items():
-            scope = "" if group is None else f" of group {group!r}"
-            problem = f"Each question{scope} has one sample, which does not identify"
-            if not estimates:
-                raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
-            warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=2)
+        _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
     def _shown(self, interval: Interval, score: float) -> Interval:
@@ -174,6 +173,16 @@ class Report:
                 band |= {score: wider[score] for score in curve}
             bands.append(band)
         return bands
+
+
+def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
+    """Warn of scores that are left out, by group; a ValueError if there are no others."""
+    for group, names in left_out.items():
+        scope = "" if group is None else f" of group {group!r}"
+        problem = f"Each question{scope} has one sample, which does not identify"
+        if not has_others:
+            raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
+        warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
 
 
 def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:

@@ -1,47 +1,38 @@
 """Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
 
-Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is at most r_l if all k are.
-With Q_l the probability of that,
+Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is above r_l if any of them is:
+with P_l the probability of that, and P_0 = 1,
 
-    E[max] = sum over l of r_l (Q_l - Q_(l-1)).
+    E[max] = sum over l of r_l (P_(l-1) - P_l).
 
-Choose k of the n observed samples, N_l of which are at most r_l. Then Q_l = fall(N_l, k) /
-fall(n, k), which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393). For new
-samples, let A_l be the probability of a reward of at most r_l. With a uniform Dirichlet prior
-(one pseudo-outcome of each category) and all observed and prior outcomes, a_l of t are at most
-r_l, and
+Choose k of the n observed samples, m of which are above r_l. Then P_l is pass@k of m correct
+samples, which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393).
 
-    E[A_l^k] = rise(a_l, k) / rise(t, k) = Q_l,
-    Cov[A_l^k, A_m^k] = Q_l (Q'_m - Q_m)  for l <= m,  Q'_m = rise(a_m + k, k) / rise(t + k, k).
+Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
+With a uniform Dirichlet prior (one pseudo-outcome of each category) and all observed and prior
+outcomes, let a_l of t be at most r_l. The share A_l of rewards that are at most r_l has
 
-Q'_m is Q_m after k more outcomes of at most r_m. The covariance follows because A_l is A_m times
-an independent share, so E[A_l^k A_m^k] = E[A_m^2k] E[A_l^k] / E[A_m^k]. The expected maximum is
-r_L less the sum of (r_(l+1) - r_l) A_l^k, so its variance is a sum of positive terms. For k = 1
-these are the moments of Bayes@N (Hariri et al. 2026, arXiv:2510.04265).
+    E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
+
+because A_l is A_m times an independent share. The mean reward is r_L less the sum of
+(r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
 from .checks import as_list, check_number, is_frame, is_list_like, short
-from .counts import UniqueIntegers, one_size
-from .double_double import (
-    LARGE_TABLE,
-    DoubleDouble,
-    ScaledDoubleDouble,
-    factorial_power,
-    rising_factorials,
-)
+from .counts import BinaryCounts, UniqueIntegers, one_size
+from .credits import any_correct
+from .expected import chance_of_rank, expected_credits
 from .samples import Samples, read_outcomes
 from .score import Moments, ScoreKey, Scores, one_column_each
 
 _VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
-_REWARDS_AT_ONCE = 1 << 18  # to bound memory
 
 
 @dataclass(frozen=True)
@@ -96,35 +87,40 @@ class Rewards:
         return self.levels, np.diff(self.at_most, axis=1, prepend=0)
 
     def max_of(self, k: int) -> np.ndarray:
-        """(U,) the expected maximum of k of the samples, unbiased, for k <= n."""
+        """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
+
+        It has an error of about 1e-16 of the largest reward.
+        """
         if k == 1:
             return self._mean(self.at_most)
-        return np.concatenate(
-            [
-                _mean_max(self.levels, _share_below(self.at_most[rows], k))
-                for rows in _slices_of_rows(*self.at_most.shape)
-            ]
-        )
+        n = np.repeat(self.sizes, len(self.levels))
+        counts = BinaryCounts(n, n - self.at_most.ravel())
+        above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
+        above = above.reshape(self.at_most.shape)
+        share = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
+        return (self.levels * share).sum(axis=1)
 
-    def posterior_max(self, k: int, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) posterior mean and variance of the expected maximum of k new samples.
+    def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) posterior mean and variance of the reward of a new sample.
 
         Args:
             prior_outcomes: whether the prior outcomes count beside the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
-        if k == 1:
-            t = a[:, -1:]
-            mean, q, increase = self._mean(a), a / t, (t - a) / (t * (t + 1.0))
-        else:
-            below = _rising_quotient(a, k).to_double_double()
-            after = _rising_quotient(a + k, k).to_double_double()
-            mean, q = _mean_max(self.levels, below), below.hi
-            increase = np.maximum((after - below).hi, 0.0)
+        t = a[:, -1:]
+        return self._mean(a), self.variance_of_max(a / t, (t - a) / (t * (t + 1.0)))
+
+    def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
+        """(U,) the variance of the maximum of new samples, a sum of positive terms.
+
+        Args:
+            q: (U, L) probability that the maximum is at most each level.
+            increase: (U, L) covariances of the levels l <= m are q_l increase_m.
+        """
         gaps = np.diff(self.levels, append=self.levels[-1:])
         terms = gaps * q
         preceding = np.cumsum(terms, axis=1) - terms
-        return mean, (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
+        return (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
         """(U,) the average of the samples, and its variance.
@@ -134,7 +130,7 @@ class Rewards:
         Bayes@N paper).
         """
         t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
-        return self.max_of(1), (t / n) ** 2 * self.posterior_max(1, prior_outcomes=False)[1]
+        return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
 
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
         """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
@@ -151,11 +147,8 @@ class Rewards:
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
         """(U,) the mean reward of (U, L) cumulative counts."""
-        sums = [
-            _sum_of_levels(self.levels, np.diff(at_most[rows], axis=1, prepend=0))
-            for rows in _slices_of_rows(*at_most.shape)
-        ]
-        return np.concatenate(sums) / at_most[:, -1]
+        samples = np.diff(at_most, axis=1, prepend=0)
+        return (self.levels * samples).sum(axis=1) / at_most[:, -1]
 
 
 @dataclass(frozen=True)
@@ -202,57 +195,15 @@ class RankedRewards(Rewards):
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
         order = np.argsort(sizes, kind="stable")
-        # The probabilities are those of ranks: the same for all questions with n samples.
+        # The chances are those of ranks: the same for all questions with n samples.
         for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
             n = int(sizes[questions[0]])
-            rank = np.arange(1, n + 1)
-            below = _share_below(rank[None], k)
-            for rows in _slices_of_rows(len(questions), n):
-                levels = self.levels[start[questions[rows], None] + rank - 1]
-                result[questions[rows]] = (
-                    _sum_of_levels(levels, np.ones(n)) / n if k == 1 else _mean_max(levels, below)
-                )
+            levels = self.levels[start[questions, None] + np.arange(n)]
+            if k == 1:
+                result[questions] = levels.mean(axis=1)
+            else:
+                result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
         return result
-
-
-def _slices_of_rows(rows: int, columns: int) -> Iterator[slice]:
-    step = max(1, _REWARDS_AT_ONCE // columns)
-    return (slice(start, start + step) for start in range(0, rows, step))
-
-
-def _sum_of_levels(levels: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-    """(U,) the sum of (U, L) levels with (U, L) multiplicities."""
-    return DoubleDouble.exact_product(multiplicity.astype(float), levels).sum().hi
-
-
-def _share_below(at_most: np.ndarray, k: int) -> DoubleDouble:
-    """(U, L) the share of the subsets of k samples that are at most each level."""
-    if at_most.max() > max(LARGE_TABLE, at_most.size * k):
-        falling = factorial_power(at_most, k, -1).where(at_most >= k)
-        return (falling * falling[:, -1:].inverse()).to_double_double()
-    factorial, inverse = rising_factorials(Fraction(1), at_most.max())
-    n, rest = at_most[:, -1:], at_most - k
-    possible = rest >= 0
-    ways = (factorial[at_most] * inverse[np.where(possible, rest, 0)]).where(possible)
-    return (ways * (factorial[n - k] * inverse[n])).to_double_double()
-
-
-def _mean_max(levels: np.ndarray, below: DoubleDouble) -> np.ndarray:
-    """(U,) the mean maximum, from the probabilities (U, L) that it is at most each level."""
-    previous = DoubleDouble.concatenate(
-        [DoubleDouble.from_doubles(np.zeros_like(below.hi[:, :1])), below[:, :-1]]
-    )
-    return (DoubleDouble.from_doubles(levels) * (below - previous)).sum().hi
-
-
-def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
-    """rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
-    if a.max() > max(LARGE_TABLE, a.size * k):
-        rising = factorial_power(a, k, 1)
-        return rising * rising[:, -1:].inverse()
-    factorial, inverse = rising_factorials(Fraction(1), a.max() + k)
-    t = a[:, -1:]
-    return factorial[a + k - 1] * inverse[a - 1] * (factorial[t - 1] * inverse[t + k - 1])
 
 
 # --- From outcomes ------------------------------------------------------------------------
@@ -404,19 +355,15 @@ def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
     return Scores(one_column_each(ks), rewards.inverse, columns)
 
 
-def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
-    """Posterior means and variances of Max@k, one key for each k."""
-    return _as_moments(rewards, {key: rewards.posterior_max(k) for key, k in ks.items()})
-
-
 def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
     """Means and variances of Bayes@N and avg@N, under these keys."""
-    return _as_moments(rewards, {bayes: rewards.posterior_max(1), avg: rewards.average()})
+    return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
 
 
-def _as_moments(
+def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
+    """Means and variances of independent scores, (U,) each, by their keys."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)

@@ -10,7 +10,7 @@ A function takes outcomes, and a metric takes predictions, as
 
 `read_samples` finds the values of all samples and the number of samples of each question. Numbers
 become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
-or an Arrow column: `columns` stores those that are to be checked, and `read_labels` reads labels.
+or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
 
 Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
 inputs, unscored samples and shards of a run are all counts.
@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,16 +40,14 @@ from .checks import (
     short,
 )
 from .containers import (
-    arrow_column,
-    as_arrow,
     chunked,
     is_numeric,
     numbers_and_scored,
-    numeric_array,
+    plain_container,
     plain_entry,
+    plain_list,
     plain_types,
     sample_rows,
-    to_array,
     to_numpy,
 )
 from .count_tables import is_counts, read_counts
@@ -196,11 +193,15 @@ class Samples:
             raise InputError(place, f" {verb} {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question.
+        """Return the number of scored and of correct samples of each question, counted once.
 
         Raises:
             ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
         """
+        return self._counts
+
+    @cached_property
+    def _counts(self) -> BinaryCounts:
         if self.multiplicity is not None:
             correct = require_binary(self).values * self.weights
             return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
@@ -335,13 +336,11 @@ def read_samples(
             one, with the question.
         TypeError: if a library cannot convert its array.
     """
-    values = as_arrow(values)
-    if isinstance(values, (list, tuple)):
-        rows = _samples_of_lists([*values], name, flat_is_one_question)
-    elif is_counts(values):
+    values = plain_container(values)
+    if is_counts(values):
         rows = _samples_of_counts(values, name)
     else:
-        rows = _samples_of_container(values, name, flat_is_one_question)
+        rows = _samples_of_rows(values, name, flat_is_one_question)
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
@@ -350,20 +349,16 @@ def read_samples(
     return rows
 
 
-def _samples_of_container(values, name: str, flat_is_one_question: bool) -> Samples:
-    if is_frame(values):
-        values = sample_rows(values, name)
-    if not is_list_like(values):
-        raise ValueError(
-            f"{name} is {short(values)}: give a list with the samples of each question."
-        )
-    array = numeric_array(values)
-    if array is not None:
-        return _samples_of_array(array, name, flat_is_one_question)
-    column = arrow_column(values)
-    if column is not None:
-        return _samples_of_column(column, name, flat_is_one_question)
-    return _samples_of_lists(_entries(values), name, flat_is_one_question)
+def _samples_of_rows(rows: Any, name: str, flat_is_one_question: bool) -> Samples:
+    if isinstance(rows, list):
+        return _samples_of_lists(rows, name, flat_is_one_question)
+    if is_frame(rows):
+        return _samples_of_rows(sample_rows(rows, name), name, flat_is_one_question)
+    if not is_list_like(rows):
+        raise ValueError(f"{name} is {short(rows)}: give a list with the samples of each question.")
+    if isinstance(rows, np.ndarray):
+        return _samples_of_array(rows, name, flat_is_one_question)
+    return _samples_of_column(rows, name, flat_is_one_question)
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
@@ -404,12 +399,8 @@ def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) 
 def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples:
     """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
     is_list = "list" in str(column.type).partition("<")[0]
-    entry_type = column.type.value_type if is_list else column.type
-    if getattr(entry_type, "extension_name", "") == "arrow.json":
-        lists = [_from_json(row) for row in column.to_pylist()]
-        return _samples_of_lists(lists, name, flat_is_one_question)
     if not is_list:
-        return _samples_of_lists(column.to_pylist(), name, flat_is_one_question)
+        return read_samples(column.to_pylist(), name, flat_is_one_question)
     if column.null_count:
         question = next(i for i, row in enumerate(column) if not row.is_valid)
         raise _no_list(name, question, None)
@@ -423,50 +414,55 @@ def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples
     return Samples(numbers, sizes, name, scored)
 
 
-def _from_json(row: Any) -> Any:
-    return [_from_json(text) for text in row] if isinstance(row, list) else row and json.loads(row)
-
-
 # --- Lists --------------------------------------------------------------------------------
 
 
 def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Samples:
-    if is_counts(lists):
-        return _samples_of_counts(lists, name)
-    if not flat_is_one_question and (rows := _samples_of_texts(lists, name)) is not None:
-        return rows
-    if flat_is_one_question and lists and not any(map(is_list_like, lists)):
-        lists = [lists]
+    if flat_is_one_question:
+        if lists and not any(map(is_list_like, lists)):
+            lists = [lists]
+    elif (texts := _column_of_texts(lists)) is not None:
+        return Samples(texts, _lengths(lists), name)
     for question, row in enumerate(lists):
         if not is_list_like(row):
             raise _no_list(name, question, row)
     if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
-        sizes = np.array([len(row) for row in lists], dtype=np.int64)
-        return Samples(np.concatenate(lists), sizes, name)
-    lists = [row if isinstance(row, (list, tuple)) else _entries(row) for row in lists]
-    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
+        return Samples(np.concatenate(lists), _lengths(lists), name)
+    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
+    entries = _plain_entries(lists, name)
+    values, scored = _numbers(entries) or (entries, None)
+    return Samples(values, _lengths(lists), name, scored)
+
+
+def _plain_entries(lists: list[Any], name: str) -> list[Any]:
+    """Return the entries of all lists as values of Python."""
     entries = list(itertools.chain.from_iterable(lists))
-    types = {*map(type, entries)}
-    if not types <= PLAIN_TYPES:
-        check_depth(name, lists)
-        entries = [plain_entry(entry) for entry in entries]
-        types = {*map(type, entries)}
-        if types >= {bytes, str}:  # as in `_column_of_texts`
-            with contextlib.suppress(UnicodeDecodeError):
-                entries = [x.decode() if type(x) is bytes else x for x in entries]
-    if not types <= _NUMBERS:
-        return Samples(entries, sizes, name)
-    scored, filled = None, entries
+    if {*map(type, entries)} <= PLAIN_TYPES:
+        return entries
+    check_depth(name, lists)
+    entries = [plain_entry(entry) for entry in entries]
+    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
+        with contextlib.suppress(UnicodeDecodeError):
+            return [x.decode() if type(x) is bytes else x for x in entries]
+    return entries
+
+
+def _lengths(lists: list[Any]) -> np.ndarray:
+    return np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return an array of entries, and where they are not None; None if no array holds them."""
+    types, scored = {*map(type, entries)}, None
+    if not types <= PLAIN_TYPES - {str}:
+        return None
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
-        filled = [0 if entry is None else entry for entry in entries]
-    numbers = np.asarray(filled)
-    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, filled):
-        return Samples(entries, sizes, name)
-    return Samples(numbers, sizes, name, scored)
-
-
-_NUMBERS = PLAIN_TYPES - {str}
+        entries = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(entries)
+    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
+        return None
+    return numbers, scored
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
@@ -478,8 +474,8 @@ def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> 
     return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
 
 
-def _samples_of_texts(lists: list[Any], name: str) -> Samples | None:
-    """Read lists of texts into an Arrow column; None if there are other values.
+def _column_of_texts(lists: list[Any]) -> Any:
+    """Return the texts of lists as an Arrow column; None if there are other values.
 
     Arrow takes bytes among texts for UTF-8.
     """
@@ -493,23 +489,12 @@ def _samples_of_texts(lists: list[Any], name: str) -> Samples | None:
         array = pa.array(lists, pa.large_list(pa.large_string()))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    sizes = np.fromiter(map(len, lists), np.int64, len(lists))
-    return Samples(pa.chunked_array([array.values]), sizes, name)
+    return pa.chunked_array([array.values])
 
 
 def _is_numeric_array(row: Any) -> bool:
     is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
     return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
-
-
-def _entries(row) -> list[Any]:
-    for method in ("tolist", "to_pylist"):
-        if hasattr(row, method):
-            try:
-                return getattr(row, method)()
-            except RuntimeError:  # a tensor without data, or a sparse one: `to_array` says so
-                return to_array(row).tolist()
-    return list(row)
 
 
 # --- Outcomes -----------------------------------------------------------------------------
@@ -550,24 +535,24 @@ def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
 
 def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
     """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
-    entries, index = rows.values, None
-    if not isinstance(entries, list) and str(entries.type) != "large_string":
-        entries = entries.to_pylist()
-    if not isinstance(entries, list):  # texts of Arrow: the distinct ones suffice
-        encoded = entries.combine_chunks().dictionary_encode()
-        entries, index = encoded.dictionary.to_pylist(), to_numpy(encoded.indices.fill_null(-1))
-        entries.append(None)
+    entries, index = _distinct_samples(rows.values)
     numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
     for entry, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):
-            sample = entry if index is None else int(np.argmax(index == entry))
-            raise _no_outcome(rows, sample, number, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)
-    values = np.asarray([0 if number is None else number for number in numbers])
-    if index is not None:
-        values, scored = values[index], scored[index]
+            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
+    values = np.asarray([0 if number is None else number for number in numbers])[index]
     return values, None if scored.all() else scored
+
+
+def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
+    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
+    if isinstance(values, list) or str(values.type) != "large_string":
+        entries = values if isinstance(values, list) else values.to_pylist()
+        return entries, np.arange(len(entries))
+    encoded = values.combine_chunks().dictionary_encode()
+    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
 
 
 def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:

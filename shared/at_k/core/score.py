@@ -172,9 +172,9 @@ class Scores:
         """Each score over a set of questions.
 
         Args:
-            multiplicity: (U,) number of questions in each row.
+            multiplicity: (U,) number of questions in each row, or the sum of their weights.
         """
-        total, columns = int(multiplicity.sum()), np.ascontiguousarray(self.columns.T)
+        total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
         # A matrix product would add in an order that depends on the number of columns, so that the
         # last digit of a score would depend on which other scores are computed.
         means = ((columns * multiplicity).sum(axis=1) / total).tolist()
@@ -185,9 +185,18 @@ class Scores:
             for key, score in self.keys.items()
         }
 
-    def over(self, questions: np.ndarray) -> dict[ScoreKey, float]:
-        """Each score over the questions with these indices."""
+    def over(
+        self, questions: np.ndarray, weights: np.ndarray | None = None
+    ) -> dict[ScoreKey, float]:
+        """Each score over the questions with these indices.
+
+        Args:
+            questions: the indices.
+            weights: (M,) of all questions, or None for equal ones.
+        """
         rows, size = self.inverse[questions], len(self.columns)
+        if weights is not None:
+            return self.means(np.bincount(rows, weights[questions], minlength=size))
         if len(rows) >= size:
             return self.means(np.bincount(rows, minlength=size))
         used = UniqueIntegers(rows, size)
@@ -201,6 +210,17 @@ class Scores:
                 keys[key] = Score((len(columns),))
                 columns.append(score.value(self.columns.T))
         return replace(self, keys=keys, columns=np.stack(columns, axis=1))
+
+    def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """(M, m) what varies with the questions in each score, to first order.
+
+        Args:
+            weights: (M,) of the questions, or None for equal ones.
+        """
+        scores = self.with_products()
+        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
+        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
+        return (scores.columns @ gradient)[scores.inverse]
 
     def per_question(self) -> dict[ScoreKey, list[float]]:
         """Each score of each question."""
@@ -238,7 +258,7 @@ class Moments:
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
 
-    def of_rows(self, rows: np.ndarray) -> Moments:
+    def at_rows(self, rows: np.ndarray) -> Moments:
         """The moments of some of the U rows."""
-        covariance = {pair: of_rows[rows] for pair, of_rows in self.covariance.items()}
+        covariance = {pair: values[rows] for pair, values in self.covariance.items()}
         return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)

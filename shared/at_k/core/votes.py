@@ -137,14 +137,7 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
     correct, incorrect, unanswered = counts
-    samples = np.array(incorrect + correct)
-    nodes = [
-        (t, node, weight)
-        for t in range(1, min(k // 2, max(correct)) + 1)
-        # With at most t votes for each answer, k samples must be available.
-        if np.minimum(samples, t).sum() + unanswered >= k
-        for node, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
-    ]
+    nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
@@ -186,6 +179,18 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
     wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
     return float((weight[:, 0] * wins).sum())
+
+
+def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
+    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight."""
+    samples = np.array(counts.incorrect + counts.correct)
+    return [
+        (t, y, weight)
+        for t in range(1, min(k // 2, max(counts.correct)) + 1)
+        # With at most t votes for each answer, k samples must be available.
+        if np.minimum(samples, t).sum() + counts.unanswered >= k
+        for y, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
+    ]
 
 
 def _number_of_nodes(k: int, t: int) -> int:

@@ -22,8 +22,8 @@ import numpy as np
 
 from ..core.checks import as_list, check_k, check_name, check_number, is_list_like, short
 from ..core.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, threshold
-from ..core.distributions import pmf
 from ..core.expected import blocks_of_rows
+from ..scores.distributions import pmf
 from .reward_groups import like, read_rewards
 
 _BASELINES = ("marginal", "none", "leave-one-out", "centered")

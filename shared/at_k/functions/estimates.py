@@ -13,6 +13,7 @@ from ..core.choice import interval_options, pass_limits
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import expected_credits
+from ..core.interval import Multiplicity
 from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
 from ..core.score import Moments, Score, Scores, number_terms
@@ -104,7 +105,9 @@ def summary_of_moments(
     bounds: tuple[float, float],
 ) -> Summary:
     """Return the posterior summary of one score over (U,) questions with each distinct count."""
-    intervals = PosteriorIntervals(moments, bounds).over(multiplicity[None], confidence)
+    intervals = PosteriorIntervals(moments, bounds).over(
+        Multiplicity(multiplicity[None], multiplicity[None]), confidence
+    )
     return intervals[key].of_group(0)[:4]
 
 

@@ -12,12 +12,12 @@ from ..core.rewards import (
     category_rewards,
     check_prior_outcomes,
     check_rewards,
-    max_moments,
     max_scores,
     real_rewards,
 )
 from ..core.samples import read_outcomes
 from ..functions import Bounds, Numbers, OutcomesLike, Summary
+from ..scores.reward_moments import max_moments
 from .estimates import summary_of_moments, warn_if_excluded
 
 

@@ -147,7 +147,7 @@ class TailPassProfile:
         self, concentrations: np.ndarray, scores: np.ndarray, k: int, thresholds: list[float]
     ):
         # Imported here because SciPy takes longer to import than the rest of at_k.
-        from ..intervals.tail_family import Payoffs, reaches
+        from .payoffs import Payoffs, reaches
 
         self._posterior, self._scores = concentrations, scores
         self.k, self.thresholds = k, np.array(thresholds)

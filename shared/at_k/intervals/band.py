@@ -56,6 +56,8 @@ def confidence_of_each(
         number: of intervals.
         confidence: that all intervals cover.
     """
+    if number == 1:
+        return confidence
     alpha, normal = 1 - confidence, NormalDist()
     least, most = -normal.inv_cdf(alpha / 2), -normal.inv_cdf(alpha / 2 / number)
     for _ in range(40):

@@ -24,7 +24,7 @@ from ..core.choice import IntervalOptions
 from ..core.coherent import CoherentIntervals, Event, event_of, with_neighbors
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
-from ..core.expected import cumulative_credit, pass_scores
+from ..core.expected import pass_scores
 from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import Ranges
@@ -72,7 +72,9 @@ def pass_intervals(
     """
     if options.method == "posterior":
         moments = pass_moments(counts, scores, options.prior)
-        return pass_scores(counts, scores), PosteriorIntervals(moments, UNIT_RANGE)
+        return pass_scores(counts, scores), PosteriorIntervals(
+            moments, UNIT_RANGE, weights=options.weights
+        )
     for key, score in scores.items():
         if min(score.powers) < 0:
             raise ValueError(
@@ -85,7 +87,9 @@ def pass_intervals(
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
     together = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(together, rates)
-    family = BinaryFamily.of_run(counts, keys, estimate, extrapolated, _inner_k(observed))
+    family = BinaryFamily.of_run(
+        counts, keys, estimate, extrapolated, options.weights, _inner_k(observed)
+    )
     if not rates.are_exact:
         family = family_under(rates, family, estimator(observed)[1])
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
@@ -146,6 +150,7 @@ class BinaryFamily(Family):
         scores: Mapping[ScoreKey, Score],
         estimate: Estimator,
         extrapolated: Mapping[ScoreKey, Credits],
+        weights: np.ndarray | None = None,
         inner_k: int | None = None,
     ) -> BinaryFamily:
         """The family of all questions of a run.
@@ -153,6 +158,7 @@ class BinaryFamily(Family):
         Args:
             scores: for each key the score in terms of the columns of `estimate`.
             extrapolated: for each key the credits of a score of any k.
+            weights: (M,) of the questions, or None if they are equal.
             inner_k: see `BinaryFamily`.
         """
         n, c = counts.unique
@@ -177,7 +183,13 @@ class BinaryFamily(Family):
             least=int(n.min()),
             inner_k=inner_k,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
+            weights=weights,
+            memo=counts.memo,
         )
+
+    @property
+    def prior_key(self) -> CheckerRates:
+        return self.rates
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
@@ -539,7 +551,7 @@ def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
             columns.append(betainc(event.r, k - event.r + 1, RATES))
             continue
         pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1))[:, RATE_SUPPORT]
-        columns.append(cumulative_credit(credit).hi @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
+        columns.append(np.cumsum([0.0, *credit]) @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
 
 

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..core.choice import IntervalOptions
+from ..core.choice import IntervalOptions, limits_for_questions
 from ..core.consensus import Consensus, mean_shares, rows_by_k
 from ..core.credits import Credits, any_correct, majority
-from ..core.distributions import Prior
-from ..core.expected import expected_credits
 from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import QuestionIntervals
@@ -18,6 +16,7 @@ from ..core.samples import Samples
 from ..core.score import Moments, ScoreId, Scores, one_column_each
 from ..core.votes import vote_at_k
 from ..scores.covariances import credit_covariances
+from ..scores.distributions import Prior, posterior_means
 from .binary_family import BinaryFamily
 from .methods import AutoIntervals, EstimatedScore, JoinedIntervals, VarianceIntervals
 from .sampling import family_intervals
@@ -26,21 +25,29 @@ from .vote_variances import vote_variances
 
 def consensus_limits(consensus: Consensus, options: IntervalOptions) -> IntervalMethod:
     """Return the method of the limits of all scores, which is not "questions"."""
-    counts, scores = consensus.counts, consensus.count_scores()
+    counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
-        return PosteriorIntervals(_posterior_moments(consensus, options.prior), UNIT_RANGE)
+        moments = _posterior_moments(consensus, options.prior)
+        return PosteriorIntervals(moments, UNIT_RANGE, weights=weights)
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
         return np.stack([score(n, c) for score in scores.values()], axis=1)
 
-    family = BinaryFamily.of_run(counts, one_column_each(scores), estimate, {})
+    family = BinaryFamily.of_run(counts, one_column_each(scores), estimate, {}, weights)
     estimated = _estimated_scores(consensus)
-    method: IntervalMethod = VarianceIntervals(estimated)
+    method: IntervalMethod = VarianceIntervals(estimated, weights=weights)
     if options.method == "auto":
         columns = np.array([score.values for score in estimated.values()]).reshape(-1, len(counts))
         points = Scores(one_column_each(estimated), np.arange(len(counts)), columns.T)
-        method = AutoIntervals(counts.n, method, QuestionIntervals(points, allow_one=True))
-    return JoinedIntervals(family_intervals(family, options), method, estimated)
+        single = QuestionIntervals(points, allow_one=True, weights=weights)
+        method = AutoIntervals(counts.n, method, single)
+    method = JoinedIntervals(family_intervals(family, options), method, estimated)
+    if consensus.weighted is None:
+        return method
+    weighted = consensus.weighted_scores()
+    keys = one_column_each(weighted)
+    points = Scores(keys, np.arange(len(counts)), np.stack([*weighted.values()], axis=1))
+    return JoinedIntervals(method, limits_for_questions(points, "weighted_vote@k", options), keys)
 
 
 def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
@@ -56,9 +63,6 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
             key = ScoreId("vote@k", shown)
             values, variances = vote_at_k(votes, size), vote_variances(votes, size)
             estimated[key] = EstimatedScore(values, variances, n / size)
-        if (weighted := consensus.weighted) is not None:
-            key = ScoreId("weighted_vote@k", shown)
-            estimated[key] = EstimatedScore(weighted.at(size), weighted.variances(size), n / size)
     return estimated
 
 
@@ -112,6 +116,6 @@ def _credit_moments(
     mean, variance = np.empty(len(n)), np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         credit = credits(size)
-        mean[rows] = expected_credits(n[rows], c[rows], [credit], prior)[:, 0]
+        mean[rows] = posterior_means(n[rows], c[rows], [credit], prior)[:, 0]
         variance[rows] = credit_covariances(n[rows], c[rows], [(credit, credit)], prior)[:, 0]
     return mean, variance

@@ -57,15 +57,19 @@ class CheckerErrors:
             return pass_intervals(counts, scores, options, rates)[0]
 
         points, method = pass_intervals(counts, scores, options, errors.rates)
-        return points, errors.widened(method, points, under), described
+        return points, errors.widened(method, points, under, options.weights), described
 
     def rate_limits(
-        self, checked: Checked, points: Scores, method: IntervalMethod | None
+        self,
+        checked: Checked,
+        points: Scores,
+        method: IntervalMethod | None,
+        options: IntervalOptions,
     ) -> Corrected:
         """Return success rates, from the rates of samples that are called correct."""
         errors = self._errors(checked)
         errors.warn_if_contradicted(checked.outcomes.counts())
-        return *success_rates(points, method, errors), errors.described()
+        return *success_rates(points, method, errors, options.weights), errors.described()
 
     def _errors(self, checked: Checked) -> Errors:
         return Errors.of_options(self._rates, self._labels, checked.graded)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.interval import Interval, intervals_by_counts
+from ..core.interval import Interval, Multiplicity, intervals_by_counts, multiplicities
 from ..core.questions import QuestionIntervals, Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 
@@ -29,11 +29,18 @@ class Fit(NamedTuple):
         family: that the priors belong to.
         multiplicity: (B, U) number of questions with each distinct count.
         priors: for each group, in the form that the family uses.
+        squares: (B, U) the same by their squared weights, see `Multiplicity`; None for the same.
     """
 
     family: Family
     multiplicity: np.ndarray
     priors: Any
+    squares: np.ndarray | None = None
+
+    @property
+    def for_variances(self) -> Fit:
+        """The fit whose mean covariance is that of the estimates of questions with weights."""
+        return self if self.squares is None else self.family.fit(self.squares)
 
 
 class Shifted(NamedTuple):
@@ -101,6 +108,8 @@ class Family(abc.ABC):
         bounds: (U, 2) the smallest and the largest score of each question.
         rows: (U,) indices of the counts among those of the whole run; None for all of them.
         known_means: extrapolated scores of groups, by their questions.
+        weights: (M,) of the questions in means, or None if they are equal.
+        memo: priors that were estimated for all questions together. Families of one run share it.
     """
 
     inverse: np.ndarray
@@ -112,6 +121,8 @@ class Family(abc.ABC):
     bounds: np.ndarray
     rows: np.ndarray | None = None
     known_means: dict[bytes, np.ndarray] = field(default_factory=dict)
+    weights: np.ndarray | None = None
+    memo: dict[Any, Any] = field(default_factory=dict)
 
     tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
     """The fields that have a row for each distinct count."""
@@ -119,32 +130,36 @@ class Family(abc.ABC):
     def of_counts(self, rows: np.ndarray) -> Family:
         """The family for questions that have some of the U distinct counts only."""
         tables = {name: getattr(self, name)[rows] for name in self.tables}
-        return replace(self, **tables, rows=rows)
+        return replace(self, **tables, rows=rows, memo={})
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
-        """Estimate the priors of B groups with (B, U) questions; that of the whole run only once.
+        """Estimate the priors of B groups with (B, U) questions; that of a single one only once.
 
         Args:
             multiplicity: number of questions with each distinct count.
         """
-        if len(multiplicity) == 1 and np.array_equal(multiplicity[0], self.multiplicity):
-            return self._fit_of_run
-        return Fit(self, multiplicity, self._priors(multiplicity))
+        if len(multiplicity) > 1:
+            return Fit(self, multiplicity, self._priors(multiplicity))
+        key = self.prior_key, multiplicity.tobytes()
+        if key not in self.memo:
+            self.memo[key] = self._priors(multiplicity)
+        return Fit(self, multiplicity, self.memo[key])
 
-    @cached_property
-    def _fit_of_run(self) -> Fit:
-        return Fit(self, self.multiplicity[None], self._priors(self.multiplicity[None]))
+    @property
+    def prior_key(self) -> Any:
+        """What the prior depends on, beside the outcomes."""
+        return None
 
     @cached_property
     def posterior_means(self) -> np.ndarray:
         """(U, e) posterior means of the extrapolated scores under the prior of the whole run."""
-        return self._extrapolate(self._fit_of_run)[0]
+        return self._extrapolate(self.fit(self.multiplicity[None]))[0]
 
     def means_of_groups(self, fit: Fit) -> np.ndarray:
         """(B, e) the extrapolated scores of groups of questions, which depend on no others."""
         keys = [self._key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
-            is_run = fit is self.__dict__.get("_fit_of_run")
+            is_run = keys == [self._key(self.multiplicity)] and self.rows is None
             every = [self.posterior_means] if is_run else self._extrapolate(fit)
             of_groups = zip(keys, fit.multiplicity, every, strict=True)
             for key, multiplicity, means in of_groups:
@@ -161,7 +176,7 @@ class Family(abc.ABC):
         """What tells a group of questions from others of the run."""
         used = np.flatnonzero(multiplicity)
         rows = used if self.rows is None else self.rows[used]
-        return np.concatenate([rows, multiplicity[used]]).astype(np.int64).tobytes()
+        return np.concatenate([rows, multiplicity[used]]).astype(float).tobytes()
 
     def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """(e,) means that do not contradict the unbiased estimates of scores with k <= n."""
@@ -194,12 +209,20 @@ class Family(abc.ABC):
         """
 
         def of_counts(
-            rows: np.ndarray | None, multiplicity: np.ndarray
+            rows: np.ndarray | None, multiplicity: Multiplicity
         ) -> dict[ScoreKey, Interval]:
             family = self if rows is None else self.of_counts(rows)
-            return of_fit(family.fit(multiplicity))
+            fit = family.fit(multiplicity.numbers)
+            return of_fit(
+                fit if self.weights is None else fit._replace(squares=multiplicity.squares)
+            )
 
-        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts)
+        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, self.weights)
+
+    def multiplicity_of(self, questions: np.ndarray) -> Multiplicity:
+        """The numbers of these questions with each distinct count, as those of one group."""
+        weights = None if self.weights is None else [self.weights[questions]]
+        return multiplicities([self.inverse[questions]], len(self.n), weights)
 
     def for_other_questions(self, clusters: np.ndarray | None = None) -> QuestionIntervals:
         """The intervals for other questions like these, which no prior is needed for.
@@ -209,7 +232,9 @@ class Family(abc.ABC):
         """
         scores = Scores(self.scores, self.inverse, self.columns)
         ranges, of_estimates = self._column_ranges()
-        return QuestionIntervals(scores, ranges, clusters, ranges_of_estimates=of_estimates)
+        return QuestionIntervals(
+            scores, ranges, clusters, ranges_of_estimates=of_estimates, weights=self.weights
+        )
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         """The ranges of true scores, and those of estimates if they differ."""
@@ -261,11 +286,13 @@ class ExtrapolatedScores(Scores):
     family: Family
     extrapolated: Mapping[ScoreKey, int]
 
-    def over(self, questions: np.ndarray) -> dict[ScoreKey, float]:
-        multiplicity = np.bincount(self.inverse[questions], minlength=len(self.columns))
+    def over(
+        self, questions: np.ndarray, weights: np.ndarray | None = None
+    ) -> dict[ScoreKey, float]:
+        (multiplicity,) = self.family.multiplicity_of(questions).numbers
         means = self.family.means_over(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
-        return super().over(questions) | own
+        return super().over(questions, weights) | own
 
 
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:

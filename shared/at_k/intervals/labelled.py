@@ -124,7 +124,11 @@ class Errors:
         }
 
     def widened(
-        self, method: IntervalMethod, points: Scores, under: Callable[[CheckerRates], Scores]
+        self,
+        method: IntervalMethod,
+        points: Scores,
+        under: Callable[[CheckerRates], Scores],
+        weights: np.ndarray | None = None,
     ) -> IntervalMethod:
         """Return the method of intervals, widened by the uncertainty of estimated rates.
 
@@ -132,14 +136,18 @@ class Errors:
             method: of the intervals if the rates were known.
             points: the estimates.
             under: the estimates under other rates.
+            weights: (M,) of the questions, or None if they are equal.
         """
         if self.labels is None:
             return method
-        return LabelledIntervals(method, points, cache(under), self.labels)
+        return LabelledIntervals(method, points, cache(under), self.labels, weights)
 
 
 def success_rates(
-    called_correct: Scores, method: IntervalMethod | None, errors: Errors
+    called_correct: Scores,
+    method: IntervalMethod | None,
+    errors: Errors,
+    weights: np.ndarray | None = None,
 ) -> tuple[Scores, IntervalMethod | None]:
     """Return success rates, and the method of their intervals, or None.
 
@@ -147,6 +155,7 @@ def success_rates(
         called_correct: the rates of samples that are called correct.
         method: of their intervals, or None.
         errors: of the checker.
+        weights: (M,) of the questions, or None if they are equal.
     """
 
     def under(rates: CheckerRates) -> Scores:
@@ -155,7 +164,7 @@ def success_rates(
     points = under(errors.rates)
     if method is None:
         return points, None
-    return points, errors.widened(RateIntervals(method, errors.rates), points, under)
+    return points, errors.widened(RateIntervals(method, errors.rates), points, under, weights)
 
 
 class RateIntervals(IntervalMethod):
@@ -198,6 +207,7 @@ class LabelledIntervals(IntervalMethod):
         points: the estimates.
         under: the estimates under other rates.
         labels: counts of labels.
+        weights: (M,) of the questions, or None if they are equal.
     """
 
     def __init__(
@@ -206,8 +216,10 @@ class LabelledIntervals(IntervalMethod):
         points: Scores,
         under: Callable[[CheckerRates], Scores],
         labels: LabelCounts,
+        weights: np.ndarray | None = None,
     ):
         self._method, self._points, self._under, self._labels = method, points, under, labels
+        self._weights = weights
 
     def problem(self, questions: np.ndarray) -> str | None:
         return self._method.problem(questions)
@@ -230,10 +242,10 @@ class LabelledIntervals(IntervalMethod):
     def _wider(
         self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
     ) -> dict[ScoreKey, Interval]:
-        center, z = self._points.over(questions), normal_z(confidence)
+        center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
         def under(rates: CheckerRates) -> np.ndarray:
-            return np.array([*self._under(rates).over(questions).values()])
+            return np.array([*self._under(rates).over(questions, self._weights).values()])
 
         moves = distances_of_rates(self._labels, np.array([*center.values()]), under, confidence)
         moves_of = dict(zip(center, moves.T.tolist(), strict=True))

@@ -21,8 +21,9 @@ from ..core.choice import IntervalOptions
 from ..core.credits import any_correct
 from ..core.interval import IntervalMethod
 from ..core.posterior import PosteriorIntervals
-from ..core.rewards import RankedRewards, Rewards, max_moments, max_scores
+from ..core.rewards import RankedRewards, Rewards, max_scores
 from ..core.score import Score, ScoreKey, Scores
+from ..scores.reward_moments import max_moments
 from .binary_family import extrapolated_scores, scores_with_ends
 from .family import (
     Candidates,
@@ -79,11 +80,13 @@ def max_intervals(
     if options.method == "posterior":
         moments = max_moments(rewards, ks)
         low, high = ranges[0].tolist()  # of categories, which are the same for all questions
-        return max_scores(rewards, ks), PosteriorIntervals(moments, (low, high))
+        return max_scores(rewards, ks), PosteriorIntervals(
+            moments, (low, high), weights=options.weights
+        )
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
     beyond = {key: k for key, k in ks.items() if key not in observed}
     extrapolated = ks if options.method == "hierarchical" else beyond
-    family = RewardFamily.of_run(rewards, observed, extrapolated, ranges)
+    family = RewardFamily.of_run(rewards, observed, extrapolated, ranges, options.weights)
     points = with_extrapolated(max_scores(rewards, observed), family, ks)
     return points, family_intervals(family, options)
 
@@ -107,6 +110,7 @@ class RewardFamily(LevelsFamily):
         ks: Mapping[ScoreKey, int],
         extrapolated: Mapping[ScoreKey, int],
         bounds: np.ndarray | tuple[float, float],
+        weights: np.ndarray | None = None,
     ) -> RewardFamily:
         """The family of all questions of a run.
 
@@ -115,6 +119,7 @@ class RewardFamily(LevelsFamily):
             extrapolated: for each key the k, of any size, of a score from the estimated prior.
             bounds: the smallest and the largest possible reward, of all questions or (U, 2) of
                 each.
+            weights: (M,) of the questions, or None if they are equal.
         """
         distinct, n = sorted({*ks.values()}), rewards.sizes
         none = np.empty((len(n), 0))
@@ -129,6 +134,7 @@ class RewardFamily(LevelsFamily):
             rewards=rewards,
             ks=distinct,
             extrapolated_ks=list(extrapolated.values()),
+            weights=weights,
         )
 
     def shifted(self, fit: Fit) -> Shifted:
@@ -232,7 +238,7 @@ class RewardFamily(LevelsFamily):
         samples, of_size = fitted.samples, fitted.samples.n == n
         rewards = samples.at_levels(samples.scaled, of_size)
         multiplicity = samples.multiplicity[of_size]
-        questions, prior = int(multiplicity.sum()), fitted.priors[n] / fitted.priors[n].sum()
+        questions, prior = multiplicity.sum().item(), fitted.priors[n] / fitted.priors[n].sum()
         ks = _ladder(int(rewards.sizes.min()))
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([max_mean(log_odds, samples.gaps, j) for j in ks])

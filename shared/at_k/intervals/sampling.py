@@ -78,10 +78,9 @@ class SamplingIntervals(IntervalMethod):
         family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
         known = [i for i, key in enumerate(keys) if key in scores]
         columns = [scores.index(keys[i]) for i in known]
-        inverse = family.inverse[questions]
-        multiplicity = np.bincount(inverse, minlength=len(family.n))
-        gradient = family.gradient(multiplicity)[:, columns]
-        covariance = family.covariance_of_samples(family.fit(multiplicity[None]))
+        numbers, squares = family.multiplicity_of(questions)
+        gradient = family.gradient(numbers[0])[:, columns]
+        covariance = family.covariance_of_samples(family.fit(squares)) / numbers.sum()
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
         return result
 
@@ -108,6 +107,15 @@ class SamplingIntervals(IntervalMethod):
 
         fits = [fit, *family.other_fits(fit)]
         shifted = [over_questions(family.shifted(one)) for one in fits]
+        if fit.squares is not None:
+            spread = fit.for_variances
+            spreads = [spread, *family.other_fits(spread)]
+            if len(spreads) < len(shifted):
+                spreads.append(spread)
+            shifted = [
+                mean._replace(covariance=over_questions(family.shifted(one)).covariance)
+                for mean, one in zip(shifted, spreads, strict=False)
+            ]
         point = (fit.multiplicity @ family.columns / total[:, None]).T
         return ErrorModel(point, shifted, family.bounds_of(fit.multiplicity))
 
@@ -229,10 +237,10 @@ class OneSampleIntervals(IntervalMethod):
         return self._other_questions.covariance(questions, keys)
 
     def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
-        family, inverse = self._family, self._family.inverse[questions]
-        multiplicity = np.bincount(inverse, minlength=len(family.n))[None]
-        least, most = (extreme[:, 0] for extreme in family.extremes(multiplicity))
-        means = family.columns[inverse].mean(axis=0)
+        family = self._family
+        numbers = family.multiplicity_of(questions).numbers
+        least, most = (extreme[:, 0] for extreme in family.extremes(numbers))
+        means = numbers[0] @ family.columns / numbers.sum()
         reason = f"each question has one sample, and {ONE_CLUSTER}"
         return {
             key: whole_range(score.value(means), score.value(least), score.value(most), reason)

@@ -40,13 +40,14 @@ COLUMN_NAMES = {
     "groups": ("groups", "group"),
     "R0": ("r0",),
     "clusters": ("clusters", "cluster"),
+    "question_weights": (),
 }
 """The exact names of the column for each role, in lower case and in order of precedence."""
 
 SCORES = ("score", "scores", "grade", "grades")
 """Names of outcomes if `correct_at_least` says which scores are correct."""
 
-PER_QUESTION = ("groups", "R0", "clusters")
+PER_QUESTION = ("groups", "R0", "clusters", "question_weights")
 """The optional parameters of `compute` that take one value per question, each from a column."""
 
 PER_SAMPLE = ("labels", "picked_by", "vote_weights")

@@ -22,7 +22,7 @@ from .reading import Reading, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role
 from .sources import load_table
 from .table import COUNT, FILE, SelectionError, Table, rows_where, with_fields
-from .words import as_lists, as_outcomes, entry_text
+from .words import as_lists, as_outcomes, entry_text, number_in
 
 Names = str | Sequence[str]
 """The name of a column, or of several."""
@@ -35,6 +35,7 @@ class Others(TypedDict, total=False):
     correct: str | None
     R0: str | None
     clusters: str | None
+    question_weights: str | None
     labels: str | None
     picked_by: str | None
     vote_weights: str | None
@@ -125,11 +126,12 @@ def read(
         correct_at_least: the least score that is correct, such as 0.75.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
-        others: the columns n and correct of a table of counts; R0; clusters; labels, what a
-            person says of a sample (1 or 0, empty for most); picked_by, the scores that pick one
-            of k samples; vote_weights. Also records, the path to the list of rows inside of one
-            object of JSON; config and split of a dataset; and by_order=True, if references in a
-            file go with the questions by their order.
+        others: the columns n and correct of a table of counts; R0; clusters; question_weights, a
+            number for each question; labels, what a person says of a sample (1 or 0, empty for
+            most); picked_by, the scores that pick one of k samples; vote_weights. Also records,
+            the path to the list of rows inside of one object of JSON; config and split of a
+            dataset; and by_order=True, if references in a file go with the questions by their
+            order.
 
     Returns:
         A dict of arguments of `compute`, with the attributes of `Run`.
@@ -245,6 +247,8 @@ def _questions(
             chosen[role] = name
             column = table.columns[name]
             cells[role] = list(as_lists(column) if role == "R0" else column)
+            if role == "question_weights":
+                cells[role] = [number_in(x) if isinstance(x, str) else x for x in column]
     graded = columns_of_role(table, "outcomes") if table.layout and "references" in chosen else []
     if len(graded) == 1:
         grades = as_outcomes(table.columns[graded[0]])

@@ -74,6 +74,9 @@ def compare(
     checker_rates: tuple[float, float] | None = None,
     labels: tuple[Any, Any] | None = None,
     by_order: bool = False,
+    groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
     anytime: bool = False,
 ) -> Result:
     """Return the score of run b minus that of run a on the same questions, for each k.
@@ -85,8 +88,8 @@ def compare(
             references, as `at_k.read` returns it.
         R_b: run b on the same questions. The numbers of samples may differ. Runs that were read
             are paired by the ids of their questions; matrices are paired by their rows.
-        metric: the score: pass@k, pass^k, G-Pass@k, mG-Pass@k, maj@k, AUC@k, Geom@k, Geom_ds@k,
-            GeoSpectrum@k, Spectrum@k, vote@k, max@k, avg@N, bayes@N or score_agg.
+        metric: the score: one of the metric gpassk, such as pass@k or pass^k; or vote@k, max@k,
+            avg@N, bayes@N or score_agg.
         k: size of the subsets of samples, one or several. Default: each k up to the smallest number
             of samples of a question, above 64 powers of the square root of 2, and this number; for
             vote@k the powers of 2, and this number. avg@N, bayes@N and score_agg have no k.
@@ -114,6 +117,12 @@ def compare(
             takes it: two lists or two dicts of counts. The rates of the checker are estimated for
             each run, as it may favor one of them. Default: the labels that both were read with.
         by_order: whether questions are paired by their order, if runs were read without ids.
+        groups: a label for each question. Adds the differences within each group, as
+            <label>/<key>.
+        average: "questions" (the default), for the mean over all questions; or "groups", for the
+            mean of the scores of the groups, whatever their sizes (macro average).
+        question_weights: a weight for each question in all means over questions, not negative.
+            Default: those that run a was read with, or equal weights.
         anytime: whether limits hold at all looks together: while samples or questions are added,
             one may look at them as often as one likes, and stop when they decide. They are 1.6 to
             1.8 times as wide. Not for bayes@N.
@@ -141,21 +150,38 @@ def compare(
             Annals of Statistics 14, 896.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .differences import compare_sources, differences_of
+    from .differences import compare_groups, compare_sources, differences_of
     from .measure import ComparisonOptions
 
     options = ComparisonOptions(
-        metric, k, interval, confidence, tau, clusters, w, temperature, anytime=anytime
+        metric,
+        k,
+        interval,
+        confidence,
+        tau,
+        clusters,
+        w,
+        temperature,
+        groups,
+        average,
+        question_weights,
+        anytime=anytime,
     )
     sources = {"R_a": R_a, "R_b": R_b}
-    compared = compare_sources(
+    overall = compare_sources(
         sources, options, check_correct_fn, num_proc, checker_rates, labels, by_order
     )
-    return differences_as_dict(differences_of(compared, p_values))
+    compared = compare_groups(overall, overall.options.groups).items()
+    differences = (
+        x for group, of_group in compared for x in differences_of(of_group, p_values, group)
+    )
+    return differences_as_dict(differences, averaging=overall.options.weighting.words)
 
 
 def differences_as_dict(
-    differences: Iterable[Difference], others: Mapping[str, Any] | None = None
+    differences: Iterable[Difference],
+    others: Mapping[str, Any] | None = None,
+    averaging: str = "",
 ) -> Result:
     """Return the flat dict of `compare`, with other entries at its end."""
     differences = list(differences)
@@ -173,7 +199,7 @@ def differences_as_dict(
         }
         if difference.p is not None:
             result[f"{key}_p"] = difference.p
-    return Result(result | dict(others or {}), differences)
+    return Result(result | dict(others or {}), differences, averaging)
 
 
 def differences_in(comparison: Mapping[str, Any]) -> list[Difference]:

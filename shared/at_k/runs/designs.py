@@ -26,6 +26,9 @@ exceeds the length by which its interval extends below it. The smallest d that i
 of 80 % is the one for which the 20 % quantile of D does. The scores of the runs at this quantile,
 which their intervals depend on, are those expected given D.
 
+*Weights.* If questions have weights like those of the pilot run, the prior is that of its questions
+by their weights, and M questions count as M / d, with the design effect d = M sum w^2 / (sum w)^2.
+
 *A checker that errs.* The scores are those of correct samples, and h(c) is corrected for the rates
 of the checker, so W grows with k. If L labels of a run estimate the rates, its limits move by as
 much as `intervals.labelled` says for the expected counts of labels, and the squared error that this
@@ -41,8 +44,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
+from ..core.choice import OVER_QUESTIONS, Weighting
 from ..core.counts import BinaryCounts
-from ..core.interval import Interval, normal_z
+from ..core.interval import Interval, multiplicities, normal_z
 from ..core.questions import MeansOfQuestions
 from ..core.score import Score
 from ..intervals.binary_family import (
@@ -105,6 +109,7 @@ class Design:
         rates: of the checker.
         labels: number of labelled samples of a run that estimate the rates, or None if they are
             known.
+        design_effect: by how much weights of questions increase the variance of a mean.
     """
 
     def __init__(
@@ -115,8 +120,9 @@ class Design:
         goal: Goal,
         rates: CheckerRates = NO_ERRORS,
         labels: int | None = None,
+        design_effect: float = 1.0,
     ):
-        self._goal, self.n, self.labels = goal, n, labels
+        self._goal, self.n, self.labels, self._design_effect = goal, n, labels, design_effect
         self._prior, self._score, self._rates = prior, score, rates
         c, size = np.arange(n + 1), np.full(n + 1, n)
         keys, estimate = estimator({"": score}, rates)
@@ -205,7 +211,8 @@ class Design:
 
     def _run_scores(self, questions: int, kind: str) -> np.ndarray:
         """Quantiles of the score of a run."""
-        mean, variance = self.score, self._variance(kind)[_UNSHIFTED] / questions
+        mean = self.score
+        variance = self._variance(kind)[_UNSHIFTED] / self._effective(questions)
         variance += self._of_checker(np.array([_UNSHIFTED]), questions)[0]
         largest = mean * (1 - mean)
         if variance <= 1e-9 * largest or largest < 1e-12:
@@ -220,20 +227,24 @@ class Design:
         z += abs(NormalDist().inv_cdf(self._goal.power))
         # Twice the difference that the normal approximation gives is far enough.
         of_checker = self._of_checker(np.array([_UNSHIFTED]), questions)[0]
-        far = 2 * z * math.sqrt(2 * (self._variance(kind).max() / questions + of_checker))
+        effective = self._effective(questions)
+        far = 2 * z * math.sqrt(2 * (self._variance(kind).max() / effective + of_checker))
         first = np.searchsorted(self.scores, scores.min(), "right") - 1
         last = np.searchsorted(self.scores, max(scores.max(), self.score + far), "left")
         last = min(max(last, _UNSHIFTED), len(_PRIOR_SHIFTS) - 1)  # also if all scores are equal
         shifts = np.arange(min(max(first, 0), _UNSHIFTED), last + 1)
         if kind == "questions":
-            return shifts, self._for_other_questions(questions, shifts)
-        runs = questions * self._pmf_of_c[shifts]
+            return shifts, self._for_other_questions(effective, shifts)
+        runs = effective * self._pmf_of_c[shifts]
         return shifts, SamplingIntervals(self._family).over(runs, self._goal.confidence)[""]
 
-    def _for_other_questions(self, questions: int, shifts: np.ndarray) -> Interval:
+    def _effective(self, questions: int) -> float:
+        return questions / self._design_effect
+
+    def _for_other_questions(self, questions: float, shifts: np.ndarray) -> Interval:
         """The intervals of runs with the expected mean and variance at each shift."""
         mu, variance = self._pmf_of_c[shifts] @ self._family.columns[:, 0], self._total[shifts]
-        number = np.full(len(shifts), float(questions))
+        number = np.full(len(shifts), questions)
         means = MeansOfQuestions(mu, np.diag(variance / questions), number, questions)
         lo, hi = means.limits(self._goal.confidence, (0.0, 1.0))
         return Interval(mu, np.sqrt(variance / questions), lo, hi, "questions")
@@ -255,10 +266,11 @@ class Design:
             covariance = self._goal.correlation * np.sqrt(self._between[_UNSHIFTED] * between)
         r = covariance / np.maximum(np.sqrt(of_a * of_b), 1e-300)
         # The labels of one run say nothing of those of the other.
-        of_checker = questions * self._of_checker(up, questions)
+        effective = self._effective(questions)
+        of_checker = effective * self._of_checker(up, questions)
         of_a, of_b = of_a + of_checker[0], of_b + np.interp(score_b, scores_b, of_checker)
         variance = np.maximum(of_a + of_b - 2 * covariance, 1e-300)
-        low = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / questions)
+        low = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / effective)
         a = self.score + low * (of_a - covariance) / variance
         b = score_b - low * (of_b - covariance) / variance
         mu, lo, hi = intervals.mu, intervals.lo, intervals.hi
@@ -282,12 +294,13 @@ class Pilot:
     Args:
         run: with outcomes 0 or 1.
         score: that is planned for, with a single column.
+        weighting: how its questions are averaged. The prior is that of questions by their weights.
 
     Raises:
         ValueError: if each question of the run has one sample.
     """
 
-    def __init__(self, run: Run, score: Score):
+    def __init__(self, run: Run, score: Score, weighting: Weighting = OVER_QUESTIONS):
         self._counts, self._name, self._rates = run.outcomes.counts(), run.name, run.errors.rates
         self._score, self._k = score, len(score.terms[0])
         if self._counts.n.max() < 2:
@@ -296,7 +309,10 @@ class Pilot:
                 f"differ: give a pilot run with more samples, or rates."
             )
         n, c = self._counts.unique
-        priors = estimate_rate_prior(n, c, self._counts.multiplicity[None], self._rates)
+        weights = None if weighting.values is None else [weighting.values]
+        numbers = multiplicities([self._counts.inverse], len(n), weights).numbers
+        self.design_effect = len(self._counts) / float(numbers.sum())
+        priors = estimate_rate_prior(n, c, numbers, self._rates)
         self.prior = np.sum([prior[0] for prior in priors.values()], axis=0)
 
     @property

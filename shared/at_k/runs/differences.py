@@ -39,7 +39,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -47,12 +47,13 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..core.checking import Checker, Checking
+from ..core.checks import label_index
 from ..core.questions import student_quantile
 from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.labelled import Errors
 from .comparison import Difference
-from .measure import ComparisonOptions, Measured, measure_runs
+from .measure import ComparisonOptions, ScoredRun, score_runs
 from .outcomes_of_runs import Run, grade_sources, is_read_result
 
 _LARGEST_Z, _HALVINGS = 8.0, 26
@@ -63,7 +64,8 @@ class Differences:
 
     Args:
         runs: the scores of the runs.
-        new_questions: whether the questions are new too, and so the runs are paired by question.
+        interval: the method of limits. For "questions", the questions are new too, and so the runs
+            are paired by question.
         width: size of the range of the scores.
 
     Attributes:
@@ -72,8 +74,9 @@ class Differences:
         multiplicity: simultaneous inference about all of them.
     """
 
-    def __init__(self, runs: Sequence[Measured], new_questions: bool, width: float):
-        self._runs, self._new_questions, self._width = runs, new_questions, width
+    def __init__(self, runs: Sequence[ScoredRun], interval: str, width: float):
+        self._runs, self._interval, self._width = runs, interval, width
+        self._new_questions = new_questions = interval == "questions"
         self.pairs = np.array([*itertools.combinations(range(len(runs)), 2)])
         a, b = self.pairs.T
         estimates = np.array([run.estimates for run in runs])
@@ -88,8 +91,9 @@ class Differences:
             if new_questions:
                 # Where samples show no variation, 2 stands for one question that only a answers and
                 # one that only b does.
-                least = 2.0 * width**2 if of_samples is None else np.diag(of_samples)
-                least = least / run_a.questions**2
+                least: Any = 2.0 * width**2 / run_a.questions**2
+                if of_samples is not None:
+                    least = np.diag(of_samples)
                 self._correlation[pair] = _correlation(run_a.errors, run_b.errors, least)
                 sigma_a, sigma_b = (run.standard_errors() for run in (run_a, run_b))
                 self._shared[pair] = np.abs(sigma_b - sigma_a)
@@ -108,17 +112,17 @@ class Differences:
     def limits_of(self, pair: int, confidence: float) -> np.ndarray:
         """(2, m) lower and upper limits of the differences of a pair."""
         a, b = (self._runs[run] for run in self.pairs[pair])
-        (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
+        (lo_a, hi_a), (lo_b, hi_b) = (x.limits(confidence, self._interval) for x in (a, b))
         r, difference = self._correlation[pair], self.values[pair]
         shared = self._shared[pair]
         if self._new_questions:
-            of_a_look = confidence if a.of_a_look is None else a.of_a_look(confidence)
+            of_a_look = a.of_a_look(confidence, self._interval)
             shared = student_quantile(a.freedom, 1 - of_a_look) * shared
         down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
         up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
         for of_run, is_subtracted in ((a, True), (b, False)):
             if of_run.moves is not None:  # labels of one run say nothing of those of the other
-                moves = of_run.moves(confidence)
+                moves = of_run.moves(of_run.of_a_look(confidence, self._interval))
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
         # Scores that are corrected for the errors of a checker may leave their range.
@@ -126,7 +130,7 @@ class Differences:
 
     def simultaneous_limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) limits that cover together, over all pairs and scores."""
-        if self._runs[0].of_a_look is not None:  # Bonferroni: the bounds are those of one look
+        if self._runs[0].anytime:  # Bonferroni: the bounds are those of one look
             return self.limits(1 - (1 - confidence) / self.values.size)
         return self.limits(self.multiplicity.confidence_of_each(confidence))
 
@@ -238,20 +242,20 @@ def studentized_range_tail(q: float, runs: int) -> float:
 
 @dataclass(frozen=True)
 class Compared:
-    """Measured runs and their differences.
+    """Scored runs and their differences.
 
     Args:
         options: of the comparison, for the samples of the runs.
         scores: m scores, one for each k.
         runs: with their outcomes.
-        measured: with their scores.
+        scored: the runs with their scores.
         differences: of all pairs of runs.
     """
 
     options: ComparisonOptions
     scores: list[ScoreId]
     runs: Sequence[Run]
-    measured: Sequence[Measured]
+    scored: Sequence[ScoredRun]
     differences: Differences
 
     @property
@@ -272,7 +276,8 @@ def compare_sources(
 ) -> Compared:
     """Read, check and compare runs.
 
-    Clusters that the first run was read with are used if they apply and no others are given.
+    Clusters, groups and weights of questions that the first run was read with are used if they
+    apply and no others are given.
 
     Args:
         checker_rates, labels, by_order: see `grade_sources`.
@@ -281,8 +286,7 @@ def compare_sources(
         if is_read_result(source) and source.get("R0") is not None:
             raise ValueError(f"{name} has prior outcomes R0, which a comparison does not use.")
     first = next(iter(sources.values()))
-    if is_read_result(first) and options.interval == "questions" and options.clusters is None:
-        options = replace(options, clusters=first.get("clusters"))
+    options = options.with_those_of(first)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     check_sizes = options.for_samples
     runs = grade_sources(sources, checking, checker_rates, labels, check_sizes, by_order)
@@ -295,9 +299,33 @@ def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
     A checker may leave samples unscored, so k is chosen by the samples that have outcomes.
     """
     options = options.for_samples({run.name: run.outcomes.n for run in runs})
-    scores, measured, width = measure_runs(runs, options)
-    differences = Differences(measured, options.interval == "questions", width)
-    return Compared(options, scores, runs, measured, differences)
+    scores, scored, width = score_runs(runs, options)
+    differences = Differences(scored, str(options.interval), width)
+    return Compared(options, scores, runs, scored, differences)
+
+
+def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:
+    """Return the comparison of all questions under None, and that of each group at the same k.
+
+    Args:
+        overall: the comparison of all questions.
+        groups: a label for each question, or None.
+
+    Raises:
+        ValueError: if the questions of a group do not allow the interval, with its label.
+    """
+    result: dict[str | None, Compared] = {None: overall}
+    if groups is None:
+        return result
+    labels, index = label_index(groups, len(overall.runs[0].outcomes), "groups")
+    for group, label in enumerate(labels):
+        rows = np.flatnonzero(index == group)
+        runs = [run.of_questions(rows) for run in overall.runs]
+        try:
+            result[label] = compare_runs(runs, overall.options.of_questions(rows))
+        except ValueError as error:
+            raise ValueError(f"Group {label}: {error}") from error
+    return result
 
 
 def differences_of(
@@ -310,7 +338,7 @@ def differences_of(
         p_values: whether the differences have p-values.
         group: the label of the questions, or None for all questions.
     """
-    a, b = (run.estimates.tolist() for run in compared.measured)
+    a, b = (run.estimates.tolist() for run in compared.scored)
     differences, confidence = compared.differences, compared.options.confidence
     lo, hi = differences.limits(confidence)[:, 0].tolist()
     band_lo, band_hi = differences.simultaneous_limits(confidence)[:, 0].tolist()

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import as_list, check_name, check_number
+from ..core.checks import as_list, check_number
 from ..core.rewards import check_rewards, has_real_rewards
 from .differences import compare_runs, differences_of
-from .measure import COMPARED, WITHOUT_K, ComparisonOptions, measure_runs
+from .measure import WITHOUT_K, ComparisonOptions, check_metric, score_runs
 from .outcomes_of_runs import Run
 
 _REWARDS = ("max@k", "avg@N", "bayes@N")
@@ -46,6 +46,7 @@ class Gate(NamedTuple):
         confidence: of the interval.
         size: M for the interval "questions", otherwise the mean number of samples of a question.
         has_labels: whether labels estimate the rates of the checker.
+        averaging: how questions are averaged, or "".
         anytime: whether the limits hold at all looks together.
     """
 
@@ -59,6 +60,7 @@ class Gate(NamedTuple):
     confidence: float
     size: float
     has_labels: bool
+    averaging: str = ""
     anytime: bool = False
 
     @property
@@ -94,7 +96,7 @@ def gate_options(
     metric: str = "pass@k", k: int | list[int] | None = None, **options: Any
 ) -> ComparisonOptions:
     """Return the options of a gate: those of a comparison, with one k, by default 1."""
-    check_name("metric", metric, COMPARED)
+    check_metric("metric", metric)
     ks = as_list("k", 1 if k is None else k)
     if len(ks) > 1:
         raise ValueError(f"There are {len(ks)} values of k: a gate has one score, so give one k.")
@@ -130,9 +132,10 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
                 f"The least score is {threshold:g}, and {options.metric} of rewards from "
                 f"{rewards.min():g} to {rewards.max():g} cannot be less or more than these."
             )
-    (score,), (measured,), _ = measure_runs([run], options)
-    ((lo,), (hi,)) = measured.limits_with_moves(options.confidence).tolist()
-    (estimate,) = measured.estimates.tolist()
+    (score,), (scored,), _ = score_runs([run], options)
+    limits = scored.limits_with_moves(options.confidence, str(options.interval))
+    ((lo,), (hi,)) = limits.tolist()
+    (estimate,) = scored.estimates.tolist()
     return Gate(score.key, estimate, None, threshold, lo, hi, *_basis([run], options))
 
 
@@ -144,11 +147,14 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
     return Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *basis)
 
 
-def _basis(runs: list[Run], options: ComparisonOptions) -> tuple[str, float, float, bool, bool]:
-    """Return the last fields of a gate: interval, confidence, size, has_labels and anytime."""
+def _basis(
+    runs: list[Run], options: ComparisonOptions
+) -> tuple[str, float, float, bool, str, bool]:
+    """Return the last fields of a gate, from its interval on."""
     if options.interval == "questions":
         size = float(len(runs[0].outcomes.n))
     else:
         size = float(np.mean([run.outcomes.n.mean() for run in runs]))
     has_labels = any(run.errors.labels is not None for run in runs)
-    return str(options.interval), options.confidence, size, has_labels, options.anytime
+    words, anytime = options.weighting.words, options.anytime
+    return str(options.interval), options.confidence, size, has_labels, words, anytime

@@ -33,6 +33,9 @@ def leaderboard(
     num_proc: int | None = None,
     p_values: bool = False,
     by_order: bool = False,
+    groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
 ) -> Result:
     """Rank runs on the same questions, with simultaneous confidence limits of their differences.
 
@@ -61,6 +64,9 @@ def leaderboard(
         num_proc: see `compare`.
         p_values: whether to add p and p_adjusted to the differences.
         by_order: see `compare`.
+        groups: a label for each question. Adds the leaderboard of each group.
+        average: see `compare`.
+        question_weights: see `compare`.
 
     Returns:
         A dict with
@@ -84,7 +90,9 @@ def leaderboard(
           - "lo" and "hi", its limits, and "band_lo" and "band_hi", its simultaneous limits;
           - if requested, "p", the two-sided p-value of no difference: the smallest alpha at which
             the interval from lo to hi with the confidence 1 - alpha excludes 0; and "p_adjusted",
-            the same for band_lo to band_hi.
+            the same for band_lo to band_hi;
+
+        - "groups", if requested: such a dict for each group.
 
     Raises:
         ValueError: if an outcome or a parameter is invalid, if there are fewer than two runs, or if
@@ -109,15 +117,26 @@ def leaderboard(
             Multivariate Gamma Distributions. Far East Journal of Theoretical Statistics 48, 139.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .differences import compare_sources
+    from .differences import compare_groups, compare_sources
     from .measure import ComparisonOptions
 
     sources = check_runs(runs)
     options = ComparisonOptions(
-        metric, k, interval, confidence, tau, clusters, w, temperature, all_k=False
+        metric,
+        k,
+        interval,
+        confidence,
+        tau,
+        clusters,
+        w,
+        temperature,
+        groups,
+        average,
+        question_weights,
+        all_k=False,
     )
-    compared = compare_sources(sources, options, check_correct_fn, num_proc, by_order=by_order)
-    return leaderboard_of(compared, p_values)
+    overall = compare_sources(sources, options, check_correct_fn, num_proc, by_order=by_order)
+    return leaderboard_of_groups(compare_groups(overall, overall.options.groups), p_values)
 
 
 def check_runs(runs: Any) -> dict[str, Any]:
@@ -132,6 +151,15 @@ def check_runs(runs: Any) -> dict[str, Any]:
     return dict(runs)
 
 
+def leaderboard_of_groups(
+    compared: Mapping[str | None, Compared], p_values: bool = False
+) -> Result:
+    """Return what `leaderboard` returns, for the comparisons of all questions and of groups."""
+    boards = {group: leaderboard_of(of_group, p_values) for group, of_group in compared.items()}
+    board = boards.pop(None)
+    return Result(board | {"groups": boards}, board.estimates, board.averaging) if boards else board
+
+
 def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     """Return what `leaderboard` returns, for compared runs."""
     options, differences = compared.options, compared.differences
@@ -144,7 +172,7 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     estimates: list[Estimate] = []
     pairs: list[dict[str, Any]] = []
     for column, score_id in enumerate(compared.scores):
-        scores = [float(run.estimates[column]) for run in compared.measured]
+        scores = [float(run.estimates[column]) for run in compared.scored]
         order = sorted(range(len(scores)), key=lambda run: -scores[run])
         rows_of_score = _rows(compared, column, order, band_lo[:, :, column] > 0)
         rows += rows_of_score
@@ -168,7 +196,7 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
         "runs": rows,
         "pairs": pairs,
     }
-    return Result(board, estimates)
+    return Result(board, estimates, options.weighting.words)
 
 
 def _estimate(score_id: ScoreId, row: Mapping[str, Any]) -> Estimate:
@@ -187,12 +215,14 @@ def _rows(
         order: the runs by descending score.
         better: (K, K) whether each run is certainly better than each other.
     """
-    scores = np.array([run.estimates[column] for run in compared.measured])
+    scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
     letters_of_runs = letters((better | better.T)[np.ix_(order, order)])
     rows = []
     for run, letters_of_run in zip(order, letters_of_runs, strict=True):
-        limits = compared.measured[run].limits_with_moves(compared.options.confidence)
+        limits = compared.scored[run].limits_with_moves(
+            compared.options.confidence, str(compared.options.interval)
+        )
         lo, hi = limits[:, column]
         n = compared.runs[run].outcomes.n
         rows.append(

@@ -1,15 +1,16 @@
-"""The score of a run at each k, with what the comparison with another run needs; its options.
+"""The scored run, which comparisons, leaderboards, gates and `noise` take, and its options.
 
-Each family of scores contributes the estimates, how they vary over questions and over samples, and
-their limits at any confidence. `differences` needs no more.
+Each family of scores contributes the estimates of questions, the methods of limits that `compute`
+has too, and how the scores vary for new samples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +21,22 @@ from ..core.checks import (
     check_confidence,
     check_flag,
     check_k,
-    check_names,
+    check_name,
     check_samples,
     short,
 )
-from ..core.choice import check_clusters
-from ..core.coherent import CoherentIntervals, spread_of_k, with_neighbors
+from ..core.choice import (
+    OVER_QUESTIONS,
+    IntervalOptions,
+    Weighting,
+    check_average,
+    check_clusters,
+    question_weighting,
+)
+from ..core.coherent import spread_of_k
 from ..core.consensus import more_than_half
 from ..core.credits import PASS_FAMILY, ScoreOptions, check_tau, scores_by_name
-from ..core.interval import IntervalMethod
+from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import (
     QuestionIntervals,
@@ -43,18 +51,18 @@ from ..core.rewards import (
     check_prior_outcomes,
     check_rewards,
     has_real_rewards,
+    max_scores,
     real_rewards,
 )
 from ..core.samples import number_of_samples, require_shares
 from ..core.score import Score, ScoreId, Scores, one_column_each
 from ..core.score_agg import VERDICTS, exponent, item_scores, require_weights
 from ..core.votes import count_answers, vote_at_k
-from ..intervals.binary_family import BinaryFamily, family_under
-from ..intervals.family import Family
+from ..intervals.binary_family import BinaryFamily, family_under, pass_intervals
 from ..intervals.labelled import Errors, distances_of_rates
 from ..intervals.methods import EstimatedScore, VarianceIntervals
 from ..intervals.reward_family import RewardFamily
-from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals
+from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals, family_intervals
 from ..intervals.vote_variances import vote_variances
 from ..scores.checker_rates import (
     CheckerRates,
@@ -63,9 +71,8 @@ from ..scores.checker_rates import (
     estimator,
     require_correction,
 )
-from .outcomes_of_runs import Run
+from .outcomes_of_runs import Run, is_read_result
 
-T = TypeVar("T")
 COMPARED = (*PASS_FAMILY, "vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 
@@ -75,44 +82,98 @@ _USUAL_KS = (4, 8, 16)
 _PENALTY, _EPS = 0.1, 1e-9  # the defaults of score_agg
 
 
+def check_metric(name: str, metric: Any) -> str:
+    """Return the name of a score that runs are compared by."""
+    if isinstance(metric, str) and metric in ("picked@k", "weighted_vote@k"):
+        raise ValueError(
+            f"{metric} needs a number for each sample, which comparisons do not take: compare its "
+            f"scores of the questions (return_per_question), each in a list of one, as avg@N with "
+            f"interval='questions'."
+        )
+    return check_name(name, metric, COMPARED)
+
+
 def default_interval(metric: str) -> str:
     """Return the interval of a comparison: of other questions like these, where it applies."""
     return _INTERVALS_OF.get(metric, _INTERVALS_OF_MOST)[0]
 
 
-class Measured(NamedTuple):
-    """The scores of a run, at m values of k.
+class ScoredRun:
+    """The scores of a run, and how uncertain they are.
 
     Args:
-        estimates: (m,).
-        errors: (G, m) by how much the means move without each question, or each cluster of
-            questions, see `cluster_errors`.
-        freedom: degrees of freedom of the sums of their squares.
-        questions: M.
-        of_samples: (m, m) covariance of the sums over questions, for new samples of the same
-            questions; or None if each question has one sample, or if it is not known.
-        limits: returns (2, m) lower and upper limits, for a confidence.
+        points: m scores of M questions.
+        options: of the comparison, for the samples of the run.
+        method: returns the method of the limits with this name.
+        covariance: returns the (m, m) covariance of the scores for new samples of the same
+            questions; None if that is not known, as for one sample of each question.
         moves: returns (2, m) how far the scores may lie below and above because the rates of the
-            checker are estimated, for a confidence; or None if they are known.
-        of_a_look: returns the confidence of a look from that of all looks together, which `limits`
-            and `moves` take; or None if there is one look.
+            checker are estimated, for a confidence; None if they are known.
+
+    Attributes:
+        estimates: (m,) scores over all questions, to the last digit as `compute` returns them.
+        errors: (G, m) by how much they move without each question, or each cluster of questions,
+            see `cluster_errors`.
+        freedom: degrees of freedom of the sums of their squares.
+        questions: M; with weights their effective number.
+        moves: see the arguments.
+        n: (M,) samples of the questions, which limits for all looks depend on.
+        anytime: whether limits hold at all looks together.
     """
 
-    estimates: np.ndarray
-    errors: np.ndarray
-    freedom: float
-    questions: int
-    of_samples: np.ndarray | None
-    limits: Callable[[float], np.ndarray]
-    moves: Callable[[float], np.ndarray] | None = None
-    of_a_look: Callable[[float], float] | None = None
+    n: np.ndarray
 
-    def limits_with_moves(self, confidence: float) -> np.ndarray:
+    def __init__(
+        self,
+        points: Scores,
+        options: ComparisonOptions,
+        method: Callable[[str], IntervalMethod],
+        covariance: Callable[[], np.ndarray] | None = None,
+        moves: Callable[[float], np.ndarray] | None = None,
+    ):
+        number, clusters, weights = len(points.inverse), options.clusters, options.weights
+        self.questions = effective_clusters(None, number, weights)
+        self._all = options.counted(number)
+        self.estimates = np.array([*points.over(self._all, weights).values()])
+        self.errors = cluster_errors(points.linearized(weights), clusters, weights)
+        self.freedom = degrees_of_freedom(effective_clusters(clusters, number, weights))
+        self.moves = None if moves is None else cache(moves)
+        self.anytime = options.anytime
+        self._method, self._covariance = cache(method), covariance
+        self._limits = cache(self._limits_by)
+
+    @cached_property
+    def of_samples(self) -> np.ndarray | None:
+        """(m, m) covariance of the scores for new samples of the same questions, if known."""
+        return None if self._covariance is None else self._covariance()
+
+    def limits(self, confidence: float, interval: str) -> np.ndarray:
+        """(2, m) lower and upper limits by a method.
+
+        Raises:
+            ValueError: if the questions have no such interval.
+        """
+        return self._limits(self.of_a_look(confidence, interval), interval)
+
+    def of_a_look(self, confidence: float, interval: str) -> float:
+        """The confidence of one look, from that of all looks together if limits hold at all."""
+        if not self.anytime:
+            return confidence
+        return confidence_of_a_look(confidence, look_size(self.n, interval == "questions"))
+
+    def _limits_by(self, confidence: float, interval: str) -> np.ndarray:
+        method = self._method(interval)
+        if problem := method.problem(self._all):
+            raise ValueError(f"{problem}.")
+        (intervals,) = method.for_groups([self._all], confidence)
+        return np.array([[x.lo, x.hi] for x in intervals.values()]).T
+
+    def limits_with_moves(self, confidence: float, interval: str) -> np.ndarray:
         """(2, m) limits that account for estimated rates of the checker too."""
-        limits = self.limits(confidence)
+        limits = self.limits(confidence, interval)
         if self.moves is None:
             return limits
-        (lo, hi), (down, up) = limits, self.moves(confidence)
+        (lo, hi), (down, up) = limits, self.moves(self.of_a_look(confidence, interval))
         below, above = (np.maximum(x, 0.0) for x in (self.estimates - lo, hi - self.estimates))
         lo, hi = self.estimates - np.hypot(below, down), self.estimates + np.hypot(above, up)
         return np.clip([lo, hi], 0.0, 1.0)
@@ -122,17 +183,19 @@ class Measured(NamedTuple):
         return np.sqrt(np.sum(self.errors**2, axis=0))
 
 
-@dataclass(frozen=True)
+@dataclass
 class ComparisonOptions:
     """Which score of runs is compared, and how: the parameters of `at_k.compare`.
 
     Args:
+        clusters, groups, average, question_weights: of the questions, see `at_k.compare`.
         all_k: whether the default is every k (see `spread_of_k`), or the largest of 4, 8 and 16.
         anytime: whether limits hold at all looks together, see `core.anytime`.
 
     Attributes:
         interval: "sampling", "posterior" or "questions"; never None.
         k, clusters: after `for_samples` an ascending list and (M,) integers, unless None.
+        weighting: after `for_samples` how questions are averaged.
 
     Raises:
         ValueError: if an option is invalid whatever the runs are.
@@ -146,22 +209,20 @@ class ComparisonOptions:
     clusters: Any = None
     w: list[float] | None = None
     temperature: float = 0.5
+    groups: Any = None
+    average: str = "questions"
+    question_weights: Any = None
     all_k: bool = True
     anytime: bool = False
+    weighting: Weighting = field(default=OVER_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
+        check_metric("metric", self.metric)
         if check_flag("anytime", self.anytime) and self.metric == "bayes@N":
             raise ValueError("anytime is not for bayes@N, whose limits are those of a posterior.")
-        if isinstance(self.metric, str) and self.metric in ("picked@k", "weighted_vote@k"):
-            raise ValueError(
-                f"{self.metric} needs a number for each sample, which comparisons do not take: "
-                f"compare its scores of the questions (return_per_question), each in a list of "
-                f"one, as avg@N with interval='questions'."
-            )
-        check_names("metric", [self.metric], COMPARED)
         applicable = _INTERVALS_OF.get(self.metric, _INTERVALS_OF_MOST)
         interval = default_interval(self.metric) if self.interval is None else self.interval
-        check_names("interval", [interval], ("sampling", "posterior", "questions"))
+        check_name("interval", interval, ("sampling", "posterior", "questions"))
         if interval not in applicable:
             raise ValueError(
                 f"{self.metric} is compared with interval={' or '.join(map(repr, applicable))}, "
@@ -171,11 +232,13 @@ class ComparisonOptions:
             raise ValueError(
                 f"k is {short(self.k)}, but {self.metric} is of all samples: leave k out."
             )
-        object.__setattr__(self, "interval", interval)
-        object.__setattr__(self, "confidence", check_confidence(self.confidence))
-        object.__setattr__(self, "tau", check_tau(self.tau))
+        self.interval = interval
+        self.confidence, self.tau = check_confidence(self.confidence), check_tau(self.tau)
         check_rewards(self.w)
         exponent(self.temperature)
+        check_name("average", self.average, ("questions", "groups"))
+        if self.metric in PASS_FAMILY:
+            check_average(self.average, self._scores([1]))
 
     @property
     def ks(self) -> list[int]:
@@ -196,9 +259,59 @@ class ComparisonOptions:
         Raises:
             ValueError: if there are not k samples of a question, or not M clusters.
         """
-        questions = len(next(iter(sizes.values())))
-        clusters = check_clusters(self.clusters, str(self.interval), self.confidence, questions)
-        return replace(self, k=self._choose_ks(sizes) or None, clusters=clusters)
+        questions, result = len(next(iter(sizes.values()))), copy(self)  # validated before
+        result.weighting = question_weighting(
+            self.average, self.question_weights, self.groups, questions
+        )
+        result.clusters = check_clusters(
+            self.clusters, str(self.interval), self.confidence, questions, result.weights
+        )
+        result.k = self._choose_ks(sizes) or None
+        return result
+
+    def with_those_of(self, run: Any) -> ComparisonOptions:
+        """Return the options with what a run was read with, if it applies and is not given.
+
+        These are the clusters, the weights of the questions, and for a mean over groups the groups.
+        """
+        result = copy(self)
+        if not is_read_result(run):
+            return result
+        if self.interval == "questions" and self.clusters is None:
+            result.clusters = run.get("clusters")
+        if self.average == "groups" and self.groups is None:
+            result.groups = run.get("groups")
+        if self.question_weights is None:
+            result.question_weights = run.get("question_weights")
+        return result
+
+    def limit_options(self, interval: str) -> IntervalOptions:
+        """Return the options of the limits by a method, once `for_samples` has been called."""
+        clusters = self.clusters if interval == "questions" else None
+        return IntervalOptions(
+            self.confidence, interval, clusters=clusters, weighting=self.weighting
+        )
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """(M,) the weight of each question in means, or None if all are equal."""
+        return self.weighting.values
+
+    def counted(self, questions: int) -> np.ndarray:
+        """The indices of those of M questions that have a weight."""
+        return np.arange(questions) if self.weights is None else np.flatnonzero(self.weights)
+
+    def of_questions(self, rows: np.ndarray) -> ComparisonOptions:
+        """Return the options for some of the questions, once `for_samples` has been called."""
+        result = copy(self)
+        result.groups, result.average = None, "questions"
+        if self.clusters is not None:
+            result.clusters = self.clusters[rows]
+        result.question_weights = None if self.weights is None else self.weights[rows]
+        return result
+
+    def _scores(self, ks: Sequence[int]) -> dict[ScoreId, Score]:
+        return scores_by_name([self.metric], ks, ScoreOptions(thresholds=[self.tau]))
 
     def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
         """Return the requested k, or the default, in ascending order."""
@@ -221,10 +334,10 @@ class ComparisonOptions:
         return ks
 
 
-def measure_runs(
+def score_runs(
     runs: Sequence[Run], options: ComparisonOptions
-) -> tuple[list[ScoreId], list[Measured], float]:
-    """Return the m scores, their values for each run, and the size of their range.
+) -> tuple[list[ScoreId], list[ScoredRun], float]:
+    """Return the m scores, the scored runs, and the size of the range of the scores.
 
     Args:
         runs: on the same questions.
@@ -233,169 +346,104 @@ def measure_runs(
     Raises:
         ValueError: if a run does not allow the score or its interval, with the run's name.
     """
-    scores, measured, width = _measure_at_one_look(runs, options)
-    if options.anytime:
-        measured = [_at_all_looks(x, run, options) for x, run in zip(measured, runs, strict=True)]
-    return scores, measured, width
-
-
-def _at_all_looks(measured: Measured, run: Run, options: ComparisonOptions) -> Measured:
-    """The scores of a run with limits that hold at all looks together."""
-    size, moves = look_size(run.outcomes.n, options.interval == "questions"), measured.moves
-
-    def of_a_look(confidence: float) -> float:
-        return confidence_of_a_look(confidence, size)
-
-    return measured._replace(
-        limits=lambda confidence: measured.limits(of_a_look(confidence)),
-        moves=None if moves is None else lambda confidence: moves(of_a_look(confidence)),
-        of_a_look=of_a_look,
-    )
-
-
-def _measure_at_one_look(
-    runs: Sequence[Run], options: ComparisonOptions
-) -> tuple[list[ScoreId], list[Measured], float]:
-    """Return what `measure_runs` does, with limits of one look."""
-    if options.metric in PASS_FAMILY:
-        thresholds = ScoreOptions(thresholds=[options.tau])
-        scores = scores_by_name([options.metric], options.ks, thresholds)
-        return list(scores), _of_each(runs, lambda run: _pass(run, scores, options)), 1.0
-    if runs[0].errors != Errors():
-        if options.metric != "avg@N" or options.w is not None:
+    metric = options.metric
+    width, n = 1.0, number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
+    score: Callable[[Run], ScoredRun]
+    if metric in PASS_FAMILY:
+        scores = options._scores(options.ks)
+        ids, score = [*scores], partial(_pass_run, scores=scores, options=options)
+    elif runs[0].errors != Errors():
+        if metric != "avg@N" or options.w is not None:
             raise ValueError(
-                f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
-                f"another score of its family, or avg@N without rewards w."
+                f"{metric} is not corrected for the errors of a checker: compare pass@k or another "
+                f"score of its family, or avg@N without rewards w."
             )
-        n = number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
         (rate,) = scores_by_name(["pass@k"], [1], ScoreOptions()).values()
         scores = {ScoreId("avg@N", n): rate}
-        return list(scores), _of_each(runs, lambda run: _pass(run, scores, options)), 1.0
-    if options.metric == "vote@k":
-        votes = [ScoreId("vote@k", k) for k in options.ks]
-        return votes, _of_each(runs, lambda run: _votes(run, options)), 1.0
-    if options.metric == "score_agg":
-        return [ScoreId("score_agg")], _of_each(runs, lambda run: _verdicts(run, options)), 1.0
-    rewards = _rewards(runs, options.w)
-    bounds = (
-        min(float(of_run.levels.min()) for of_run in rewards.values()),
-        max(float(of_run.levels.max()) for of_run in rewards.values()),
-    )
-    n = number_of_samples(np.concatenate([of_run.n for of_run in rewards.values()]))
-    ks = {ScoreId(options.metric, k): k for k in options.ks} or {ScoreId(options.metric, n): 1}
-    measured = _of_each(runs, lambda run: _reward(rewards[run.name], ks, bounds, options))
-    return list(ks), measured, bounds[1] - bounds[0]
+        ids, score = [*scores], partial(_pass_run, scores=scores, options=options)
+    elif metric == "vote@k":
+        ids, score = [ScoreId(metric, k) for k in options.ks], partial(_vote_run, options=options)
+    elif metric == "score_agg":
+        ids, score = [ScoreId(metric)], partial(_verdict_run, options=options)
+    else:
+        rewards = _rewards(runs, options.w)
+        least = min(float(x.levels.min()) for x in rewards.values())
+        most = max(float(x.levels.max()) for x in rewards.values())
+        ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
+        bounds, width = (least, most), most - least
+        score = partial(_reward_run, rewards=rewards, ks=ks, bounds=bounds, options=options)
+        ids = [*ks]
+    return ids, _for_each(runs, score, str(options.interval), options.confidence), width
 
 
 # --- Families of scores -------------------------------------------------------------------
 
 
-def _pass(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> Measured:
+def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> ScoredRun:
     counts, errors = run.outcomes.counts(), run.errors
-    keys, estimate = estimator(scores, errors.rates)
-    family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
-    if errors == Errors():
-        keys, estimate = estimator(with_neighbors(scores, int(counts.n.min())))
-        wider = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {})
-        return _of_family(family, options, CoherentIntervals(_method(wider, options), scores))
+    questions = options.counted(len(counts))
     require_correction(scores, errors.rates)
-    family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
-    measured, labels = _of_family(family, options), errors.labels
-    if labels is None:
-        return measured
-    questions = np.arange(len(counts))
-
-    def under(rates: CheckerRates) -> np.ndarray:
-        means = corrected_scores(counts, scores, rates).over(questions)
-        return np.array([means[key] for key in scores])
-
-    def moves(confidence: float) -> np.ndarray:
-        return distances_of_rates(labels, under(errors.rates), under, confidence)
-
-    return measured._replace(moves=cache(moves))
-
-
-def _reward(
-    rewards: Rewards,
-    ks: Mapping[ScoreId, int],
-    bounds: tuple[float, float],
-    options: ComparisonOptions,
-) -> Measured:
-    if options.metric != "bayes@N":
-        return _of_family(RewardFamily.of_run(rewards, ks, {}, bounds), options)
-    moments = bayes_moments(rewards, "bayes", "avg")
-    moments = replace(moments, keys={"bayes": moments.keys["bayes"]})
-    scores = Scores(moments.keys, moments.inverse, moments.mean[:, :1])
-    variance = moments.covariance[0, 0][moments.inverse].sum()
-    method = PosteriorIntervals(moments, bounds)
-    return _measured(scores, np.array([[variance]]), method, options.clusters)
-
-
-def _method(family: Family, options: ComparisonOptions) -> IntervalMethod:
-    if options.interval == "questions":
-        return family.for_other_questions(options.clusters)
-    return SamplingIntervals(family)
-
-
-def _of_family(
-    family: Family, options: ComparisonOptions, method: IntervalMethod | None = None
-) -> Measured:
-    """Measure the scores of a family.
-
-    Args:
-        method: of their intervals. Default: that of the family.
-    """
-    fit = family.fit(family.multiplicity[None])
-    gradient = family.gradient(family.multiplicity)
-    of_samples = None
-    if family.n.max() > 1:
-        of_question = gradient.T @ family.covariance_of_samples(fit) @ gradient
-        of_samples = of_question * len(family.inverse)
-    scores = Scores(family.scores, family.inverse, family.columns)
-    columns = family.columns[family.inverse] @ gradient
-    method = method or _method(family, options)
-    return _measured(scores, of_samples, method, options.clusters, columns)
-
-
-def _measured(
-    scores: Scores,
-    of_samples: np.ndarray | None,
-    method: IntervalMethod,
-    clusters: np.ndarray | None,
-    columns: np.ndarray | None = None,
-) -> Measured:
-    """Measure scores that have this method of intervals.
-
-    Args:
-        scores: of the questions.
-        of_samples: see `Measured`.
-        clusters: (M,) label of each question's cluster, or None if each is its own.
-        columns: (M, m) the parts of the scores that vary with the questions, linearized. Default:
-            the columns of the scores.
-    """
-    columns = scores.columns[scores.inverse] if columns is None else columns
-    questions = np.arange(len(columns))
-    if problem := method.problem(questions):
-        raise ValueError(f"{problem}.")
 
     @cache
-    def intervals(confidence: float) -> np.ndarray:
-        of_all = method.for_groups([questions], confidence)[0].values()
-        return np.array([[interval.lo, interval.hi] for interval in of_all]).T
+    def limits(interval: str) -> tuple[Scores, IntervalMethod]:
+        return pass_intervals(counts, scores, options.limit_options(interval), errors.rates)
 
-    # To the last digit as `compute` returns them.
-    estimates = np.array([*scores.over(questions).values()])
-    return Measured(
-        estimates,
-        cluster_errors(columns, clusters),
-        degrees_of_freedom(effective_clusters(clusters, len(columns))),
-        len(columns),
-        of_samples,
-        intervals,
+    def covariance() -> np.ndarray:
+        keys, estimate = estimator(scores, errors.rates)
+        family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {}, options.weights)
+        family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
+        return SamplingIntervals(family).covariance(questions, [*scores])
+
+    def under(rates: CheckerRates) -> np.ndarray:
+        points = corrected_scores(counts, scores, rates)
+        return np.array([*points.over(questions, options.weights).values()])
+
+    def moves(confidence: float) -> np.ndarray:
+        assert errors.labels is not None
+        return distances_of_rates(errors.labels, under(errors.rates), under, confidence)
+
+    return ScoredRun(
+        limits(str(options.interval))[0],
+        options,
+        lambda interval: limits(interval)[1],
+        covariance if counts.n.max() > 1 else None,
+        moves if errors.labels is not None else None,
     )
 
 
-def _votes(run: Run, options: ComparisonOptions) -> Measured:
+def _reward_run(
+    run: Run,
+    rewards: Mapping[str, Rewards],
+    ks: Mapping[ScoreId, int],
+    bounds: tuple[float, float],
+    options: ComparisonOptions,
+) -> ScoredRun:
+    of_run = rewards[run.name]
+    questions = options.counted(len(of_run.inverse))
+    if options.metric == "bayes@N":
+        (key,) = ks
+        moments = bayes_moments(of_run, key, None)
+        moments = replace(moments, keys={key: moments.keys[key]})
+        posterior = PosteriorIntervals(moments, bounds, weights=options.weights)
+        points = Scores(moments.keys, moments.inverse, moments.mean[:, :1])
+        return ScoredRun(
+            points,
+            options,
+            lambda interval: posterior,
+            lambda: posterior.covariance(questions, [*ks]),
+        )
+    family = RewardFamily.of_run(of_run, ks, {}, bounds, options.weights)
+    return ScoredRun(
+        max_scores(of_run, ks),
+        options,
+        lambda interval: family_intervals(family, options.limit_options(interval)),
+        (lambda: SamplingIntervals(family).covariance(questions, [*ks]))
+        if family.n.max() > 1
+        else None,
+    )
+
+
+def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     if run.answers is None:
         raise ValueError(
             "vote@k needs answers and references: give what at_k.read returns, with "
@@ -403,59 +451,71 @@ def _votes(run: Run, options: ComparisonOptions) -> Measured:
         )
     correct = more_than_half(require_shares(run.outcomes))
     votes = count_answers(correct, run.answers, merge_correct=True)
-    n, repeated = run.outcomes.n, run.outcomes.n.max() > 1
-    if options.interval == "sampling" and not repeated:
-        raise ValueError(f"{ONE_SAMPLE_EACH}.")
-    scores = {
-        str(k): EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
-        for k in options.ks
-    }
-    columns = np.stack([score.values for score in scores.values()], axis=1)
-    # The covariances of votes at different k are not known.
-    of_samples = np.diag([float(score.variances.sum()) for score in scores.values()])
-    method: IntervalMethod = VarianceIntervals(scores)
-    if options.interval == "questions":
-        method = _question_intervals(columns, options.clusters)
-    points = Scores(one_column_each(scores), np.arange(len(n)), columns)
-    return _measured(points, of_samples if repeated else None, method, options.clusters)
+    n, questions = run.outcomes.n, options.counted(len(run.outcomes))
+    columns = {ScoreId("vote@k", k): vote_at_k(votes, k) for k in options.ks}
+    table = np.stack([*columns.values()], axis=1)
+    points = Scores(one_column_each(columns), np.arange(len(table)), table)
+
+    @cache
+    def again() -> VarianceIntervals:
+        return VarianceIntervals(
+            {
+                key: EstimatedScore(column, vote_variances(votes, k), n / k)
+                for (key, column), k in zip(columns.items(), options.ks, strict=True)
+            },
+            weights=options.weights,
+        )
+
+    def method(interval: str) -> IntervalMethod:
+        if interval == "questions":
+            return QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
+        if n.max() < 2:
+            raise ValueError(f"{ONE_SAMPLE_EACH}.")
+        return again()
+
+    return ScoredRun(
+        points,
+        options,
+        method,
+        (lambda: again().covariance(questions, [*columns])) if n.max() > 1 else None,
+    )
 
 
-def _verdicts(run: Run, options: ComparisonOptions) -> Measured:
+def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     power = exponent(options.temperature)
     columns = item_scores(require_weights(run.outcomes), power, _PENALTY, _EPS)[:, None]
-    scores = Scores(one_column_each(["score_agg"]), np.arange(len(columns)), columns)
-    method = _question_intervals(columns, options.clusters)
-    return _measured(scores, None, method, options.clusters)
+    points = Scores(one_column_each(["score_agg"]), np.arange(len(columns)), columns)
+    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
+    return ScoredRun(points, options, lambda interval: method)
 
 
-def _question_intervals(columns: np.ndarray, clusters: np.ndarray | None) -> QuestionIntervals:
-    keys = one_column_each(range(columns.shape[1]))
-    return QuestionIntervals(Scores(keys, np.arange(len(columns)), columns), clusters=clusters)
-
-
-def _of_each(runs: Sequence[Run], measure: Callable[[Run], T]) -> list[T]:
-    """Return what is measured of each run. Errors have the name of the run."""
-    measured = []
+def _for_each(
+    runs: Sequence[Run], score: Callable[[Run], ScoredRun], interval: str, confidence: float
+) -> list[ScoredRun]:
+    """Return the scored runs, with their limits. Errors have the name of the run."""
+    scored = []
     for run in runs:
         try:
-            measured.append(measure(run))
+            scored.append(score(run))
+            scored[-1].n = run.outcomes.n
+            scored[-1].limits(confidence, interval)
         except ValueError as error:
             raise InputError.of_run(run.name, error) from error
-    return measured
+    return scored
 
 
 def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> dict[str, Rewards]:
     """The rewards of each run by its name: real if one of the runs has real rewards."""
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
         return {run.name: real_rewards(run.outcomes) for run in runs}
-    values = check_rewards(w)
-
-    def of_categories(run: Run) -> Rewards:
+    values, rewards = check_rewards(w), {}
+    for run in runs:
         prior = check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
-        return category_rewards(run.outcomes, values, prior)
-
-    names = [run.name for run in runs]
-    return dict(zip(names, _of_each(runs, of_categories), strict=True))
+        try:
+            rewards[run.name] = category_rewards(run.outcomes, values, prior)
+        except ValueError as error:
+            raise InputError.of_run(run.name, error) from error
+    return rewards
 
 
 def _tabulated(estimate: Estimator) -> Estimator:

@@ -14,7 +14,6 @@ for. With one sample of each question they cannot be told apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +71,9 @@ def noise(
     labels: Any = None,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
+    groups: list[str] | None = None,
+    average: str = "questions",
+    question_weights: list[float] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Return how much of the error of a score comes from questions, from samples and from labels.
 
@@ -90,6 +92,9 @@ def noise(
             takes it. Default: the labels that the run was read with.
         check_correct_fn: what to check predictions with, if the run has references.
         num_proc: number of processes to run the checker in.
+        groups: a label for each question, for average "groups".
+        average: see `at_k.compare`.
+        question_weights: see `at_k.compare`.
 
     Returns:
         For each score, by its key such as "pass@4", a dict: score; standard_error, for other
@@ -118,7 +123,18 @@ def noise(
     from .measure import ComparisonOptions
     from .outcomes_of_runs import grade_sources
 
-    options = ComparisonOptions(metric, k, "questions", confidence, tau, clusters, w)
+    options = ComparisonOptions(
+        metric,
+        k,
+        "questions",
+        confidence,
+        tau,
+        clusters,
+        w,
+        groups=groups,
+        average=average,
+        question_weights=question_weights,
+    ).with_those_of(R)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
     labels_of_runs = None if labels is None else [labels]
     (run,) = grade_sources({"R": R}, checking, checker_rates, labels_of_runs)
@@ -128,34 +144,33 @@ def noise(
 def noise_of(run: Any, options: Any) -> list[Noise]:
     """Return the noise of the scores of a `Run`, for `ComparisonOptions` with "questions"."""
     from ..core.interval import normal_z
-    from .measure import measure_runs
+    from .measure import score_runs
 
     options = options.for_samples({run.name: run.outcomes.n})
-    scores, (measured,), _ = measure_runs([run], options)
-    confidence, size = options.confidence, measured.questions
-    of_both = np.maximum(measured.standard_errors() ** 2, 0.0)
+    scores, (scored,), _ = score_runs([run], options)
+    confidence = options.confidence
+    of_both = np.maximum(scored.standard_errors() ** 2, 0.0)
     of_checker = np.zeros(len(scores))
-    if measured.moves is not None:
-        of_checker = (measured.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
+    if scored.moves is not None:
+        of_checker = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
     standard_errors = np.sqrt(of_both + of_checker)
-    lo, hi = measured.limits_with_moves(confidence)
+    lo, hi = scored.limits_with_moves(confidence, "questions")
     # Questions with the same score show no variance, but for rounding. Their limits are apart.
-    is_flat = standard_errors <= 1e-12 * np.abs(measured.estimates)
+    is_flat = standard_errors <= 1e-12 * np.abs(scored.estimates)
     standard_errors = np.where(is_flat, 0.0, standard_errors)
     of_both = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, of_both)
     of_checker = np.where(is_flat, 0.0, of_checker)
     of_samples, same_questions = None, None
-    if measured.of_samples is not None:
-        again = replace(options, interval="sampling", clusters=None)
-        same_questions = measure_runs([run], again)[1][0].limits_with_moves(confidence)
-        of_samples = np.diag(measured.of_samples) / size**2
+    if scored.of_samples is not None:
+        same_questions = scored.limits_with_moves(confidence, "sampling")
+        of_samples = np.diag(scored.of_samples)
         of_samples = np.where(is_flat, np.diff(same_questions, axis=0)[0] ** 2, of_samples)
         of_samples = np.minimum(of_samples, of_both)
     total = of_both + of_checker
     return [
         Noise(
             score,
-            float(measured.estimates[i]),
+            float(scored.estimates[i]),
             float(standard_errors[i]),
             float((of_both[i] - (0.0 if of_samples is None else of_samples[i])) / total[i]),
             None if of_samples is None else float(of_samples[i] / total[i]),

@@ -36,9 +36,9 @@ import numpy as np
 from ..core.checks import as_list, check_number, short
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
-from ..core.double_double import DoubleDouble
 from ..core.expected import expected_credits
 from ..core.score import Score, ScoreKey, Scores, number_terms
+from .double_double import DoubleDouble
 
 _LARGEST_CORRECTED_K = 1000  # the time grows with the square of k
 _LARGEST_VALUE = 1e12  # of a control value: more would leave fewer than four digits

@@ -28,10 +28,10 @@ import numpy as np
 
 from ..core.counts import BinaryCounts, one_size
 from ..core.credits import Credits
-from ..core.distributions import Prior, likely_pmf, pmf
-from ..core.double_double import DoubleDouble
-from ..core.expected import blocks_of_rows, columns_by_k, cumulative_credit, expected_credits
+from ..core.expected import blocks_of_rows, columns_by_k
 from ..core.score import Moments, Score, ScoreKey, number_terms
+from .distributions import Prior, cumulative_credit, pmf, posterior_means
+from .double_double import DoubleDouble
 
 _FEW_VALUES = 4  # of a score, less a constant, which are not 0
 _MOST_OF_A_TABLE = 64  # samples of a question, up to which values for all c are kept
@@ -47,7 +47,7 @@ def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: 
     return Moments(
         keys,
         counts.inverse,
-        expected_credits(n, c, credits, prior),
+        posterior_means(n, c, credits, prior),
         dict(zip(pairs, covariance.T, strict=True)),
     )
 
@@ -88,58 +88,48 @@ def _covariances_of_k(
             _check_cells(k, k + 1 - max(_longest_plateau(a), _longest_plateau(b)))
     over_halves = lru_cache(maxsize=8)(_over_halves)  # the same for all rows
     for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
-        once, twice = (likely_pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
+        once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
         for column, pair in enumerate(pairs):
             result[rows, column] = _covariance(once, twice, *pair, over_halves)
     return result
 
 
 def _covariance(
-    once: tuple[range, DoubleDouble],
-    twice: tuple[range, DoubleDouble],
+    once: DoubleDouble,
+    twice: DoubleDouble,
     a: Credits,
     b: Credits,
-    over_halves: Callable[[Credits, int, Credits, int, range], DoubleDouble],
+    over_halves: Callable[[Credits, int, Credits, int], DoubleDouble],
 ) -> np.ndarray:
     """(U,) the covariance of two scores, from the pmf of k and of 2k samples."""
-    correct_of_2k, pmf_of_2k = twice
-    result = np.empty(len(pmf_of_2k.hi))
-    centered_a = list(_centered(a, *once))
-    centered_b = centered_a if a == b else list(_centered(b, *once))
+    result = np.empty(len(twice.hi))
+    centered_a = list(_centered(a, once))
+    centered_b = centered_a if a == b else list(_centered(b, once))
     for rows_a, plateau_a, mean_a in centered_a:
         for rows_b, plateau_b, mean_b in centered_b:
             rows = rows_a & rows_b
             if rows.any():
-                values = over_halves(a, plateau_a, b, plateau_b, correct_of_2k)
-                product = (pmf_of_2k[rows] * values).sum()
+                values = over_halves(a, plateau_a, b, plateau_b)
+                product = (twice[rows] * values).sum()
                 result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
     return result
 
 
-def _over_halves(
-    a: Credits, plateau_a: int, b: Credits, plateau_b: int, correct: range
-) -> DoubleDouble:
-    """(J,) the mean of the product of both scores, each less its value at a plateau.
-
-    Args:
-        correct: the numbers of correct samples of 2k.
-    """
+def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
+    """(2k + 1,) the mean of the product of both scores, each less its value at a plateau."""
     value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
     means = mean_over_equal_halves(a, value_a) if a == b else None
-    if means is None:
-        return _mean_over_halves(value_a, value_b, correct)
-    return means[correct.start : correct.stop]
+    return _mean_over_halves(value_a, value_b) if means is None else means
 
 
-def _less_plateau(credit: Credits, plateau: int, correct: range | None = None) -> DoubleDouble:
-    """(J,) the values of j correct samples, by default 0 .. k, less that of the plateau."""
-    total = cumulative_credit(credit)
-    values = total if correct is None else total[correct.start : correct.stop]
-    return values - total[plateau]
+def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
+    """(k + 1,) the values of 0 .. k correct samples, less that of the plateau."""
+    values = cumulative_credit(credit)
+    return values - values[plateau]
 
 
 def _centered(
-    credit: Credits, correct: range, pmf_of_k: DoubleDouble
+    credit: Credits, pmf_of_k: DoubleDouble
 ) -> Iterator[tuple[np.ndarray, int, DoubleDouble]]:
     """The rows of a constant, its plateau, and the mean of the score less the constant.
 
@@ -148,7 +138,7 @@ def _centered(
     the mean: 0 if few samples are correct, and the sum of the credits if nearly all are.
     """
     plateaus = _plateaus(credit)
-    means = [(pmf_of_k * _less_plateau(credit, plateau, correct)).sum() for plateau in plateaus]
+    means = [(pmf_of_k * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
     closest = np.argmin(np.abs([mean.hi for mean in means]), axis=0)
     for index, (plateau, mean) in enumerate(zip(plateaus, means, strict=True)):
         yield closest == index, plateau, mean
@@ -164,13 +154,10 @@ def _plateaus(credit: Credits) -> list[int]:
     return [int(x) for x in flat[first]]
 
 
-def _mean_over_halves(first: DoubleDouble, second: DoubleDouble, correct: range) -> DoubleDouble:
-    """(J,) the mean of first[i] second[m - i], where m of 2k samples are correct.
+def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble:
+    """(2k + 1,) the mean of first[i] second[m - i], where m of 2k samples are correct.
 
     i is the number of correct samples in the first half.
-
-    Args:
-        correct: the values of m.
     """
     k = len(first.hi) - 1
     if np.count_nonzero(second.hi) < np.count_nonzero(first.hi):
@@ -178,13 +165,12 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble, correct: range)
     support = np.flatnonzero(first.hi)
     _check_cells(k, len(support))
     if len(support) <= _FEW_VALUES:  # without a table of factorials, which is long if k is large
-        m, mean = np.asarray(correct), DoubleDouble.from_doubles(np.zeros(len(correct)))
+        m, mean = np.arange(2 * k + 1), DoubleDouble.from_doubles(np.zeros(2 * k + 1))
         for i in support.tolist():
-            chance = _probability_of(i, k, 2 * k)[correct.start : correct.stop]
-            mean = mean + chance * (first[i] * second[np.clip(m - i, 0, k)])
+            mean = mean + _probability_of(i, k, 2 * k) * (first[i] * second[np.clip(m - i, 0, k)])
         return mean
     means = []
-    for m in blocks_of_rows(np.asarray(correct), len(support)):
+    for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
         chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
         means.append((chance * (first[support] * second[other])).sum())

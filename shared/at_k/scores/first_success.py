@@ -39,7 +39,9 @@ def first_successes(
     chosen = choose_ks(ks, DEFAULT_K, known)
     points = first_success_scores(checked.outcomes, {ScoreId("pass@k", k): k for k in chosen})
     # "auto" gives a single question the whole range, "questions" refuses it.
-    method = QuestionIntervals(points, UNIT_RANGE, options.clusters, allow_one=options.is_named)
+    method = QuestionIntervals(
+        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
+    )
     return points, method
 
 

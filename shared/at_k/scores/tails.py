@@ -7,26 +7,19 @@ Choose k of the n samples of a question, N_l of which have the reward r_l. The n
 samples at the levels are independent binomials with the probability k/n, given that their sum is k:
 the powers of k/n and 1 - k/n cancel. Their joint distribution with the sum of rewards is thus a
 product of polynomials, one for each level. This gives the unbiased estimate.
-
-Under a distribution p over the levels, let g_c(s) be the probability that the sum of k samples
-reaches the threshold if c of them have the sum s. Then g_k is 0 or 1, g_(c-1)(s) is the sum over l
-of p_l g_c(s + r_l), and g_0(0) is TailPass@k.
-Two subsets of k of the same n samples share c of them with a hypergeometric probability, so the
-variance of the unbiased estimate is the mean over c of Var[g_c] (Hoeffding 1948).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core.distributions import pmf
 from ..core.rewards import Rewards
-from ..core.score import ScoreKey, Scores, one_column_each
+from ..core.score import ScoreId, Scores, one_column_each
 
 _LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
 _LARGE_COUNT = 4096  # of samples, above which integers stay small
@@ -95,8 +88,9 @@ def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
     )
 
 
-def tail_scores(rewards: Rewards, tails: Mapping[ScoreKey, Tail]) -> Scores:
-    """Unbiased estimates of TailPass@k, for k <= n."""
+def tail_scores(rewards: Rewards, ks: Sequence[int], thresholds: Sequence[float]) -> Scores:
+    """Unbiased estimates of TailPass@k for each k <= n and threshold."""
+    tails = {ScoreId("TailPass@k", k, tau): Tail(k, tau) for k in ks for tau in thresholds}
     columns = tails_of_subsets(levels_of(rewards), list(tails.values()))
     return Scores(one_column_each(tails), rewards.inverse, columns)
 
@@ -160,61 +154,3 @@ def _binomial_weights(count: int, n: int, k: int) -> np.ndarray:
     for i in range(largest + 1):
         result[i] = math.comb(count, i) * k**i * (n - k) ** (count - i) / scale
     return result
-
-
-# --- Under known distributions ------------------------------------------------------------
-
-
-def tail_moments(
-    probabilities: np.ndarray, levels: np.ndarray, tail: Tail, sizes: Sequence[int]
-) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-    """(F,) probabilities of a tail under F distributions, and variances of the estimates from n.
-
-    Args:
-        probabilities: (F, L) of the levels.
-        levels: (L,) rewards.
-        tail: the event.
-        sizes: the values of n.
-    """
-    steps, unit = in_units(levels)
-    cells = tail.k**2 * int(steps[-1]) + 1
-    block = max(1, _CELLS_OF_SUMS // cells)
-    blocks = [
-        _tail_moments(probabilities[start : start + block], steps, tail, unit)
-        for start in range(0, len(probabilities), block)
-    ]
-    mean = np.concatenate([mean for mean, _ in blocks])
-    by_overlap = np.concatenate([variance for _, variance in blocks], axis=1)
-    variances = {}
-    for n in sizes:
-        overlap = pmf(np.array([n]), np.array([tail.k]), tail.k).hi[0]
-        variances[n] = overlap @ by_overlap
-    return mean, variances
-
-
-def _tail_moments(
-    probabilities: np.ndarray, steps: np.ndarray, tail: Tail, unit: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """(F,) probabilities of a tail, and (k + 1, F) variances of g_c."""
-    k, widest = tail.k, int(steps[-1])
-    reached = np.arange(k * widest + 1) >= tail.least_sum(unit)
-    reach = [np.broadcast_to(reached.astype(float), (len(probabilities), len(reached)))]
-    pmf_of_sum = [np.ones((len(probabilities), 1))]
-    for c in range(k):
-        size = (k - c - 1) * widest + 1
-        reach.append(
-            sum(
-                p[:, None] * reach[-1][:, step : step + size]
-                for p, step in zip(probabilities.T, steps.tolist(), strict=True)
-            )
-        )
-        longer = np.zeros((len(probabilities), (c + 1) * widest + 1))
-        for p, step in zip(probabilities.T, steps.tolist(), strict=True):
-            longer[:, step : step + c * widest + 1] += p[:, None] * pmf_of_sum[-1]
-        pmf_of_sum.append(longer)
-    mean = reach[-1][:, 0]
-    variance = [
-        np.maximum(np.sum(p * (g - mean[:, None]) ** 2, axis=1), 0.0)
-        for p, g in zip(pmf_of_sum, reach[::-1], strict=True)
-    ]
-    return mean, np.array(variance)

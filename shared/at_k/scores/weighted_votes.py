@@ -64,10 +64,6 @@ class WeightedVotes:
         """Return weighted_vote@k of each question, (M,)."""
         return weighted_vote_at_k(self.questions, k)
 
-    def variances(self, k: int | np.ndarray) -> np.ndarray:
-        """Return the estimated variance of each question for new samples, (M,)."""
-        return weighted_vote_variances(self.questions, k)
-
 
 def read_weights(vote_weights, outcomes: Samples) -> np.ndarray:
     """Return (S,) weights of the votes of samples; a ValueError if one is missing or below 0."""
@@ -112,20 +108,6 @@ def weighted_vote_at_k(votes: Sequence[WeightedAnswers], k: int | np.ndarray) ->
     return np.array([_wins(*pair).mean() for pair in _with_subsets(votes, k)])
 
 
-def weighted_vote_variances(votes: Sequence[WeightedAnswers], k: int | np.ndarray) -> np.ndarray:
-    """Return the estimated variance of each question for new samples, (M,): see `vote_variances`.
-
-    The chance that a vote of k new samples is correct is estimated by drawing with replacement. It
-    has a variance itself, which the infinitesimal jackknife estimates (Efron 2014, Journal of the
-    American Statistical Association 109, 991).
-
-    Args:
-        votes: of M questions.
-        k: one k, or (M,) of them; at most the number of samples of the question.
-    """
-    return np.array([_weighted_variance(*pair) for pair in _with_subsets(votes, k)])
-
-
 def _with_subsets(
     votes: Sequence[WeightedAnswers], k: int | np.ndarray
 ) -> Iterator[tuple[WeightedAnswers, np.ndarray]]:
@@ -163,18 +145,3 @@ def _wins(votes: WeightedAnswers, multiplicity: np.ndarray) -> np.ndarray:
     is_winner = (sums >= most * (1 - _EQUAL)) & (most > 0)
     correct_winners = is_winner[:, votes.correct].sum(axis=1)
     return correct_winners / np.maximum(is_winner.sum(axis=1), 1)
-
-
-def _weighted_variance(votes: WeightedAnswers, subsets: np.ndarray) -> float:
-    n, k = subsets.shape[1], int(subsets[0].sum())
-    if n == 1:
-        return 0.25
-    if 2 * k > n:  # k/n of the variance with k new samples, which are drawn with replacement
-        drawn = np.random.default_rng([n, k]).multinomial(k, np.full(n, 1 / n), _RANDOM_SUBSETS)
-        wins = _wins(votes, drawn)
-        chance = wins.mean()
-        # The square of an estimated chance is too large by its variance (Efron 2014).
-        of_chance = np.sum((wins @ (drawn - k / n) / len(drawn)) ** 2)
-        return k / n * min(0.25, float(chance * (1 - chance) + of_chance))
-    without = _wins(votes, subsets) @ ~subsets / (~subsets).sum(axis=0)
-    return (n - 1) * float(without.var())

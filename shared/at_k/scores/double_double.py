@@ -12,16 +12,13 @@ Numerische Mathematik 18 (1971).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-_MANTISSA_BITS = 160  # of the integer mantissas: well above the 106 bits of a double-double
-LARGE_TABLE = 1 << 17  # entries: of a larger table, only what is needed is computed
-_ENTRIES_OF_A_STEP = 16  # of a table: one is computed with integers, the others from it
+_LARGE_TABLE = 1 << 17  # entries of a table of factorials
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +61,6 @@ class DoubleDouble:
         """Return a fraction, rounded."""
         hi = float(number)
         return DoubleDouble(np.array(hi), np.array(float(number - Fraction(hi))))
-
-    @staticmethod
-    def exact_product(a: np.ndarray, b: np.ndarray) -> DoubleDouble:
-        """Return the product of two arrays of doubles without rounding error."""
-        return DoubleDouble(*_two_product(a, b))
 
     @staticmethod
     def concatenate(arrays: list[DoubleDouble]) -> DoubleDouble:
@@ -151,26 +143,6 @@ class ScaledDoubleDouble:
             exponent[..., start::2] = part.exponent
         return ScaledDoubleDouble(DoubleDouble(hi, lo), exponent)
 
-    def product(self) -> ScaledDoubleDouble:
-        """Return the pairwise product over the last axis, of one number at least."""
-        total = self
-        while (size := total.exponent.shape[-1]) > 1:
-            half = size // 2
-            pairs = total[..., :half] * total[..., half : 2 * half]
-            pairs = scaled(pairs.mantissa, pairs.exponent)
-            total = (
-                pairs if size % 2 == 0 else ScaledDoubleDouble.concatenate([pairs, total[..., -1:]])
-            )
-        return total[..., 0]
-
-    @staticmethod
-    def concatenate(arrays: list[ScaledDoubleDouble]) -> ScaledDoubleDouble:
-        """Join arrays along the last axis."""
-        return ScaledDoubleDouble(
-            DoubleDouble.concatenate([array.mantissa for array in arrays]),
-            np.concatenate([array.exponent for array in arrays], axis=-1),
-        )
-
     def to_double_double(self) -> DoubleDouble:
         """Return the numbers without a separate exponent; those below the smallest double are 0."""
         # The clip changes no result, as no double has such an exponent; ldexp takes a C int.
@@ -184,79 +156,48 @@ class ScaledDoubleDouble:
 # --- Rising and falling factorials --------------------------------------------------------
 
 
-def rising_factorials(
-    base: Fraction, size: int
-) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
-    """Return tables of base (base + 1) .. (base + m - 1) for m = 0 .. size, and of the inverses.
-
-    With base 1 these are the factorials. The tables may be longer than `size` + 1.
+def factorial_powers(
+    start: np.ndarray, k: int, step: int, *parameters: float
+) -> ScaledDoubleDouble:
+    """Return x (x + step) .. (x + (j - 1) step) for j = 0 .. k: (.., k + 1) from (..) numbers x.
 
     Args:
-        base: a positive double, or a sum of doubles.
+        start: integers.
+        k: the largest number of factors.
+        step: 1 for rising factorials, -1 for falling ones.
+        parameters: doubles that are added to `start`, without rounding, to give x.
+    """
+    factors = DoubleDouble.from_doubles(start[..., None] + step * np.arange(k))
+    for parameter in parameters:
+        factors = factors + DoubleDouble.from_doubles(parameter)
+    return scaled(factors).prefix_products()
+
+
+def rising_factorials(size: int, *base: float) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
+    """Return tables of x (x + 1) .. (x + m - 1) for m = 0 .. size, and of the inverses.
+
+    With x = 1 these are the factorials. The tables may be longer than `size` + 1.
+
+    Args:
         size: the largest m.
+        base: doubles whose sum is x, above 0.
     """
     # Sizes are rounded up, so that similar sizes share a cached table.
     rounded = 1 << max(6, (int(size) - 1).bit_length())
-    if rounded > LARGE_TABLE:
-        rounded = -(-int(size) // LARGE_TABLE) * LARGE_TABLE
-    return _rising_factorials(base, rounded)
+    return _rising_factorials(min(rounded, -(-int(size) // _LARGE_TABLE) * _LARGE_TABLE), base)
+
+
+def is_large_table(size: int, factors: int) -> bool:
+    """Whether a table up to `size` takes longer than this number of factors, all in all."""
+    return size > max(_LARGE_TABLE, factors)
 
 
 @lru_cache(maxsize=8)
 def _rising_factorials(
-    base: Fraction, size: int
-) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble | _Inverse]:
-    # Every 16th entry is computed with integers, and the 15 after it in double-double arithmetic.
-    # The denominator of a double is a power of two: integers hold the product of the numerators,
-    # and the power of two goes to the exponent. Each step cuts the mantissa to _MANTISSA_BITS.
-    numerator, denominator = base.as_integer_ratio()
-    shift = _ENTRIES_OF_A_STEP * (denominator.bit_length() - 1)
-    mantissas, exponents = [1 << _MANTISSA_BITS], [0]
-    for _ in range(size // _ENTRIES_OF_A_STEP):
-        end = numerator + _ENTRIES_OF_A_STEP * denominator
-        mantissa = mantissas[-1] * math.prod(range(numerator, end, denominator))
-        excess = mantissa.bit_length() - 1 - _MANTISSA_BITS
-        mantissas.append(mantissa >> excess if excess >= 0 else mantissa << -excess)
-        exponents.append(exponents[-1] + excess - shift)
-        numerator = end
-    entry = ScaledDoubleDouble(_from_integers(mantissas), np.array(exponents))
-    entries = [entry]
-    start, first = DoubleDouble.from_fraction(base), _ENTRIES_OF_A_STEP * np.arange(len(mantissas))
-    for offset in range(_ENTRIES_OF_A_STEP - 1):
-        entry = entry * scaled(DoubleDouble.from_doubles(first + offset) + start)
-        entries.append(entry)
-    table = ScaledDoubleDouble(
-        DoubleDouble(
-            np.stack([entry.mantissa.hi for entry in entries], axis=1).ravel(),
-            np.stack([entry.mantissa.lo for entry in entries], axis=1).ravel(),
-        ),
-        np.stack([entry.exponent for entry in entries], axis=1).ravel(),
-    )
-    return table, _Inverse(table) if size > LARGE_TABLE else table.inverse()
-
-
-def factorial_power(start: np.ndarray, k: int, step: int) -> ScaledDoubleDouble:
-    """Return rise(start, k) for step 1 and fall(start, k) for step -1, in k steps for each number.
-
-    For large numbers, this takes less time than a table of factorials.
-    """
-    result = scaled(DoubleDouble.from_doubles(np.ones(start.shape)))
-    block = max(1, LARGE_TABLE // start.size)
-    for first in range(0, k, block):
-        factors = start[..., None] + step * np.arange(first, min(k, first + block))
-        of_block = result * scaled(DoubleDouble.from_doubles(factors)).product()
-        result = scaled(of_block.mantissa, of_block.exponent)
-    return result
-
-
-class _Inverse:
-    """The inverses of a large table, computed when they are needed: most never are."""
-
-    def __init__(self, table: ScaledDoubleDouble):
-        self._table = table
-
-    def __getitem__(self, index) -> ScaledDoubleDouble:
-        return self._table[index].inverse()
+    size: int, base: tuple[float, ...]
+) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
+    table = factorial_powers(np.zeros((), dtype=np.int64), size, 1, *base)
+    return table, table.inverse()
 
 
 def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:
@@ -275,13 +216,6 @@ def _inverse(numbers: DoubleDouble) -> DoubleDouble:
     """Return 1 / numbers by a step of Newton's method."""
     start = DoubleDouble.from_doubles(1 / numbers.hi)
     return start + start * (DoubleDouble.from_doubles(1.0) - numbers * start)
-
-
-def _from_integers(mantissas: list[int]) -> DoubleDouble:
-    """Return integers times 2**-_MANTISSA_BITS."""
-    tops = [float(mantissa) for mantissa in mantissas]
-    rests = [float(mantissa - int(top)) for mantissa, top in zip(mantissas, tops, strict=True)]
-    return DoubleDouble(np.ldexp(tops, -_MANTISSA_BITS), np.ldexp(rests, -_MANTISSA_BITS))
 
 
 # --- Error-free transformations ---------------------------------------------------------

@@ -1,0 +1,55 @@
+"""Posterior moments of Max@k, the expected maximum reward of k new samples.
+
+With the uniform Dirichlet prior of `core.rewards`, a_l of t outcomes are at most r_l, and so is a
+share A_l of all rewards. With rise(x, k) = x (x+1) .. (x+k-1),
+
+    E[A_l^k] = rise(a_l, k) / rise(t, k) = Q_l,
+    Cov[A_l^k, A_m^k] = Q_l (Q'_m - Q_m)  for l <= m,  Q'_m = rise(a_m + k, k) / rise(t + k, k).
+
+Q'_m is Q_m after k more outcomes of at most r_m. The covariance follows because A_l is A_m times
+an independent share, so E[A_l^k A_m^k] = E[A_m^2k] E[A_l^k] / E[A_m^k].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..core.rewards import Rewards, moments_by_key
+from ..core.score import Moments, ScoreKey
+from .double_double import (
+    DoubleDouble,
+    ScaledDoubleDouble,
+    factorial_powers,
+    is_large_table,
+    rising_factorials,
+)
+
+
+def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
+    """Posterior means and variances of Max@k, one key for each k."""
+    return moments_by_key(rewards, {key: posterior_max(rewards, k) for key, k in ks.items()})
+
+
+def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(U,) posterior mean and variance of the expected maximum of k new samples."""
+    if k == 1:
+        return rewards.posterior()
+    a = rewards.posterior_counts()
+    below = _rising_quotient(a, k).to_double_double()
+    after = _rising_quotient(a + k, k).to_double_double()
+    none = DoubleDouble.from_doubles(np.zeros_like(below.hi[:, :1]))
+    share = below - DoubleDouble.concatenate([none, below[:, :-1]])
+    mean = (DoubleDouble.from_doubles(rewards.levels) * share).sum().hi
+    return mean, rewards.variance_of_max(below.hi, np.maximum((after - below).hi, 0.0))
+
+
+def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
+    """rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
+    if is_large_table(int(a.max()) + k, a.size * k):
+        rising = factorial_powers(a, k, 1)[..., k]
+        return rising * rising[:, -1:].inverse()
+    factorial, inverse = rising_factorials(a.max() + k, 1.0)
+    t = a[:, -1:]
+    return factorial[a + k - 1] * inverse[a - 1] * (factorial[t - 1] * inverse[t + k - 1])
