@@ -232,3 +232,17 @@ def test_known_rates_of_the_checker_correct_both_runs(capsys, tmp_path):
     assert scores != at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions")
     text = " ".join(output_of(capsys, "compare", *files, *flags).split())
     assert "corrected for a judge with a true-positive rate of 90.0 %" in text
+
+
+def test_an_error_about_the_second_file_names_it_and_its_flags(capsys, tmp_path):
+    a = write_json_lines(tmp_path / "a.jsonl", [{"qid": x, "ok": y} for x in "xy" for y in (0, 1)])
+    b = write_json_lines(tmp_path / "b.jsonl", [{"item": x, "right": 1} for x in "xy"])
+    command = ["compare", a, b, "--questions", "qid", "--outcomes", "ok", "--k", 1]
+    message = error_of(capsys, *command)
+    assert message.startswith(f"at-k: {b}: There is no column 'ok'.")
+    assert message.strip().endswith("Name one with --outcomes-b.")
+    message = error_of(capsys, *command, "--outcomes-b", "right")
+    assert message.strip().endswith("Name one with --questions-b.")
+    flags = ("--outcomes-b", "right", "--questions-b", "item", "--json")
+    scores = scores_of(capsys, *command, *flags[:-1])
+    assert scores["pass@1"] == 0.5

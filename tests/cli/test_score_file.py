@@ -248,3 +248,18 @@ def test_integers_below_0_are_answered_by_rewards_as_floats(capsys, tmp_path, me
     error = error_of(capsys, metric, file)
     assert "predictions[0][1] is -1: an outcome is 0 or False if incorrect" in error
     assert "(max_at_k and bayes_at_n take rewards, as floats such as -1.0)" in error
+
+
+def test_an_unknown_word_is_named_and_not_a_known_one_before_it(capsys, tmp_path):
+    rows = [{"id": i, "verdict": x} for i, x in enumerate(["pass", "fail", "maybe"])]
+    message = error_of(capsys, "gpassk", write_json_lines(tmp_path / "words.jsonl", rows))
+    assert "Question 2 has the outcome 'maybe' in verdict" in message
+
+
+def test_the_first_line_counts_samples_without_an_answer(capsys, tmp_path):
+    rows = [{"id": 1, "predictions": ["It is 7.", "no idea", None, "none"], "reference": "7"}]
+    file = write_json_lines(tmp_path / "texts.jsonl", rows)
+    flags = ("--check-correct-fn", "numeric", "--missing", "drop", "--k", 1, "--include", "pass@k")
+    printed = output_of(capsys, "gpassk", file, *flags)
+    assert "with numeric (1 without an answer, incorrect)" in printed
+    assert "0.5000" in printed

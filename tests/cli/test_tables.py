@@ -171,13 +171,13 @@ def test_the_sentence_has_the_score_that_the_limits_are_of(capsys, tmp_path):
         assert f"8 samples each, {key} (95 % " in printed
 
 
-def test_the_sentence_counts_samples_that_are_not_missing(capsys, tmp_path):
+def test_the_sentence_says_what_was_missing(capsys, tmp_path):
     rows: list[dict] = [{"outcomes": x} for x in ([1, None, 0], [1, 0, 0], [0, None, 1], [1, 1, 0])]
     file = write_json_lines(tmp_path / "r.jsonl", rows)
     flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.95)
     printed = output_of(capsys, "gpassk", file, *flags, "--missing", "drop")
     assert "4 questions, 3 samples each (2 of them not scored)" in printed
-    assert "On 4 questions with 2 to 3 samples each, pass@1 is 50.0 %" in printed
+    assert "On 4 questions with 3 samples each (2 of them not scored), pass@1 is 50.0 %" in printed
 
 
 def test_a_posterior_center_of_tiny_rewards_is_not_the_score():

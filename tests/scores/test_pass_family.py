@@ -3,21 +3,27 @@
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
+import at_k
 import numpy as np
 import pytest
 from at_k import g_pass_at_k_tau
 from at_k.core.credits import (
+    PASS_FAMILY,
     Credits,
     above_half,
     all_correct,
     any_correct,
     area_under_pass,
+    at_least,
     majority,
+    scores_of_one_mean,
     spectrum,
     threshold,
 )
 from at_k.core.expected import expected_credits
+from at_k.core.score import Score
 from at_k.scores.covariances import credit_covariances
 from at_k.scores.distributions import Prior, pmf, posterior_means
 from exact import (
@@ -330,3 +336,31 @@ def test_tables_that_are_kept_and_blocks_are_equal(monkeypatch, block, prior):
     without_tables = compute(np.append(n, 40), np.append(c, 7))  # n differs
     for values, expected in zip(without_tables, from_tables, strict=True):
         np.testing.assert_array_equal(values[:-1], expected)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+@pytest.mark.parametrize("needed", [1, 2, 4])
+def test_too_few_samples_have_the_value_0(k, needed):
+    """`at_least(1, 2)` has one credit, so a score such as "at least two of k" is 0 at k = 1."""
+    credits = at_least(k, needed)
+    assert len(credits) == k
+    assert sum(credits) == (needed <= k)
+    assert scores(6, [6], [credits]).item() == (needed <= k)
+
+
+@pytest.mark.parametrize("interval", ["sampling", "questions", "posterior", "hierarchical"])
+def test_an_entry_in_the_family_is_all_that_a_new_score_needs(monkeypatch, interval):
+    monkeypatch.setitem(PASS_FAMILY, "two@k", lambda k, tau, o: Score((at_least(k, 2),)))
+    rows = [[1, 0, 1, 1], [1, 1, 0, 0], [0, 0, 1, 0], [1, 1, 1, 1]]
+    options: dict[str, Any] = {
+        "k": [1, 2],
+        "include": "two@k",
+        "confidence": 0.95,
+        "interval": interval,
+    }
+    result = at_k.load("gpassk").compute(predictions=rows, **options)
+    assert (result["two@1"], result["two@1_lo"], result["two@1_hi"]) == (0, 0, 0)
+    assert result["two@2"] == pytest.approx((3 / 6 + 1 / 6 + 0 + 1) / 4)
+    assert at_k.plan(rows, "two@k", k=2, samples=4)["key"] == "two@2"
+    assert at_k.advantages([[1.0, 0.0, 1.0, 1.0]], 2, "two@k")[0][1] == 0
+    assert scores_of_one_mean().count("two@k") == 1

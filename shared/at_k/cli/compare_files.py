@@ -7,13 +7,14 @@ import contextlib
 import inspect
 import string
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..core.checking import Checker, Checking
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
+from ..readers.table import SelectionError
 from ..runs.comparison import compare
 from ..runs.differences import compare_groups, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of_groups
@@ -118,7 +119,14 @@ def _compare_files(
     ]
     sizes, nouns = [run.outcomes.n for run in runs], nouns_of([options.metric])
     scope = Scope(
-        sizes, checker_of_all(inputs), *nouns, _correction(runs), overall.options.weighting.words
+        sizes,
+        checker_of_all(inputs),
+        *nouns,
+        _correction(runs),
+        overall.options.weighting.words,
+        "; ".join(
+            f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing
+        ),
     )
     view: View
     if len(files) == 2:
@@ -169,11 +177,35 @@ def read_runs(
     reading = dict(reading)
     if reading.get("groups") is None:
         reading.pop("groups", None)
-    first = read_run(sources[0], **reading)
+    first = _read_files(sources[0], reading)
     for role in ("groups", "clusters", "question_weights"):
         reading.pop(role, None)
     reading |= of_second or {}
-    return [first, *(read_run(files, **reading) for files in sources[1:])]
+    own_flags = _OF_SECOND if of_second is not None and len(sources) == 2 else ()
+    return [first, *(_read_files(files, reading, own_flags) for files in sources[1:])]
+
+
+def _read_files(
+    files: Sequence[str], reading: Mapping[str, Any], own_flags: Collection[str] = ()
+) -> Questions:
+    """Read the questions of a run; an error about its columns names its file and its flags.
+
+    Args:
+        files: of the run.
+        reading: arguments of `read_run`.
+        own_flags: roles whose flags end in -b for these files.
+    """
+    try:
+        return read_run(files, **reading)
+    except SelectionError as error:
+        roles = [f"{role}_b" if role in own_flags else role for role in error.roles]
+        further = [
+            [(f"{role}_b" if role in own_flags else role, x) for role, x in pairs]
+            for pairs in error.further
+        ]
+        start = "" if files[0] in str(error) else f"{files[0]}: "
+        problem = [start, *error.args]
+        raise type(error)(problem, roles, error.choices, error.examples, further) from None
 
 
 def graded_runs(

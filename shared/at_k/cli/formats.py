@@ -328,6 +328,7 @@ class Scope(NamedTuple):
         row, noun: what a question and a sample are called.
         correction: what the scores are corrected for, as the end of a sentence, or "".
         averaging: how questions are averaged, as the end of a sentence, or "".
+        missing: what was missing and how it was counted, or "".
     """
 
     sizes: Sequence[np.ndarray]
@@ -336,6 +337,7 @@ class Scope(NamedTuple):
     noun: str = "sample"
     correction: str = ""
     averaging: str = ""
+    missing: str = ""
 
     def in_words(self) -> str:
         """The numbers of questions and of their samples, and the checker."""
@@ -351,7 +353,11 @@ class Scope(NamedTuple):
             checked += f", {self.correction}"
         if self.averaging:
             checked += f", {self.averaging}"
-        return f"{number_of(len(self.sizes[0]), self.row)} with {samples} each{checked}"
+        if self.missing:
+            samples += f" each ({self.missing})"
+        else:
+            samples += " each"
+        return f"{number_of(len(self.sizes[0]), self.row)} with {samples}{checked}"
 
 
 def interval_scope(interval: str, row: str = "question", anytime: bool = False) -> str:

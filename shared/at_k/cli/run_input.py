@@ -67,12 +67,13 @@ class RunInput:
         n = most if least == most else f"{least} to {most}"
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
-    def described(self, row: str = "question", noun: str = "sample") -> str:
+    def described(self, row: str = "question", noun: str = "sample", unanswered: int = 0) -> str:
         """Return a sentence that says what was read, from which columns, and how it was checked.
 
         Args:
             row: what a question is called.
             noun: what a sample is called.
+            unanswered: number of samples in which the checker found no answer.
         """
         columns = dict(self.questions.columns)
         least, most = int(self.sizes.min()), int(self.sizes.max())
@@ -94,6 +95,8 @@ class RunInput:
             elif "references" in columns:
                 text += f" in {columns.pop('predictions')}"
                 text += f", checked against {columns.pop('references')} with {self._checker_name}"
+                if unanswered:
+                    text += f" ({unanswered} without an answer, incorrect)"
             else:
                 text += f", already graded in {columns.pop('predictions')}"
             if counts:

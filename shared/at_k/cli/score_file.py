@@ -9,7 +9,7 @@ import functools
 import sys
 import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..core.checking import Checked, Checking
 from ..core.checks import InputError, Place, short
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS
+from ..core.containers import to_numpy
 from ..core.estimates import Result, estimates_of
 from ..core.samples import read_outcomes
 from ..functions import Counts
@@ -25,7 +26,7 @@ from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
-from ..readers.words import KNOWN_WORDS, number_in
+from ..readers.words import KNOWN_WORDS, WORDS, number_in, word
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
 from ..runs.outcomes_of_runs import Run
@@ -133,13 +134,19 @@ def _score_files(
     # A checker cannot print among the scores.
     printing_elsewhere = contextlib.redirect_stdout(sys.stderr)
     with printing_elsewhere, naming_questions(questions):
-        scores, noise = _scores_and_noise(computation, questions, parameters)
+        scores, noise, unanswered = _scores_and_noise(computation, questions, parameters)
     options = defaults | parameters
     pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
     view = ScoresView(
         scores,
-        input=[f"{pooled}{run.described(*nouns_of([name]))}"],
-        scope=Scope([run.present], run.checker, *nouns_of([name]), averaging=scores.averaging),
+        input=[f"{pooled}{run.described(*nouns_of([name]), unanswered)}"],
+        scope=Scope(
+            [run.sizes if questions.missing else run.present],
+            run.checker,
+            *nouns_of([name]),
+            averaging=scores.averaging,
+            missing=questions.missing,
+        ),
         interval=parameters.get("interval"),
         confidence=options.get("confidence"),
         temperature=options.get("temperature"),
@@ -185,12 +192,8 @@ class _CheckedOnce(SampledQuestions):
 
 def _scores_and_noise(
     computation: Computation, questions: Questions, parameters: dict[str, Any]
-) -> tuple[Result, Noise | None]:
-    """Return what `compute` returns, and what the error of a score is made of.
-
-    That is the score with the largest k of the first name. There is none without intervals, and
-    none that options other than k define.
-    """
+) -> tuple[Result, Noise | None, int]:
+    """Return what `compute` returns, its noise, and how many samples have no answer."""
     names, arguments = computation.parameters, questions
     options = {name: x for name, x in arguments.items() if name in names} | parameters
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)
@@ -198,13 +201,40 @@ def _scores_and_noise(
     scores = computation.results(samples, **options)
     for checked in samples.checks:
         warn_of_other_grades(questions, checked.graded)
+    if not samples.checks:
+        return scores, None, 0
+    checked = samples.checks[-1]
+    noise = _noise_of(scores, checked, options, names["confidence"].default)
+    return scores, noise, _number_unanswered(checked)
+
+
+def _number_unanswered(checked: Checked) -> int:
+    """Return the number of scored samples in which the checker finds no answer."""
+    if checked.read is None or checked.graded is None:
+        return 0
+    return int(checked.graded.weights[to_numpy(checked.read.is_null())].sum())
+
+
+def _noise_of(
+    scores: Result, checked: Checked, options: Mapping[str, Any], confidence: float | None
+) -> Noise | None:
+    """Return what the error of a score is made of.
+
+    That is the score with the largest k of the first name. There is none without intervals, and
+    none that options other than k define.
+
+    Args:
+        scores: of all questions and of groups.
+        checked: their samples.
+        options: of the metric.
+        confidence: its default.
+    """
     shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     shown.sort(key=lambda x: x.metric != "vote@k")  # which leads the sentence
     of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
     if not of_first or of_first[0].interval is None or _DEFINING & options.keys():
-        return scores, None
+        return None
     score = max(of_first, key=lambda x: int(str(x.k)))
-    checked = samples.checks[-1]
     outcomes = checked.graded
     if outcomes is None:
         outcomes = read_outcomes(Counts(checked.outcomes.n, checked.outcomes.c))
@@ -212,18 +242,17 @@ def _scores_and_noise(
     is_single = len(set(range(len(outcomes)) if clusters is None else clusters)) < 2
     k = None if score.metric in WITHOUT_K else [int(str(score.k))]
     if is_single or outcomes.n.max() < 2 or (k is not None and k[0] > outcomes.n.min()):
-        return scores, None
+        return None
     rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
     if check_errors(rates, labels):
         errors = Errors.of_options(rates, labels, outcomes)
     run = Run("The file", outcomes, checked.answers, errors)
     tau = 0.5 if score.tau is None else score.tau
-    confidence = options.get("confidence", names["confidence"].default)
     comparison = ComparisonOptions(
         score.metric,
         k,
         "questions",
-        confidence,
+        options.get("confidence", confidence),
         tau,
         clusters,
         options.get("w"),
@@ -232,7 +261,7 @@ def _scores_and_noise(
         question_weights=options.get("question_weights"),
     )
     noise = noise_of(run, comparison)[0]
-    return scores, noise if noise.standard_error > 0 else None
+    return noise if noise.standard_error > 0 else None
 
 
 def _refuse_ungraded(questions: Questions, checked: bool) -> None:
@@ -251,6 +280,8 @@ def _refuse_ungraded(questions: Questions, checked: bool) -> None:
                 continue
             place = Place("Question", question)
             if column := columns.get("outcomes"):
+                if word(sample) in WORDS:
+                    continue  # a later one is unknown
                 raise InputError(
                     place,
                     f" has the outcome {short(sample)} in {column}: name those that are correct "

@@ -261,6 +261,8 @@ class ScoresView(View):
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
         shares[0] = shares[0].replace("from", "comes from")
         helps = f"so more {noise.helps_most} would help most"
+        if noise.helps_most != noise.largest_share:
+            helps = f"but so few {noun}s show little of how they vary: more would help most"
         limits, what, of = noise.other_questions, f"other {noun}s like these", "the variance"
         if methods == {"questions"} and noise.same_questions is not None:
             limits, what = noise.same_questions, f"the same {noun}s, sampled again"

@@ -223,6 +223,8 @@ def question_weighting(
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
+    if average == "questions" and question_weights is None:
+        return OVER_QUESTIONS
     weights, words = np.ones(questions), ""
     if question_weights is not None:
         given = entries_of("question_weights", question_weights)

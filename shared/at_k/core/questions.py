@@ -23,6 +23,8 @@ of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^
 *Weights.* If questions have weights w, then U is the weighted mean, D_g is a sum of weighted
 deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
 (sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
+Other questions may differ in their groups too: where groups have other scores, this is wider than a
+standard error from the variances within groups, which are then those of fixed groups.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
 clusters increase the variance, but at least G*; without clusters it is M.

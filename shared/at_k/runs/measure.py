@@ -238,7 +238,7 @@ class ComparisonOptions:
         exponent(self.temperature)
         check_name("average", self.average, ("questions", "groups"))
         if self.metric in PASS_FAMILY:
-            check_average(self.average, self._scores([1]))
+            check_average(self.average, self.scores_at([1]))
 
     @property
     def ks(self) -> list[int]:
@@ -310,7 +310,8 @@ class ComparisonOptions:
         result.question_weights = None if self.weights is None else self.weights[rows]
         return result
 
-    def _scores(self, ks: Sequence[int]) -> dict[ScoreId, Score]:
+    def scores_at(self, ks: Sequence[int]) -> dict[ScoreId, Score]:
+        """The scores of the pass@k family at these k."""
         return scores_by_name([self.metric], ks, ScoreOptions(thresholds=[self.tau]))
 
     def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
@@ -350,7 +351,7 @@ def score_runs(
     width, n = 1.0, number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
     score: Callable[[Run], ScoredRun]
     if metric in PASS_FAMILY:
-        scores = options._scores(options.ks)
+        scores = options.scores_at(options.ks)
         ids, score = [*scores], partial(_pass_run, scores=scores, options=options)
     elif runs[0].errors != Errors():
         if metric != "avg@N" or options.w is not None:
@@ -391,7 +392,8 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
     def covariance() -> np.ndarray:
         keys, estimate = estimator(scores, errors.rates)
         family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {}, options.weights)
-        family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
+        if not errors.rates.are_exact:
+            family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
         return SamplingIntervals(family).covariance(questions, [*scores])
 
     def under(rates: CheckerRates) -> np.ndarray:

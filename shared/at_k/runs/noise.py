@@ -47,10 +47,23 @@ class Noise(NamedTuple):
     other_questions: tuple[float, float]
 
     @property
-    def helps_most(self) -> str:
-        """What would reduce the variance most: more "questions", "samples" or "labels"."""
+    def largest_share(self) -> str:
+        """What most of the variance comes from: "questions", "samples" or "labels"."""
         shares = {"questions": self.questions, "samples": self.samples, "labels": self.checker}
         return max(shares, key=lambda name: shares[name] or 0.0)
+
+    @property
+    def helps_most(self) -> str:
+        """What would narrow the limits for other questions most: the largest share, or questions.
+
+        A few questions show little of how questions vary, which makes these limits wide whatever
+        the shares are. More samples can only take away the width for the same questions.
+        """
+        if self.largest_share == "samples" and self.same_questions is not None:
+            (a, b), (c, d) = self.same_questions, self.other_questions
+            if (b - a) ** 2 < (d - c) ** 2 / 2:
+                return "questions"
+        return self.largest_share
 
     def as_dict(self) -> dict[str, Any]:
         """What `noise` returns for the score."""
@@ -103,7 +116,8 @@ def noise(
         has the share of both; if all questions have the same score, they are the shares of the
         squared widths of the limits); same_questions and other_questions, the (lower, upper) limits
         for the same questions, sampled again, and for other questions like these; and helps_most,
-        which is "questions", "samples" or "labels".
+        which is "questions", "samples" or "labels": the largest share, or "questions" where few
+        questions show little of how they vary, as here.
 
     Raises:
         ValueError: if an outcome or a parameter is invalid, or if there are fewer than two
@@ -112,7 +126,7 @@ def noise(
     Examples:
         >>> result = noise([[0, 0, 1, 0], [1, 0, 1, 1], [1, 1, 1, 1]], k=2)["pass@2"]
         >>> round(result["questions"], 2), round(result["samples"], 2), result["helps_most"]
-        (0.49, 0.51, 'samples')
+        (0.49, 0.51, 'questions')
 
     References:
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640

@@ -1,0 +1,103 @@
+"""`--average groups` and `--question-weights`: scores, sentences, charts and refusals."""
+
+import copy
+import pickle
+from typing import Any
+
+import at_k
+import pytest
+from run_command import error_of, output_of, scores_of
+
+GROUPS = ["x", "x", "y", "x", "z", "z"]
+WEIGHTS = [2, 1, 1, 3, 0.5, 1]
+RUNS = (
+    [[1, 0, 1], [0, 0, 1], [1, 1, 1], [1, 0, 0], [0, 0, 0], [1, 1, 0]],
+    [[1, 1, 1], [0, 1, 1], [1, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0]],
+)
+BOTH = ("--groups", "topic", "--average", "groups", "--question-weights", "weight")
+IN_WORDS = {
+    ("--question-weights", "weight"): "averaged with weights",
+    ("--groups", "topic", "--average", "groups"): "averaged over 3 groups",
+    BOTH: "averaged over 3 groups, with weights in each",
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for path, run in zip(paths, RUNS, strict=True):
+        rows = zip(run, GROUPS, WEIGHTS, strict=True)
+        lines = [
+            f"q{i},{outcome},{group},{weight}"
+            for i, (outcomes, group, weight) in enumerate(rows)
+            for outcome in outcomes
+        ]
+        path.write_text("\n".join(["id,correct,topic,weight", *lines]))
+    return paths
+
+
+def options_of(flags):
+    given: dict[str, Any] = {"groups": GROUPS} if "--groups" in flags else {}
+    given |= {"average": "groups"} if "--average" in flags else {}
+    return given | ({"question_weights": WEIGHTS} if "--question-weights" in flags else {})
+
+
+@pytest.mark.parametrize("flags", IN_WORDS)
+def test_the_command_has_the_results_of_python(capsys, files, flags):
+    scores = scores_of(capsys, "gpassk", files[0], "--k", 2, *flags, "--confidence", 0.9)
+    result = at_k.load("gpassk").compute(
+        predictions=RUNS[0], k=2, confidence=0.9, **options_of(flags)
+    )
+    assert scores == pytest.approx(result)
+    limits = ("--k", 2, "--interval", "sampling")
+    compared = scores_of(capsys, "compare", *files, *limits, *flags)
+    assert compared == pytest.approx(
+        at_k.compare(*RUNS, k=2, interval="sampling", **options_of(flags))
+    )
+    board = scores_of(capsys, "compare", *files, files[0], "--names", *"abc", *limits, *flags)
+    runs = dict(zip("abc", (*RUNS, RUNS[0]), strict=True))
+    expected = at_k.leaderboard(runs, k=2, interval="sampling", **options_of(flags))
+    assert board.keys() == expected.keys()
+    assert [row["score"] for row in board["runs"]] == [row["score"] for row in expected["runs"]]
+
+
+@pytest.mark.parametrize(("flags", "words"), IN_WORDS.items())
+def test_sentences_and_charts_say_how_questions_are_averaged(capsys, files, tmp_path, flags, words):
+    chart = tmp_path / "chart.svg"
+    ways = [
+        ("gpassk", files[0], "--include", "pass@k", "--k", 1, 2, "--confidence", 0.9),
+        ("compare", *files, "--k", 1, 2, "--interval", "sampling"),
+    ]
+    for way in ways:
+        text = " ".join(output_of(capsys, *way, *flags, "--plot", chart).split())
+        assert f"On 6 questions with 3 samples each, {words}, " in text
+        caption = chart.read_text()
+        assert f"{words[0].upper()}{words[1:]}." in caption
+        assert words in " ".join(output_of(capsys, *way, *flags, "--format", "latex").split())
+    gate = output_of(capsys, "gate", files[0], "--at-least", 0, "--interval", "sampling", *flags)
+    assert f"pass@1, {words}, is 0." in " ".join(gate.split())
+
+
+def test_equal_weights_are_not_mentioned_in_sentences(capsys, files):
+    assert "averaged" not in output_of(capsys, "gpassk", files[0], "--groups", "topic")
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        (("--average", "groups"), "--average groups is the mean of the scores of groups"),
+        (("--average", "macro"), "average has 'macro', which is none of questions, groups"),
+        (("--question-weights", "topic"), "question_weights[0] is 'x': a weight is 0, or a"),
+        (("--question-weights", "w"), "w"),
+    ],
+)
+def test_a_wrong_average_is_one_line(capsys, files, flags, problem):
+    assert problem in error_of(capsys, "gpassk", files[0], *flags)
+    assert problem in error_of(capsys, "compare", *files, *flags)
+
+
+def test_a_result_remembers_how_it_is_averaged():
+    result = at_k.load("gpassk").compute(predictions=RUNS[0], k=1, groups=GROUPS, average="groups")
+    for same in (copy.copy(result), pickle.loads(pickle.dumps(result))):
+        assert same.averaging == "averaged over 3 groups"
+        assert same == dict(result)
