@@ -685,7 +685,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "90c9235182c4"
+KERNEL = "0a47eec9f276"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2638,6 +2638,8 @@ of freedom are those of the effective number of clusters, G* = M^2 / sum of n_g^
 *Weights.* If questions have weights w, then U is the weighted mean, D_g is a sum of weighted
 deviations, n_g and M are sums of weights, and the effective number of questions without clusters is
 (sum w)^2 / sum w^2. In a mean over groups, a question of a group of size n has the weight 1 / n.
+Other questions may differ in their groups too: where groups have other scores, this is wider than a
+standard error from the variances within groups, which are then those of fixed groups.
 
 *What M questions cannot show.* Their effective number is M* = M divided by the factor by which
 clusters increase the variance, but at least G*; without clusters it is M.
@@ -5085,6 +5087,8 @@ def question_weighting(
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
+    if average == "questions" and question_weights is None:
+        return OVER_QUESTIONS
     weights, words = np.ones(questions), ""
     if question_weights is not None:
         given = entries_of("question_weights", question_weights)
