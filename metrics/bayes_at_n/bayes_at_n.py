@@ -83,6 +83,9 @@ Args:
         95 % limits of ten questions then contain the score in as few as 80 % of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
+    anytime: whether limits hold at all looks together: while samples or questions are added, one
+        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.8 times
+        as wide. Requires a confidence, and no posterior.
     bounds: lower and upper bound that intervals are clipped to. Default: the least and the greatest
         reward, which intervals other than the posterior never leave.
     checker_rates: the true-positive and the false-positive rate of a checker that errs: the
@@ -90,11 +93,12 @@ Args:
         unbiased estimates of those of truly correct samples, and may lie outside of 0 to 1, to
         which limits are clipped. Errors have to be independent, also between samples of a question.
         Not with w, categories or bounds.
-    labels: what a person says of some samples, drawn at random, from which the rates are estimated:
-        lists as predictions has them, with 1 if the sample is correct, 0 if not, and None where
-        there is no label; or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99}. Intervals
-        account for the number of labels. The result has the rates in "checker". Needs all
-        predictions in one call of compute.
+    labels: what a person says of some samples, from which the rates are estimated: lists as
+        predictions has them, with 1 if the sample is correct, 0 if not, and None where there is no
+        label. They may be drawn at random, by verdict (such as more of the accepted samples), or by
+        question. Or the counts of labels {"tp": 90, "fn": 8, "fp": 3, "tn": 99} of samples that
+        were drawn whatever the checker says of them. Intervals account for the number of labels.
+        The result has the rates in "checker". Needs all predictions in one call of compute.
     groups: a label for each question. Adds <label>/<key>, the score over the questions with that
         label.
     average: "questions" (the default), for the mean over all questions; or "groups", for the mean

@@ -93,6 +93,9 @@ Args:
         of runs.
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
+    anytime: whether limits hold at all looks together: while samples or questions are added, one
+        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.8 times
+        as wide. Requires a confidence, and no posterior.
     bounds: lower and upper bound that intervals are clipped to, in addition to the least and the
         greatest reward. Default: none.
     band: whether to add <key>_band_lo and <key>_band_hi: limits that contain the scores at all k

@@ -77,6 +77,9 @@ Args:
         "none: " and the reason why the score has no interval. Requires a confidence. Default:
         "auto".
     clusters: a label of the cluster of each item. Default: each item is its own cluster.
+    anytime: whether limits hold at all looks together: while samples or questions are added, one
+        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.8 times
+        as wide. Requires a confidence, and no posterior.
     groups: a label for each item. Adds <label>/score_agg, the score over the items with that label.
     average: "questions" (the default), for the mean over all questions; or "groups", for the mean
         of the scores of the groups, whatever their sizes (macro average). Needs groups.

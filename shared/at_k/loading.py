@@ -70,6 +70,7 @@ class ComputeOptions(TypedDict, total=False):
     alpha0: float
     beta0: float
     band: bool
+    anytime: bool
     checker_rates: tuple[float, float] | None
     labels: Iterable[Any] | Mapping[str, int] | None
     budget: int | None

@@ -36,6 +36,7 @@ def assert_at_least(
     groups: list[str] | None = None,
     average: str = "questions",
     question_weights: list[float] | None = None,
+    anytime: bool = False,
 ) -> None:
     """Assert that the score of a run is at least a threshold.
 
@@ -56,6 +57,7 @@ def assert_at_least(
         groups: a label for each question, for average "groups".
         average: see `at_k.compare`.
         question_weights: see `at_k.compare`.
+        anytime: whether limits hold at all looks together, see `at_k.compare`.
 
     Raises:
         AssertionError: if the lower confidence limit is below the threshold.
@@ -83,6 +85,7 @@ def assert_at_least(
         groups=groups,
         average=average,
         question_weights=question_weights,
+        anytime=anytime,
     ).with_those_of(R)
     threshold = check_threshold("threshold", threshold, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)
@@ -103,6 +106,7 @@ def assert_not_worse(
     w: list[float] | None = None,
     check_correct_fn: str | Callable[..., Any] = "exact_match",
     num_proc: int | None = None,
+    anytime: bool = False,
     by_order: bool = False,
     groups: list[str] | None = None,
     average: str = "questions",
@@ -138,6 +142,7 @@ def assert_not_worse(
         groups=groups,
         average=average,
         question_weights=question_weights,
+        anytime=anytime,
     ).with_those_of(R)
     margin = check_margin("margin", margin, metric)
     checking = Checking(check_correct_fn, num_proc, labels=options.labels)

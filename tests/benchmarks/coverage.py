@@ -50,6 +50,14 @@ from coverage_studies import (
     study_votes,
 )
 from coverage_tables import coverage_table, draw_heat_map, lowest_coverage, width_table
+from limits_studies import (
+    LABEL_DESIGNS,
+    Labelling,
+    error_table,
+    study_beyond,
+    study_labels,
+    study_looks,
+)
 from truths import HELD_OUT_QUESTIONS, HELD_OUT_SAMPLES, QUESTIONS, SAMPLES
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -298,6 +306,64 @@ def leaderboards_summary(tables: Tables) -> Iterator[tuple[str, str]]:
         yield f"By {by}", coverage_table(tables["leaderboards"], by, columns)
 
 
+# --- Labels, k above n, and several looks ---------------------------------------------------
+
+
+def labels_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    """Return the study of labels of a checker. All its truths are held out."""
+    rates = truths.held_out_truths()
+    names = ("log-odds normal(-1, 2.5)", "0.02, 0.35 or 0.97", "60 % impossible, else Beta(2, 8)")
+    labellings = {
+        f"{name}, {design}": Labelling(rates[name], design)
+        for design in LABEL_DESIGNS
+        for name in names
+    }
+    return {"labels": Grid(study_labels, labellings, [(80, 6), (250, 8)], runs)}
+
+
+def labels_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the coverage and the errors of scores that are corrected by labels."""
+    names = ("labels", "rates of the labels", "uncorrected")
+    for k in (1, 4):
+        cells = [cell for cell in tables["labels"] if cell["k"] == k]
+        yield f"pass@{k}, by design", coverage_table(cells, "design", names)
+        yield f"pass@{k}, bias and error", error_table(cells, "design", names)
+        for name in names[:2]:
+            yield f"pass@{k}, lowest of {name}", lowest_coverage(cells, name, 4)
+
+
+def extrapolated_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    """Return the study of k above n. All its truths are held out."""
+    shapes = [(60, 8), (60, 16), (200, 8), (30, 32)]
+    return {"extrapolated": Grid(study_beyond, truths.truths_beyond_n(), shapes, runs)}
+
+
+def extrapolated_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the errors of scores with k above n, beside those of practice, and the coverage."""
+    cells, names = tables["extrapolated"], ("auto", "Beta-binomial", "plug-in")
+    for times in (4, 16):
+        chosen = [cell for cell in cells if cell["k / n"] == times]
+        yield f"k = {times} n, bias and error", error_table(chosen, "truth", names)
+    yield "Coverage", coverage_table(cells, "truth", ("auto",))
+
+
+def looks_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+    """Return the study of several looks. All its truths are held out."""
+    names = ("log-odds normal(-1, 2.5)", "0.02, 0.35 or 0.97", "all 0.03")
+    rates = truths.held_out_truths()
+    return {"looks": Grid(study_looks, {x: rates[x] for x in names}, [(400, 48)], runs)}
+
+
+def looks_summary(tables: Tables) -> Iterator[tuple[str, str]]:
+    """Yield the shares of runs that are wrong at no look."""
+    cells, names = tables["looks"], ("one look", "anytime")
+    yield "By looks", coverage_table(cells, "looks", names)
+    yield "By truth", coverage_table(cells, "truth", names)
+    for name in names:
+        widths = [cell["width"] for cell in cells if cell["interval"] == name]
+        yield f"Mean width of {name}", f"{np.mean(widths):.3f}"
+
+
 # --- The program ----------------------------------------------------------------------------
 
 
@@ -336,6 +402,9 @@ PROGRAMS = {
     "votes": Program(100, votes_grids, votes_summary),
     "bands": Program(150, bands_grids, bands_summary),
     "leaderboards": Program(60, leaderboards_grids, leaderboards_summary),
+    "labels": Program(100, labels_grids, labels_summary),
+    "extrapolated": Program(40, extrapolated_grids, extrapolated_summary),
+    "looks": Program(100, looks_grids, looks_summary),
 }
 
 

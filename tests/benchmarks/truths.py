@@ -110,6 +110,26 @@ def other_question_truths() -> dict[str, Truth]:
     }
 
 
+def truths_beyond_n() -> dict[str, Truth]:
+    """Return distributions for k above n, fixed before any result on them."""
+
+    def partly(share: float, a: float, b: float) -> Truth:
+        return lambda rng, size: np.where(rng.random(size) < share, 0.0, rng.beta(a, b, size))
+
+    return {
+        "Beta(0.4, 3)": lambda rng, size: rng.beta(0.4, 3, size),
+        "Beta(0.15, 1)": lambda rng, size: rng.beta(0.15, 1, size),
+        "Beta(1.5, 4)": lambda rng, size: rng.beta(1.5, 4, size),
+        "Beta(0.8, 0.3)": lambda rng, size: rng.beta(0.8, 0.3, size),
+        "95 % impossible, else Beta(3, 4)": partly(0.95, 3, 4),
+        "60 % impossible, else Beta(2, 8)": partly(0.6, 2, 8),
+        "30 % impossible, else Beta(1, 2)": partly(0.3, 1, 2),
+        "75 % impossible, else Beta(8, 2)": partly(0.75, 8, 2),
+        "log-odds normal(-2, 2)": lambda rng, size: expit(rng.normal(-2, 2, size)),
+        "0.01, 0.2 or 0.9": lambda rng, size: rng.choice([0.01, 0.2, 0.9], size, p=THREE_SHARES),
+    }
+
+
 CLUSTER_SIZES = {
     "30 clusters of 4": [4] * 30,
     "one of 60, 30 of 2": [60] + [2] * 30,

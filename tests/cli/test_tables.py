@@ -120,7 +120,7 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
             ["gpassk", "--k", 1, 8, "--include", "pass@k"],
             "On 2 questions with 3 to 4 samples each, checked with exact_match, pass@1 is 70.8 % "
             f"(90 % confidence interval 40.3 to 89.8, for {SAME.partition(' for ')[2]}) and "
-            "pass@8 is 100.0 % (59.9 to 100.0).",
+            "pass@8 is 100.0 % (59.9 to 100.0, extrapolated).",
         ),
         (
             ["max_at_k", "--k", 2, "--w", 0, 5],

@@ -232,7 +232,7 @@ def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups
     counts = BinaryCounts(np.full(12, 8), outcomes.sum(axis=1))
     scores = {ScoreId("pass@k", k): Score((any_correct(k),)) for k in ks}
     options = IntervalOptions(0.95)
-    report = Report(12, groups, options, False)
+    report = Report(np.full(12, 8), groups, options, False)
     result = report.of(*pass_intervals(counts, scores, options))
     assert all(f"pass@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
@@ -250,7 +250,7 @@ def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
     at_most = np.cumsum(counts, axis=1)
     rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
     options = IntervalOptions(0.95, bounds=(0.0, 1.0))
-    report = Report(12, groups, options, False)
+    report = Report(np.full(12, 8), groups, options, False)
     keys = {ScoreId("max@k", k): k for k in ks}
     result = report.of(*max_intervals(rewards, keys, options))
     assert all(f"max@{k}_lo" in result for k in ks)

@@ -2,13 +2,12 @@
 
 import itertools
 import math
-from fractions import Fraction
 from typing import Any
 
 import at_k
 import numpy as np
 import pytest
-from at_k.core.coherent import Event, _is_at_most, event_of, spread_of_k
+from at_k.core.coherent import event_of, spread_of_k
 from at_k.core.credits import all_correct, any_correct, area_under_pass, majority, threshold
 from at_k.core.score import Score
 from hypothesis import given, settings
@@ -16,22 +15,6 @@ from hypothesis import strategies as st
 
 INTERVALS = ["sampling", "questions", "auto"]
 GPASSK = at_k.load("gpassk")
-
-
-def probability(event: Event, rate: Fraction) -> Fraction:
-    terms = (
-        math.comb(event.k, c) * rate**c * (1 - rate) ** (event.k - c)
-        for c in range(event.r, event.k + 1)
-    )
-    return sum(terms, Fraction(0))
-
-
-def test_the_order_of_events_is_that_of_their_probabilities():
-    events = [Event(k, r) for k in range(1, 7) for r in range(1, k + 1)]
-    rates = [Fraction(i, 24) for i in range(1, 24)]
-    for a, b in itertools.product(events, events):
-        never_above = all(probability(a, rate) <= probability(b, rate) for rate in rates)
-        assert _is_at_most(a, b) == never_above, (a, b)
 
 
 def test_the_events_of_scores_are_found_in_their_credits():

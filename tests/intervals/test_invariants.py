@@ -109,3 +109,31 @@ def test_noise_has_the_standard_error_of_the_interval(metric):
     assert found["other_questions"] == pytest.approx(
         (scores[f"{key}_lo"], scores[f"{key}_hi"]), abs=1e-9
     )
+
+
+@pytest.mark.parametrize(("name", "interval"), [x for x in COMBINATIONS if x[0] != "picked"])
+def test_a_run_in_parts_has_the_scores_and_limits_of_the_whole(name, interval):
+    metric, rows, options = CASES[name]
+    for part in (rows[:5], rows[5:]):
+        metric.add_batch(predictions=part)
+    in_parts = metric.compute(**{"confidence": 0.9, "interval": interval} | options)
+    assert same(compute(name, interval, rows), in_parts)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 8])
+def test_extrapolated_scores_do_not_depend_on_the_order_of_questions(k):
+    options: dict[str, Any] = {"k": 4 * k, "include": ["pass@k", "pass^k"], "confidence": 0.9}
+    order = np.random.default_rng(2).permutation(len(BINARY))
+    plain = GPASSK.compute(predictions=BINARY, **options)
+    assert same(plain, GPASSK.compute(predictions=BINARY[order][:, ::-1], **options))
+
+
+@pytest.mark.parametrize("include", ["Geom@k", "Geom_ds@k"])
+def test_geom_with_a_negative_power_is_at_most_1_or_refused(include):
+    rows = np.random.default_rng(3).binomial(1, np.linspace(0, 1, 30)[:, None], (30, 6))
+    for k in (1, 2, 6):
+        powers: dict[str, Any] = {"pass_power": -1, "unanimous_power": 1}
+        (score,) = GPASSK.compute(predictions=rows, k=k, include=include, **powers).values()
+        assert 0 <= score <= 1
+        with pytest.raises(ValueError, match="with a negative sum the score exceeds 1"):
+            GPASSK.compute(predictions=rows, k=k, include=include, pass_power=-1)

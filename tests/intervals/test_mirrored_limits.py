@@ -17,7 +17,7 @@ EASY: dict[str, Any] = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.* of the samples are called")
+@pytest.mark.filterwarnings("ignore:.* of the samples are called", "ignore:The corrected pass@2")
 @pytest.mark.parametrize("interval", ["sampling", "questions", "hierarchical"])
 @pytest.mark.parametrize("rates", [None, (0.95, 0.02)])
 @pytest.mark.parametrize("name", EASY)

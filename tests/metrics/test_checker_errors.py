@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import at_k
 import numpy as np
@@ -22,6 +23,13 @@ def judged(seed: int, questions: int, n: int, t: float, f: float, labelled: floa
     return called.astype(int).tolist(), labels.tolist()
 
 
+def labels_of(truth: np.ndarray, is_labelled: np.ndarray) -> list[list[int | None]]:
+    labels = truth.astype(object) * 1
+    labels[~is_labelled] = None
+    return labels.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:The corrected pass@3")  # of a single question
 @pytest.mark.parametrize("q", [0.0, 0.3, 1.0])
 def test_estimates_are_unbiased(q):
     n, k, (t, f) = 5, 3, (0.9, 0.05)
@@ -33,6 +41,7 @@ def test_estimates_are_unbiased(q):
         chance = math.comb(n, c) * p**c * (1 - p) ** (n - c)
         of_truth = math.comb(n, c) * q**c * (1 - q) ** (n - c)
         exact = GPASSK.compute(predictions=rows, k=k, include=POOLED)
+        result["checker"].pop("falls_with_k", None)
         assert result.pop("checker") == {"true_positive_rate": t, "false_positive_rate": f}
         for name, a, b in zip(POOLED, result.values(), exact.values(), strict=True):
             means[name] += chance * a
@@ -40,8 +49,7 @@ def test_estimates_are_unbiased(q):
     assert means == pytest.approx(truth, abs=1e-12)
 
 
-def test_labels_in_place_and_their_counts_agree():
-    called, labels = judged(0, 60, 6, 0.9, 0.1, 0.4)
+def counts_of(called, labels) -> dict[str, int]:
     pairs = [
         (label, verdict)
         for rows in zip(called, labels, strict=True)
@@ -49,10 +57,104 @@ def test_labels_in_place_and_their_counts_agree():
         if label is not None
     ]
     cells = {"tp": (1, 1), "fn": (1, 0), "fp": (0, 1), "tn": (0, 0)}
-    counts = {name: pairs.count(cell) for name, cell in cells.items()}
-    assert sum(counts.values()) == len(pairs) > 100
+    return {name: pairs.count(cell) for name, cell in cells.items()}
+
+
+def test_labels_of_all_samples_and_their_counts_agree():
+    called, labels = judged(0, 60, 6, 0.9, 0.1, 1.0)
+    counts = counts_of(called, labels)
     options = {"predictions": called, "k": [1, 3], "include": POOLED}
-    assert GPASSK.compute(**options, labels=labels) == GPASSK.compute(**options, labels=counts)
+    in_lists = GPASSK.compute(**options, labels=labels)
+    of_counts = GPASSK.compute(**options, labels=counts)
+    for key in in_lists.keys() - {"checker"}:
+        assert in_lists[key] == pytest.approx(of_counts[key], abs=1e-12)
+    assert in_lists["pass@1"] == pytest.approx(np.mean(labels), abs=1e-12)
+
+
+def test_rates_follow_from_the_shares_of_correct_samples_by_verdict():
+    called, labels = judged(1, 80, 6, 0.85, 0.2, 0.5)
+    rng = np.random.default_rng(2)  # three in four labels of rejected samples are left out
+    for row, verdicts in zip(labels, called, strict=True):
+        for i, verdict in enumerate(verdicts):
+            if verdict == 0 and rng.random() < 0.75:
+                row[i] = None
+    counts = counts_of(called, labels)
+    s = Fraction(int(np.sum(called)), 480)
+    p = Fraction(counts["tp"], counts["tp"] + counts["fp"])
+    f = Fraction(counts["fn"], counts["fn"] + counts["tn"])
+    correct = s * p + (1 - s) * f
+    result = GPASSK.compute(predictions=called, k=1, include="pass@k", labels=labels)
+    assert result["pass@1"] == pytest.approx(float(correct), abs=1e-12)
+    checker = result["checker"]
+    assert checker["true_positive_rate"] == pytest.approx(float(s * p / correct))
+    assert checker["false_positive_rate"] == pytest.approx(float(s * (1 - p) / (1 - correct)))
+    direct = GPASSK.compute(predictions=called, k=1, include="pass@k", labels=counts)
+    assert abs(direct["pass@1"] - float(correct)) > 0.1
+
+
+@pytest.mark.parametrize("kind", ["by verdict", "whole questions"])
+def test_limits_cover_however_labels_are_drawn(kind):
+    rng, covered, errors = np.random.default_rng(11), [], []
+    for _ in range(40):
+        q = rng.beta(0.8, 0.8, (120, 1))
+        truth = rng.random((120, 6)) < q
+        called = rng.random(truth.shape) < np.where(truth, 0.9, 0.12)
+        is_labelled = rng.random(truth.shape) < np.where(called, 0.42, 0.07)
+        if kind == "whole questions":
+            is_labelled[:] = rng.random((120, 1)) < 0.2
+        labels = labels_of(truth, is_labelled)
+        options = {"k": [1, 2], "include": "pass@k", "confidence": 0.9, "interval": "sampling"}
+        result = GPASSK.compute(predictions=called.astype(int), labels=labels, **options)
+        scores = {"pass@1": q.mean(), "pass@2": np.mean(1 - (1 - q) ** 2)}
+        covered += [result[f"{x}_lo"] <= score <= result[f"{x}_hi"] for x, score in scores.items()]
+        errors += [result[key] - score for key, score in scores.items()]
+    assert np.mean(covered) > 0.85
+    assert abs(np.mean(errors)) < 0.015
+
+
+def test_labels_of_whole_questions_count_less_where_questions_differ():
+    rng = np.random.default_rng(3)
+    truth = rng.random((150, 8)) < rng.choice([0.02, 0.98], (150, 1))
+    called = (rng.random(truth.shape) < np.where(truth, 0.8, 0.3)).astype(int)
+    at_random = rng.permutation(np.arange(1200) < 200).reshape(150, 8)
+    whole = np.repeat(rng.permutation(np.arange(150) < 25), 8).reshape(150, 8)
+    widths = []
+    for is_labelled in (at_random, whole):
+        labels = labels_of(truth, is_labelled)
+        options = {"k": 1, "include": "pass@k", "confidence": 0.95, "labels": labels}
+        result = GPASSK.compute(predictions=called, **options)
+        widths.append(result["pass@1_hi"] - result["pass@1_lo"])
+    assert widths[1] > 1.5 * widths[0]
+
+
+def fooled(seed: int):
+    """Return a run whose checker is fooled by whole questions, and labels of a quarter."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random((100, 8)) < rng.uniform(size=(100, 1))
+    is_fooled = rng.random((100, 1)) < 0.15
+    called = np.where(truth, rng.random(truth.shape) < 0.95, is_fooled).astype(int)
+    labels = labels_of(truth, rng.random(truth.shape) < 0.25)
+    return called.tolist(), labels
+
+
+def test_errors_that_depend_on_the_question_are_said():
+    called, labels = fooled(1)
+    with pytest.warns(UserWarning, match="of one question, and .* expected by chance"):
+        GPASSK.compute(predictions=called, k=1, include="pass@k", labels=labels)
+
+
+@pytest.mark.parametrize("k", [2, [1, 2, 4]])
+def test_a_corrected_score_that_falls_with_k_is_said(k):
+    # Each question is called correct throughout or not at all, as no independent errors do.
+    called = [[1] * 6] * 5 + [[0] * 6] * 5
+    with pytest.warns(UserWarning, match=r"corrected pass@2, .* is below pass@1"):
+        scores = GPASSK.compute(
+            predictions=called, k=k, include="pass@k", checker_rates=(0.7, 0.3), confidence=0.9
+        )
+    assert scores["checker"]["falls_with_k"]
+    rows = [[1, 0, 1, 1, 0, 1]] * 5 + [[0, 0, 1, 0, 0, 1]] * 5
+    scores = GPASSK.compute(predictions=rows, k=k, include="pass@k", checker_rates=(0.7, 0.3))
+    assert "falls_with_k" not in scores["checker"]
 
 
 def test_labels_go_with_texts_that_are_checked():

@@ -263,6 +263,7 @@ def test_half_widths_and_standard_errors_with_labels_are_those_of_simulated_runs
     assert row["half_width_questions"] == pytest.approx(errors, rel=0.06)
 
 
+@pytest.mark.filterwarnings("ignore:Errors of the checker")  # by chance, in one run of 1,000
 @pytest.mark.parametrize("kind", ["sampling", "questions"])
 def test_a_comparison_with_labels_finds_the_smallest_difference_with_the_given_power(kind):
     questions, n, runs = 150, 4, 100
@@ -289,11 +290,11 @@ def test_a_pilot_run_with_labels_gives_the_plan_of_its_own_design():
 
 def test_labels_limit_what_more_questions_can_reach():
     given: dict[str, Any] = {"rates": UNIFORM, "checker_rates": JUDGE, "samples": 4}
-    wanted: dict[str, Any] = {"half_width": 0.03, "labels": [100, 400, 3200], "label_cost": 2.0}
+    wanted: dict[str, Any] = {"half_width": 0.03, "labels": [100, 300, 3200], "label_cost": 2.0}
     best = at_k.plan(**given, **wanted)["cheapest"]
     assert best["labels"] == 3200
     assert best["cost"] == 4 * best["questions"] + 2 * 3200
-    assert at_k.plan(**given, **wanted | {"labels": [100, 400]})["cheapest"] is None
+    assert at_k.plan(**given, **wanted | {"labels": [100, 300]})["cheapest"] is None
     known = at_k.plan(**given, half_width=0.03)["cheapest"]
     assert known["questions"] < best["questions"]
     assert "labels" not in known

@@ -96,6 +96,8 @@ def _compare_files(
     reading["checked"] = check_correct_fn != "exact_match"
     of_second = {role: x for role, x in of_second.items() if x is not None}
     counts = parameters.pop("labels", None)
+    if parameters.get("anytime") and len(files) > 2:
+        raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
     options = ComparisonOptions(metric, **parameters, all_k=len(files) == 2)
     inputs = [
         RunInput(questions, check_correct_fn, name)

@@ -21,6 +21,7 @@ from .formats import (
     band_heading,
     enumerated,
     interval_heading,
+    interval_scope,
     limits_in_words,
     listed,
     outside_of_range,
@@ -137,7 +138,7 @@ class ComparisonView(View):
             limits, band, difference = f"{percent} CI", f"{percent} band", "Difference"
         interval = str(self.options.interval)
         name, row = f"{percent} {INTERVAL_NAME[interval]}", self.scope.row
-        scope = INTERVAL_SCOPE[interval].replace("question", row)
+        scope = interval_scope(interval, row, self.options.anytime)
         conclusion = zero_in_band(self._overall, self.names)
         sentences = [f"{difference}: {self.names[1]} minus {self.names[0]}."]
         if self._has_band:
@@ -171,7 +172,7 @@ class ComparisonView(View):
             lo, hi = -hi, -lo
         unit = " percentage points" if scale.percent else ""
         interval, row = str(self.options.interval), self.scope.row
-        limits = limits_in_words(scale, (lo, hi), interval, confidence, row)
+        limits = limits_in_words(scale, (lo, hi), interval, confidence, row, self.options.anytime)
         at_which = "at the largest k, " if self._has_band and key is None else ""
         sentence = (
             f"On {self.scope.in_words()}, {at_which}{x.key} is {scale.with_unit(higher[1])} for "

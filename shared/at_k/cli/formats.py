@@ -360,16 +360,27 @@ class Scope(NamedTuple):
         return f"{number_of(len(self.sizes[0]), self.row)} with {samples}{checked}"
 
 
+def interval_scope(interval: str, row: str = "question", anytime: bool = False) -> str:
+    """Return what an interval is for.
+
+    Args:
+        anytime: whether it holds at all looks together.
+    """
+    scope = INTERVAL_SCOPE[interval].replace("question", row)
+    return f"{scope}, at all looks together" if anytime else scope
+
+
 def limits_in_words(
     scale: Scale,
     limits: tuple[float, float],
     interval: str,
     confidence: float,
     row: str = "question",
+    anytime: bool = False,
 ) -> str:
     """Return the limits of an interval with its name, its confidence and what it is for."""
     lo, hi = map(scale.number, limits)
-    scope = INTERVAL_SCOPE[interval].replace("question", row)
+    scope = interval_scope(interval, row, anytime)
     return f"{100 * confidence:g} % {INTERVAL_NAME[interval]} {lo} to {hi}, {scope}"
 
 

@@ -126,7 +126,9 @@ def _gate_files(
 def verdict(gate: Gate) -> str:
     """Return a sentence: the claim, whether it is shown, and how much more data would decide."""
     scale = Scale(percent=False, decimals=4)
-    interval = limits_in_words(scale, (gate.lo, gate.hi), gate.interval, gate.confidence)
+    interval = limits_in_words(
+        scale, (gate.lo, gate.hi), gate.interval, gate.confidence, anytime=gate.anytime
+    )
     name = f"{gate.key}, {gate.averaging}," if gate.averaging else gate.key
     if gate.baseline is None:
         measured = f"{name} is {scale.number(gate.score)} ({interval})"
@@ -155,7 +157,10 @@ def _what_would_decide(gate: Gate) -> str:
     of_each = "" if gate.interval == "questions" else " of each question"
     labels = ", and more labels in proportion," if gate.has_labels else ""
     more = f"{number_of(gate.more, f'more {noun}')}{of_each}{labels}"
-    return f"About {more} would decide, if the estimate stays the same."
+    text = f"About {more} would decide, if the estimate stays the same."
+    if gate.anytime:
+        return text
+    return f"{text} To add them and look again, give --anytime (anytime=True) at each look."
 
 
 def _verdict_as_json(gate: Gate) -> str:

@@ -151,6 +151,7 @@ def _score_files(
         confidence=options.get("confidence"),
         temperature=options.get("temperature"),
         noise=noise,
+        anytime=bool(options.get("anytime")),
     )
     is_published = output_format == PUBLISHED_FORMAT
     output = publication.printed(view) if is_published else view.printed(output_format)

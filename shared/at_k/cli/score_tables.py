@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,6 +51,7 @@ class ScoresView(View):
         confidence: of the intervals, or None if there are none.
         temperature: of score_agg, or None for other metrics.
         noise: what the error of one of the scores is made of, or None.
+        anytime: whether the intervals hold at all looks together.
     """
 
     scores: dict[str, Any]
@@ -59,6 +61,7 @@ class ScoresView(View):
     confidence: float | None = None
     temperature: float | None = None
     noise: Noise | None = None
+    anytime: bool = False
 
     @cached_property
     def estimates(self) -> list[Estimate]:
@@ -157,6 +160,11 @@ class ScoresView(View):
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in shown], numbers)
 
+    @property
+    def _least_samples(self) -> float:
+        """The smallest number of samples of a question, or infinity if it is not known."""
+        return math.inf if self.scope is None else min(int(n.min()) for n in self.scope.sizes)
+
     def _is_biased(self, x: Estimate) -> bool:
         """Whether a score is cons@k with a k below n, which papers should not report."""
         if x.metric != "cons@k" or self.scope is None:
@@ -232,11 +240,18 @@ class ScoresView(View):
             if "questions" in methods:
                 note += "; by `questions`, for other questions like these"
             notes.append(f"{note}.")
+        if self.anytime:
+            notes.append("The limits hold at all looks together.")
         if any(x.band is not None for x in self.estimates):
             notes.append(f"{band} that cover each score at all k together.")
         if checker := self.scores.get("checker"):
             beyond = outside_of_range(x.score for x in self.estimates)
             notes.append(f"The scores are {correction_in_words(checker)}.{beyond}")
+            if "falls_with_k" in checker:
+                notes.append(
+                    "The corrected pass@k falls with k, which no success rates allow: do not "
+                    "report it."
+                )
         return notes
 
     def _noise_in_words(self, noise: Noise, methods: set[str]) -> str:
@@ -270,6 +285,8 @@ class ScoresView(View):
     def sentence(self) -> str:
         """The scores with their limits, or an empty text if a score has none, or if many do.
 
+        There is none either for a corrected pass@k that falls with k.
+
         vote@k, the majority vote of most papers, is the first. Limits of a posterior need not
         contain the score, so its mean is named instead.
         """
@@ -277,7 +294,7 @@ class ScoresView(View):
         methods = [self.method_of(x) for x in shown if x.limits is not None]
         if self.scope is None or self.confidence is None or len(methods) < len(shown):
             return ""
-        if len(shown) > _MOST_SCORES:
+        if len(shown) > _MOST_SCORES or "falls_with_k" in self.scores.get("checker", {}):
             return ""
         scale = self._scale(shown)
         statements: list[str] = []
@@ -291,9 +308,13 @@ class ScoresView(View):
             if method == "posterior" and x.interval.mu is not None:
                 name, value = f"the posterior mean of {x.key}", x.interval.mu
             if not statements:
-                words = limits_in_words(scale, limits, method, self.confidence, self.scope.row)
+                words = limits_in_words(
+                    scale, limits, method, self.confidence, self.scope.row, self.anytime
+                )
             else:
                 words = " to ".join(map(scale.number, limits))
+            if isinstance(x.k, int) and x.k > self._least_samples:
+                words += ", extrapolated"
             statements.append(f"{name} is {scale.with_unit(value)} ({words})")
         text = f"On {self.scope.in_words()}, {enumerated(statements)}"
         if checker := self.scores.get("checker"):

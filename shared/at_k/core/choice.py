@@ -96,6 +96,7 @@ class IntervalOptions:
         prior: Beta prior of the success rates, for the posterior.
         bounds: of the score.
         band: whether to add the simultaneous band of each score over k.
+        anytime: whether limits hold at all looks together.
     """
 
     confidence: float | None = None
@@ -106,6 +107,7 @@ class IntervalOptions:
     prior: tuple[float, float] = (1.0, 1.0)
     bounds: tuple[float, float] = (-math.inf, math.inf)
     band: bool = False
+    anytime: bool = False
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -132,6 +134,7 @@ def interval_options(
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     weighting: Weighting = OVER_QUESTIONS,
+    anytime: bool = False,
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
 
@@ -165,9 +168,32 @@ def interval_options(
         confidence = check_confidence(confidence)
     if check_flag("band", band) and confidence is None:
         raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+    if check_flag("anytime", anytime):
+        _check_looks(confidence, method, band)
     return IntervalOptions(
-        confidence, method, requested == "auto", cluster_index, weighting, prior, limits, band
+        confidence,
+        method,
+        requested == "auto",
+        cluster_index,
+        weighting,
+        prior,
+        limits,
+        band,
+        anytime,
     )
+
+
+def _check_looks(confidence: float | None, method: str, band: bool) -> None:
+    """Raise a ValueError if limits cannot hold at all looks together."""
+    if confidence is None:
+        raise ValueError("anytime is for limits: give a confidence, such as 0.95.")
+    if method == "posterior":
+        raise ValueError(
+            "anytime needs limits of the data alone, and interval is 'posterior': give "
+            "interval='sampling' or 'questions', without a prior."
+        )
+    if band:
+        raise ValueError("a band holds at one look: leave out band or anytime.")
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:

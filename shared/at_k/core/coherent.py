@@ -3,19 +3,23 @@
 Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
 is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
 
-    P(j, 1) <= P(k, 1) for j <= k,    P(k, k) <= P(j, j),    P(k, s) <= P(k, r) for r <= s.
+    P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
 
 A score that is never below another one has at least its lower limit, and one that is never above
-another one at most its upper limit. These limits take part: for pass@k and pass^k those at all j up
-to the n of the questions (see `spread_of_k`), for G-Pass@k those of pass@k and pass^k and those at
-the shares 1/4, 1/2 and 3/4. They do so whether or not they are requested, so one k alone has the
-limits that it has among others.
+another one at most its upper limit. The limits that take part are the same for each request, so
+one k alone has the limits that it has among others:
+
+- pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question. A k between two
+  of them has its own limits, which are moved between theirs.
+- for G-Pass@k and maj@k those of pass@k and pass^k, and P(k, s) at the s of `spread_of_r`.
+
+Scores of k > n, which are estimated by way of a prior, follow those of k <= n: where an order is
+contradicted, their limits move.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +28,8 @@ from .credits import at_least
 from .interval import Interval, IntervalMethod
 from .score import Score, ScoreKey
 
-_EVERY_K = 64  # up to which all k take part
+_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
 _LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
-_USUAL_SHARES = (0.25, 0.5, 0.75)
 
 
 class Event(NamedTuple):
@@ -47,38 +50,109 @@ def event_of(score: Score) -> Event | None:
     return Event(len(credits), counted[0])
 
 
+def events_of(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
+    """Return the events whose probabilities some of the scores are."""
+    return {key: event for key, score in scores.items() if (event := event_of(score))}
+
+
 def spread_of_k(most: int) -> list[int]:
     """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
     large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
     return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
 
 
+def spread_of_r(k: int) -> list[int]:
+    """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
+    parts = min(k, _EVERY_R)
+    return sorted({-(-part * k // parts) for part in range(1, parts)} - {1, k})
+
+
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
-    """Return the scores of the pass family and those that limits of theirs depend on.
+    """Return the scores of k <= n, and those that limits of the pass family depend on.
 
     Args:
+        scores: of any k.
         least: smallest number of samples of a question.
     """
-    if least > _LARGEST_N:
-        return dict(scores)
-    events = [event for score in scores.values() if (event := event_of(score))]
-    related = dict.fromkeys(x for event in events for x in _related_events(event, least))
-    return dict(scores) | {event: Score((at_least(*event),)) for event in related}
+    result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
+    events = events_of(scores).values()
+    if least > _LARGEST_N or not events:
+        return result
+    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
+    for k in {event.k for event in events if 1 < event.r < event.k <= least}:
+        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
+    return result | {event: Score((at_least(*event),)) for event in neighbors}
 
 
-def _related_events(event: Event, least: int) -> Iterator[Event]:
-    k, r = event
-    if r in (1, k):
-        for j in spread_of_k(least):
-            yield Event(j, 1 if r == 1 else j)
-    else:
-        for s in sorted({1, k, *(math.ceil(share * k) for share in _USUAL_SHARES)}):
-            yield Event(k, s)
+# --- The order ----------------------------------------------------------------------------
 
 
-def _is_at_most(a: Event, b: Event) -> bool:
-    """Whether the event a has at most the probability of b, for every success rate."""
-    return b.r <= a.r and (a.k <= b.k or a.k - a.r <= b.k - b.r)
+class _Ladder:
+    """Limits of scores that do not fall along a ladder, in order.
+
+    Args:
+        rungs: (J,) numbers of the scores.
+        lo, hi: (J,) their limits.
+    """
+
+    def __init__(self, rungs: Sequence[int], lo: Iterable[float], hi: Iterable[float]):
+        self._rungs = [*rungs]
+        self._lo = np.maximum.accumulate([*lo])
+        self._hi = np.minimum.accumulate([*hi][::-1])[::-1]
+
+    def moved(self, rung: int, lo: float, hi: float) -> tuple[float, float]:
+        """Limits of the score with this number, moved between those of its neighbors."""
+        below = np.searchsorted(self._rungs, rung, side="right") - 1
+        above = np.searchsorted(self._rungs, rung, side="left")
+        if below >= 0:
+            lo, hi = max(lo, self._lo[below]), max(hi, self._hi[below])
+        if above < len(self._rungs):
+            lo, hi = min(lo, self._lo[above]), min(hi, self._hi[above])
+        return float(lo), float(hi)
+
+
+class _Order:
+    """The limits of the neighbors of k <= n, in order.
+
+    Args:
+        limits: (lower, upper) of the events of pass@j, of pass^j, and of some G-Pass@k.
+    """
+
+    def __init__(self, limits: Mapping[Event, tuple[float, float]]):
+        self._limits = limits
+        passes = sorted(event.k for event in limits if event.r == 1)
+        unanimous = sorted(event.k for event in limits if event.r == event.k)
+        # pass^n, .., pass^1 = pass@1, .., pass@n do not fall.
+        chain = [Event(k, k) for k in unanimous[:0:-1]] + [Event(k, 1) for k in passes]
+        self._of_k = _Ladder(
+            [self._rung(event) for event in chain],
+            *zip(*(limits[event] for event in chain), strict=True),
+        )
+        self._of_r: dict[int, _Ladder] = {}
+
+    @staticmethod
+    def _rung(event: Event) -> int:
+        return event.k - 1 if event.r == 1 else 1 - event.k
+
+    def moved(self, event: Event, lo: float, hi: float) -> tuple[float, float]:
+        """Limits of the probability of an event, moved into the order."""
+        if event.r in (1, event.k):
+            return self._of_k.moved(self._rung(event), lo, hi)
+        if event.k not in self._of_r:
+            self._of_r[event.k] = self._ladder_of_r(event.k)
+        return self._of_r[event.k].moved(event.k - event.r, lo, hi)
+
+    def _ladder_of_r(self, k: int) -> _Ladder:
+        """P(k, k), .., P(k, 1), between the limits of pass^k and of pass@k."""
+        rungs = [r for r in (k, *spread_of_r(k)[::-1], 1) if Event(k, r) in self._limits]
+        limits = [self._limits[Event(k, r)] for r in rungs]
+        for end in (0, -1):
+            if rungs and rungs[end] in (1, k):
+                limits[end] = self.moved(Event(k, rungs[end]), *limits[end])
+        lo, hi = zip(*limits, strict=True) if limits else ((), ())
+        if limits:  # the ends are in order with other k, and the rest follows
+            lo, hi = np.clip(lo, lo[0], lo[-1]), np.clip(hi, hi[0], hi[-1])
+        return _Ladder([k - r for r in rungs], lo, hi)
 
 
 class CoherentIntervals(IntervalMethod):
@@ -91,7 +165,7 @@ class CoherentIntervals(IntervalMethod):
 
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
         self._method, self._keys = method, [*scores]
-        self._events = {key: event for key, x in scores.items() if (event := event_of(x))}
+        self._events = events_of(scores)
 
     def problem(self, questions: np.ndarray) -> str | None:
         return self._method.problem(questions)
@@ -107,25 +181,20 @@ class CoherentIntervals(IntervalMethod):
     ) -> list[dict[ScoreKey, Interval]]:
         return [self._ordered(of_group) for of_group in self._method.for_groups(groups, confidence)]
 
-    def _ordered(self, found: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
-        result = {key: found[key] for key in self._keys if key in found}
-        # Limits for other questions say nothing of those for the same ones.
-        for of_questions in (True, False):
-            known = {
-                key: (event, interval)
-                for key, interval in found.items()
-                if (event := self._events.get(key) or (key if isinstance(key, Event) else None))
-                and not str(interval.interval).startswith("none")
-                and (interval.interval == "questions") == of_questions
-            }
-            for key in known.keys() & result.keys():
-                event, interval = known[key]
-                lo = max(x.lo for other, x in known.values() if _is_at_most(other, event))
-                hi = min(x.hi for other, x in known.values() if _is_at_most(event, other))
-                # A posterior mean of k > n is not ordered with unbiased estimates.
-                lo, hi = (
-                    min(lo, max(interval.lo, interval.mu)),
-                    max(hi, min(interval.hi, interval.mu)),
-                )
+    def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
+        result = {key: intervals[key] for key in self._keys if key in intervals}
+        limits = {
+            event: (interval.lo, interval.hi)
+            for event, interval in intervals.items()
+            if isinstance(event, Event) and not interval.is_unknown
+        }
+        if not limits:
+            return result
+        order = _Order(limits)
+        for key, event in self._events.items():
+            if key in result and not result[key].is_unknown:
+                interval = result[key]
+                lo, hi = order.moved(event, interval.lo, interval.hi)
+                lo, hi = min(lo, interval.mu), max(hi, interval.mu)
                 result[key] = interval._replace(lo=lo, hi=hi)
         return result

@@ -105,6 +105,7 @@ def gpassk_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
@@ -137,6 +138,7 @@ def gpassk_results(
         beta0=beta0,
         band=band,
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
@@ -148,7 +150,7 @@ def gpassk_results(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
     if budget is not None:
         if requested and max(requested) > budget:
@@ -220,6 +222,7 @@ def bayes_at_n_results(
     confidence: float | None = 0.95,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
@@ -234,6 +237,10 @@ def bayes_at_n_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
     category_values = check_rewards(w, names)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    if anytime and interval is None:
+        raise ValueError(
+            "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
+        )
     options = interval_options(
         len(questions),
         confidence,
@@ -241,9 +248,10 @@ def bayes_at_n_results(
         clusters,
         bounds=bounds,
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
+    report = Report(questions.n, groups, options, return_per_question, keys, with_mu=False)
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
     if has_errors and not w is categories is bounds is None:
@@ -309,6 +317,7 @@ def max_at_k_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     groups: list[str] | None = None,
@@ -339,8 +348,9 @@ def max_at_k_results(
         bounds=bounds,
         band=band,
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
@@ -416,6 +426,7 @@ def cons_at_k_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
@@ -440,8 +451,9 @@ def cons_at_k_results(
         beta0=beta0,
         band=band,
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested = check_ks(k)
     check_samples(requested or [], questions.n)
 
@@ -495,6 +507,7 @@ def score_agg_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     groups: list[str] | None = None,
     average: str = "questions",
     question_weights: list[float] | None = None,
@@ -512,8 +525,9 @@ def score_agg_results(
         clusters,
         known=("questions", "auto"),
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
 
     outcomes = questions.check(checking).outcomes
     values = item_scores(outcomes, p, penalty, eps)

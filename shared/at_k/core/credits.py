@@ -156,7 +156,12 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
     )
     if powers == (0, 0):
         raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    return powers
+    if sum(powers) >= 0:
+        return powers
+    raise ValueError(
+        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
+        f"the score exceeds 1. Give powers whose sum is at least 0."
+    )
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:

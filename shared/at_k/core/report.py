@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .anytime import AnytimeIntervals
 from .checks import check_flag, check_name, label_index
 from .choice import IntervalOptions
 from .estimates import Estimate, Result, as_dict, safe_prefixes
@@ -21,7 +22,7 @@ class Report:
     """What `compute` returns: the mean scores over all questions and over each group.
 
     Args:
-        questions: M.
+        n: (M,) samples of the questions.
         groups: a label for each question, or None.
         options: of the intervals.
         return_per_question: whether to add the scores of each question.
@@ -34,7 +35,7 @@ class Report:
 
     def __init__(
         self,
-        questions: int,
+        n: np.ndarray,
         groups,
         options: IntervalOptions,
         return_per_question: bool,
@@ -43,9 +44,9 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._questions_of = [np.arange(questions)]
+        self._questions_of = [np.arange(len(n))]
         if groups is not None:
-            labels, index = label_index(groups, questions, "groups")
+            labels, index = label_index(groups, len(n), "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
             self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
@@ -60,7 +61,7 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        self._options, self._with_mu = options, with_mu
+        self._n, self._options, self._with_mu = n, options, with_mu
 
     def of(
         self,
@@ -104,6 +105,10 @@ class Report:
         Raises:
             ValueError: if no score of all questions is left.
         """
+        options = self._options
+        if options.anytime and method is not None:
+            other = None if options.method == "auto" else options.method == "questions"
+            method = AnytimeIntervals(method, self._n, other)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)

@@ -68,7 +68,8 @@ def advantages(
             sample adds. The rewards are then 0 or 1. Or "max@k", of real rewards.
         baseline: what is subtracted from s_i, see Notes: "marginal", "none" or "leave-one-out"; or
             "centered", which leaves the subtraction to a trainer that subtracts the mean of each
-            prompt. The last two need k < n.
+            prompt. The last two need k < n. Without such a trainer "centered" has the wrong scale
+            and no baseline: give "marginal" there.
         groups: flat rewards' prompts, an id for each sample, in any order.
         group_size: number of samples of each prompt, if they follow each other.
         normalize: None, or "std" for the standardized advantages of Chen et al. 2025

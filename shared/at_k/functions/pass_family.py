@@ -54,6 +54,9 @@ def pass_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass@k, which is 1 - (1 - p)^k given the success rate p.
 
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
+
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at most the n of each question.
@@ -108,6 +111,9 @@ def pass_hat_k_ci(
     interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass^k, which is p^k given the success rate p.
+
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
 
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
@@ -168,6 +174,9 @@ def auc_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of AUC@k.
 
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
+
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at most the n of each question.
@@ -224,6 +233,9 @@ def maj_at_k_ci(
     interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of maj@k, P(Binomial(k, p) > k/2) given the success rate p.
+
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
 
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
@@ -304,6 +316,9 @@ def g_pass_at_k_tau_ci(
 
     It is P(Binomial(k, p) >= max(1, ceil(tau k))) given the success rate p.
 
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
+
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at most the n of each question.
@@ -363,6 +378,9 @@ def mg_pass_at_k_ci(
     interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of mG-Pass@k.
+
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
 
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.

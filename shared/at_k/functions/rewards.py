@@ -64,6 +64,9 @@ def bayes_ci(
     clipped to the range of the rewards. For categories, Bayes@N is defined as the mean of a
     posterior, so its limits are those of the posterior; the metric bayes_at_n has other intervals.
 
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: use the metric bayes_at_n, with interval="sampling" or "questions".
+
     Args:
         R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
         w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
@@ -112,6 +115,9 @@ def avg_ci(
     R: OutcomesLike, w: Numbers | None = None, confidence: float = 0.95, bounds: Bounds = None
 ) -> Summary:
     """Return (a, sigma, lo, hi) of avg@N (Hariri et al. 2026, arXiv:2510.04265).
+
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: use the metric bayes_at_n, with interval="sampling" or "questions".
 
     Args:
         R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
@@ -190,6 +196,9 @@ def max_at_k_ci(
 
     For real rewards, k may not exceed the number of samples, and the interval is that of
     `bayes_ci`.
+
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: use the metric max_at_k, with interval="sampling" or "questions".
 
     Args:
         R: outcomes of M questions: categories or real rewards, see `at_k.functions`.

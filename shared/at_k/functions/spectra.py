@@ -50,6 +50,9 @@ def threshold_spectrum_at_k_ci(
 
     It is the sum over r of w_r P(Binomial(k, p) >= r) given the success rate p.
 
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
+
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
@@ -129,6 +132,9 @@ def geom_at_k_ci(
     For each question, pass@k and pass^k are replaced by their posterior means; sigma is computed to
     first order.
 
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
+
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
@@ -194,6 +200,9 @@ def geom_ds_at_k_ci(
     interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of Geom@k of the data set, with sigma to first order.
+
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
 
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
@@ -270,6 +279,9 @@ def geo_spectrum_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum@k, with sigma to first order.
 
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
+
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
@@ -335,6 +347,9 @@ def geo_spectrum_star_at_k_ci(
     interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum*@k, with sigma to first order.
+
+    The default limits are those of a posterior with a uniform prior, which exclude the true score
+    too often: pass interval="sampling", or interval="questions" for other questions like these.
 
     Args:
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.

@@ -10,16 +10,18 @@ of the same questions have the variance E[Var[h | p]] / M.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.checks import InputError, Place
 from ..core.choice import IntervalOptions
-from ..core.coherent import CoherentIntervals, with_neighbors
+from ..core.coherent import CoherentIntervals, Event, event_of, with_neighbors
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import pass_scores
@@ -38,6 +40,7 @@ from .family import (
     with_extrapolated,
 )
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
+from .rate_prior import inflated_priors
 from .sampling import family_intervals
 
 _HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
@@ -49,6 +52,7 @@ GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """(161,) the success rates of the prior's support."""
 
+_EVERY_COUNT = 10_000  # samples of a question, above which moments are sums over some counts
 _COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, which few rates have in common
 _ESTIMATES_AT_ONCE = 1 << 13  # to bound memory
 _MOST_OF_A_QUESTION = 1_000_000  # of a question: time and rounding errors grow with n
@@ -81,16 +85,24 @@ def pass_intervals(
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     beyond = {key: score for key, score in scores.items() if key not in observed}
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
-    is_coherent = rates.are_exact and options.method != "hierarchical"
-    keys, estimate = estimator(
-        with_neighbors(observed, int(least)) if is_coherent else observed, rates
+    together = with_neighbors(scores, int(least)) if rates.are_exact else observed
+    keys, estimate = estimator(together, rates)
+    family = BinaryFamily.of_run(
+        counts, keys, estimate, extrapolated, options.weights, _inner_k(observed)
     )
-    family = BinaryFamily.of_run(counts, keys, estimate, extrapolated, options.weights)
     if not rates.are_exact:
         family = family_under(rates, family, estimator(observed)[1])
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
     method = family_intervals(family, options)
+    # Hierarchical limits for different k are those of the same priors, and so in order.
+    is_coherent = rates.are_exact and options.method != "hierarchical"
     return points, CoherentIntervals(method, scores) if is_coherent else method
+
+
+def _inner_k(scores: Mapping[ScoreKey, Score]) -> int:
+    """The largest k of a score that is neither pass@k nor pass^k, or 1."""
+    credits = (term for score in scores.values() for term in score.terms)
+    return max((len(x) for x in credits if any(x[1:-1])), default=1)
 
 
 def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
@@ -114,6 +126,9 @@ class BinaryFamily(Family):
         all_correct: (U, m) estimates if all were.
         estimate: unbiased estimates of questions (n, c).
         credits: of each extrapolated score.
+        least: smallest number of samples of a question of the run.
+        inner_k: the largest k of a score that changes with counts of correct samples far from 0 and
+            from n; or None if that is not known.
         rates: of the checker that counted correct samples.
     """
 
@@ -122,6 +137,8 @@ class BinaryFamily(Family):
     all_correct: np.ndarray
     estimate: Estimator
     credits: Sequence[Credits]
+    least: int
+    inner_k: int | None = None
     rates: CheckerRates = NO_ERRORS
 
     tables = (*Family.tables, "c", "none_correct", "all_correct")
@@ -134,6 +151,7 @@ class BinaryFamily(Family):
         estimate: Estimator,
         extrapolated: Mapping[ScoreKey, Credits],
         weights: np.ndarray | None = None,
+        inner_k: int | None = None,
     ) -> BinaryFamily:
         """The family of all questions of a run.
 
@@ -141,6 +159,7 @@ class BinaryFamily(Family):
             scores: for each key the score in terms of the columns of `estimate`.
             extrapolated: for each key the credits of a score of any k.
             weights: (M,) of the questions, or None if they are equal.
+            inner_k: see `BinaryFamily`.
         """
         n, c = counts.unique
         if (too_large := np.flatnonzero(n[counts.inverse] > _MOST_OF_A_QUESTION)).size:
@@ -161,6 +180,8 @@ class BinaryFamily(Family):
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
+            least=int(n.min()),
+            inner_k=inner_k,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
             weights=weights,
             memo=counts.memo,
@@ -191,7 +212,17 @@ class BinaryFamily(Family):
     def shifted(self, fit: Fit) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         top, theta, of_pairs = self.all_correct[0], np.zeros(()), np.zeros(())
-        for n, moments in _estimate_moments([*fit.priors], self.estimate, top, pairs, self.rates):
+        sizes = [*fit.priors]
+        large = [n for n in sizes if n > _EVERY_COUNT and self.inner_k is not None]
+        small = [n for n in sizes if n not in large]
+        moments_of_sizes = itertools.chain(
+            _estimate_moments(small, self.estimate, top, pairs, self.rates),
+            (
+                (n, _moments_by_quadrature(n, self.estimate, top, pairs, self.rates, self.inner_k))
+                for n in large
+            ),
+        )
+        for n, moments in moments_of_sizes:
             over_shifted = partial(_means_over_shifted, fit.priors[n])
             theta = theta + over_shifted(moments.mean)
             of_pairs = of_pairs + over_shifted(moments.covariances(pairs))
@@ -213,14 +244,31 @@ class BinaryFamily(Family):
             result = result + (h.T * weight) @ h - (mean.T * prior) @ mean
         return np.asarray(result)
 
-    def _extrapolate(self, fit: Fit) -> np.ndarray:
-        prior = sum(prior[0] for prior in fit.priors.values())
-        # A sum over the grid may exceed 1 by rounding.
-        scores = posterior_scores(self.n, self.c, prior, self.credits, self.rates)
-        return np.clip(scores, 0.0, 1.0)
+    def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
+        scores = extrapolated_scores(
+            self.n, self.c, fit.multiplicity, self._scores_of_rates, self.rates
+        )
+        return [x[used] for x, used in zip(scores, fit.multiplicity > 0, strict=True)]
+
+    @cached_property
+    def _scores_of_rates(self) -> np.ndarray:
+        return scores_with_ends(self.credits)
+
+    def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+        result = means.copy()
+        unbiased = multiplicity @ self.columns / multiplicity.sum()
+        for i, credits in enumerate(self.credits):
+            event = event_of(Score((credits,)))
+            if event is None or event.r not in (1, event.k):
+                continue
+            end = Event(self.least, 1 if event.r == 1 else self.least)
+            if event.k > self.least and end in self.scores:
+                of_end = float(self.scores[end].value(unbiased))
+                result[i] = max(means[i], of_end) if event.r == 1 else min(means[i], of_end)
+        return result
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
-        multiplicity, scores = fit.multiplicity[group], scores_of_rates(self.credits)
+        multiplicity, scores = fit.multiplicity[group], self._scores_of_rates
         statistics = [
             self._shares_of_counts(n, prior[group], multiplicity)
             for n, prior in fit.priors.items()
@@ -231,11 +279,10 @@ class BinaryFamily(Family):
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
         """The shares of the questions of n samples with each number c of correct ones, binned."""
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
-        expected = binomial_likelihood(np.full(n + 1, n), np.arange(n + 1), rates=self.rates)
-        expected = expected[:, RATE_SUPPORT]
+        expected = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self.rates)
         expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
-        weight = prior / prior.sum()
-        covariance = np.diag(expected @ weight) - (expected * weight) @ expected.T
+        weight, inner = prior / prior.sum(), expected[:, 1:-1]
+        covariance = np.diag(inner @ weight) - (inner * weight) @ inner.T
         of_size = np.where(self.n == n, multiplicity, 0)
         questions = of_size.sum()
         observed = np.bincount(bins[np.minimum(self.c, n)], of_size, len(expected)) / questions
@@ -331,6 +378,50 @@ def _estimate_moments(
         first = last
 
 
+def _moments_by_quadrature(
+    n: int,
+    estimate: Estimator,
+    top: np.ndarray,
+    pairs: list[ColumnPair],
+    rates: CheckerRates,
+    inner_k: int | None,
+) -> _Moments:
+    """The moments of the estimates of a question with many samples, given each of the 283 rates.
+
+    A sum over c is one over each s-th c, where the binomial distribution and the estimate are
+    smooth: the trapezoidal rule converges exponentially. A threshold of k samples changes over
+    counts whose standard deviation is sqrt((n - k) / k) times that of the binomial distribution; s
+    is at most half of the smaller one. pass@k and pass^k are smoother.
+    """
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    k = inner_k or 1
+    log_incorrect, log_correct = _log_rates(_LOG_ODDS, rates)
+    deviation = np.sqrt(n * np.exp(-log_correct - log_incorrect))
+    steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
+    center = np.rint(n * np.exp(-log_correct)).astype(int)
+    reach = np.ceil((8 * deviation + 30) / steps).astype(int)
+    nodes = [
+        middle + step * np.arange(-far, far + 1)
+        for middle, step, far in zip(center.tolist(), steps.tolist(), reach.tolist(), strict=True)
+    ]
+    nodes = [c[(c >= 0) & (c <= n)] for c in nodes]
+    distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
+    h = estimate(np.full(len(distinct), n), distinct)
+    rest, (a, b) = top - h, np.transpose(pairs)
+    values = np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
+    rows = np.split(index, np.cumsum([len(c) for c in nodes])[:-1])
+    sums = np.empty((GRID_SIZE, values.shape[1]))
+    for i, (c, of_rate) in enumerate(zip(nodes, rows, strict=True)):
+        with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
+            loss = gammaln(c + 1) + gammaln(n - c + 1) + np.where(c, c * log_correct[i], 0.0)
+            loss = loss + np.where(n - c, (n - c) * log_incorrect[i], 0.0)
+        weight = np.exp(loss.min() - loss)
+        sums[i] = weight @ values[of_rate] / weight.sum()
+    columns = h.shape[1]
+    return _Moments(*np.split(sums, [columns, 2 * columns, 2 * columns + len(pairs)], axis=1))
+
+
 def _binomial_block(n: int, start: int, stop: int, rates: CheckerRates) -> tuple[slice, np.ndarray]:
     """Where on the grid c = start .. stop - 1 are not negligible, and their probabilities."""
     if n < _COUNTS_OF_A_BLOCK:
@@ -347,10 +438,13 @@ def _binomial_table(n: int, rates: CheckerRates) -> np.ndarray:
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(123, m, B) means of (283, m) values over (B, 161) priors at each of 123 shifts."""
-    shifted = np.lib.stride_tricks.sliding_window_view(values[1:-1], prior.shape[1], axis=0)
+    support, inner = prior.shape[1], values[1:-1]
+    shifts = range(len(inner) - support + 1)
+    # A product for each shift: one of all windows would not use BLAS.
+    shifted = [(prior @ inner[shift : shift + support]).T for shift in shifts]
     weight = prior.sum(axis=1)
-    first, last = values[0][None, :, None] * weight, values[-1][None, :, None] * weight
-    return np.concatenate([first, shifted @ prior.T, last])
+    first, last = values[0][:, None] * weight, values[-1][:, None] * weight
+    return np.array([first, *shifted, last])
 
 
 # --- Success rates ------------------------------------------------------------------------
@@ -416,26 +510,55 @@ def _uniform_rates() -> np.ndarray:
     return weight / weight.sum()
 
 
-def posterior_scores(
+def extrapolated_scores(
     n: np.ndarray,
     c: np.ndarray,
-    prior: np.ndarray,
-    credits: Sequence[Credits],
-    rates: CheckerRates,
+    multiplicity: np.ndarray,
+    scores: np.ndarray,
+    rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """(U, e) posterior means of e scores, for questions (n, c) and a (161,) prior."""
-    weight = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT] * prior
-    return weight @ scores_of_rates(credits) / weight.sum(axis=1, keepdims=True)
+    """(B, U, e) posterior means of scores of any k for B groups, see `rate_prior`.
+
+    Args:
+        n, c: (U,) distinct counts.
+        multiplicity: (B, U) number of questions with each.
+        scores: (163, e) at each rate, see `scores_with_ends`.
+        rates: of the checker that counted correct samples.
+    """
+    likelihood = _likelihood_with_ends(n, c, rates)
+    priors = inflated_priors(likelihood, multiplicity, _LOG_ODDS[RATE_SUPPORT])
+    chances = np.maximum(priors @ likelihood.T, 1e-300)
+    means = [(likelihood * prior) @ scores for prior in priors]
+    # A sum over the grid may exceed the largest score by rounding.
+    return np.clip(np.array(means) / chances[:, :, None], 0.0, scores[-1])
+
+
+def scores_with_ends(credits: Sequence[Credits]) -> np.ndarray:
+    """(163, e) expected credits at the rate 0, at those of the prior's support, and at 1."""
+    return np.vstack(
+        [np.zeros(len(credits)), scores_of_rates(credits), [sum(credit) for credit in credits]]
+    )
 
 
 def scores_of_rates(credits: Sequence[Credits]) -> np.ndarray:
     """(161, e) expected credits of k samples at each success rate of the prior's support."""
+    from scipy.special import betainc  # imported here, because it takes longer than all of at_k
+
     columns = []
     for credit in credits:
         k = len(credit)
+        if event := event_of(Score((credit,))):
+            columns.append(betainc(event.r, k - event.r + 1, RATES))
+            continue
         pmf_of_correct = binomial_likelihood(np.full(k + 1, k), np.arange(k + 1))[:, RATE_SUPPORT]
         columns.append(np.cumsum([0.0, *credit]) @ (pmf_of_correct / pmf_of_correct.sum(axis=0)))
     return np.array(columns).reshape(len(credits), RATE_SUPPORT.stop - RATE_SUPPORT.start).T
+
+
+def _likelihood_with_ends(n: np.ndarray, c: np.ndarray, rates: CheckerRates) -> np.ndarray:
+    """(U, 163) `binomial_likelihood` at the rate 0, those of the prior's support, and 1."""
+    likelihood = binomial_likelihood(n, c, rates=rates)
+    return np.column_stack([likelihood[:, 0], likelihood[:, RATE_SUPPORT], likelihood[:, -1]])
 
 
 def binomial_likelihood(

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..core.checking import Checked
 from ..core.choice import IntervalOptions
+from ..core.coherent import event_of
+from ..core.counts import BinaryCounts
+from ..core.credits import any_correct
 from ..core.interval import IntervalMethod
 from ..core.score import Score, ScoreKey, Scores
 from ..scores.checker_rates import CheckerRates, corrected_scores, require_correction
 from .binary_family import pass_intervals
 from .labelled import Errors, check_errors, success_rates
+
+_FALL = 0.005  # of pass@k with k, which papers would show
 
 Corrected = tuple[Scores, IntervalMethod | None, dict[str, float]]
 """Scores, the method of their limits, and what the result says of the checker."""
@@ -39,15 +47,17 @@ class CheckerErrors:
         counts, errors = checked.outcomes, self._errors(checked)
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
+        described = errors.described()
+        if _falls_with_k(counts, scores, errors.rates):
+            described["falls_with_k"] = True
         if options.confidence is None:
-            points = corrected_scores(counts, scores, errors.rates)
-            return points, None, errors.described()
+            return corrected_scores(counts, scores, errors.rates), None, described
 
         def under(rates: CheckerRates) -> Scores:
             return pass_intervals(counts, scores, options, rates)[0]
 
         points, method = pass_intervals(counts, scores, options, errors.rates)
-        return points, errors.widened(method, points, under, options.weights), errors.described()
+        return points, errors.widened(method, points, under, options.weights), described
 
     def rate_limits(
         self,
@@ -63,3 +73,34 @@ class CheckerErrors:
 
     def _errors(self, checked: Checked) -> Errors:
         return Errors.of_options(self._rates, self._labels, checked.graded)
+
+
+def _falls_with_k(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates
+) -> bool:
+    """Return whether the corrected pass@k of a requested k is below that of a smaller one.
+
+    The smaller ones are the powers of 2, whatever is requested. It warns too.
+    """
+    events = [event for score in scores.values() if (event := event_of(score))]
+    requested = sorted({k for k, r in events if r == 1 < k <= counts.n.min()})
+    if not requested:
+        return False
+    powers = (2**i for i in range(requested[-1].bit_length()))
+    ks = sorted({*requested, *(k for k in powers if k <= requested[-1])})
+    curve = {k: Score((any_correct(k),)) for k in ks}
+    estimates = corrected_scores(counts, curve, rates).over(np.arange(len(counts)))
+    points = {k: min(max(estimate, 0.0), 1.0) for k, estimate in estimates.items()}
+    best = ks[0]
+    for k in ks:
+        if k in requested and points[k] < points[best] - _FALL:
+            warnings.warn(
+                f"The corrected pass@{k}, {points[k]:.3f}, is below pass@{best}, "
+                f"{points[best]:.3f}, which no success rates allow: the errors of the checker "
+                f"depend on the question, its rates are not those of these samples, or there are "
+                f"too few samples.",
+                stacklevel=3,
+            )
+            return True
+        best = max(best, k, key=lambda x: points[x])
+    return False

@@ -106,7 +106,8 @@ class Family(abc.ABC):
         scores: for each key the score of k <= n samples, in terms of columns.
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
-        known_means: `posterior_means` of the whole run, if the family is a subset of another.
+        rows: (U,) indices of the counts among those of the whole run; None for all of them.
+        known_means: extrapolated scores of groups, by their questions.
         weights: (M,) of the questions in means, or None if they are equal.
         memo: priors that were estimated for all questions together. Families of one run share it.
     """
@@ -118,7 +119,8 @@ class Family(abc.ABC):
     scores: Mapping[ScoreKey, Score]
     extrapolated: Sequence[ScoreKey]
     bounds: np.ndarray
-    known_means: np.ndarray | None = None
+    rows: np.ndarray | None = None
+    known_means: dict[bytes, np.ndarray] = field(default_factory=dict)
     weights: np.ndarray | None = None
     memo: dict[Any, Any] = field(default_factory=dict)
 
@@ -128,8 +130,7 @@ class Family(abc.ABC):
     def of_counts(self, rows: np.ndarray) -> Family:
         """The family for questions that have some of the U distinct counts only."""
         tables = {name: getattr(self, name)[rows] for name in self.tables}
-        known_means = self.posterior_means[rows] if self.extrapolated else None
-        return replace(self, **tables, known_means=known_means, memo={})
+        return replace(self, **tables, rows=rows, memo={})
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
         """Estimate the priors of B groups with (B, U) questions; that of a single one only once.
@@ -152,14 +153,34 @@ class Family(abc.ABC):
     @cached_property
     def posterior_means(self) -> np.ndarray:
         """(U, e) posterior means of the extrapolated scores under the prior of the whole run."""
-        if self.known_means is not None:
-            return self.known_means
-        return self._extrapolate(self.fit(self.multiplicity[None]))
+        return self._extrapolate(self.fit(self.multiplicity[None]))[0]
 
-    def means_of_group(self, fit: Fit, group: int) -> np.ndarray:
-        """(e,) means of the extrapolated scores over a group, under the prior of the whole run."""
-        multiplicity = fit.multiplicity[group]
-        return multiplicity @ self.posterior_means / multiplicity.sum()
+    def means_of_groups(self, fit: Fit) -> np.ndarray:
+        """(B, e) the extrapolated scores of groups of questions, which depend on no others."""
+        keys = [self._key(multiplicity) for multiplicity in fit.multiplicity]
+        if not {*keys} <= self.known_means.keys():
+            is_run = keys == [self._key(self.multiplicity)] and self.rows is None
+            every = [self.posterior_means] if is_run else self._extrapolate(fit)
+            of_groups = zip(keys, fit.multiplicity, every, strict=True)
+            for key, multiplicity, means in of_groups:
+                mean = multiplicity[multiplicity > 0] @ means / multiplicity.sum()
+                self.known_means[key] = self._in_order(mean, multiplicity)
+        return np.array([self.known_means[key] for key in keys])
+
+    def means_over(self, multiplicity: np.ndarray) -> np.ndarray:
+        """(e,) the extrapolated scores of a group with (U,) questions."""
+        known = self.known_means.get(self._key(multiplicity))
+        return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
+
+    def _key(self, multiplicity: np.ndarray) -> bytes:
+        """What tells a group of questions from others of the run."""
+        used = np.flatnonzero(multiplicity)
+        rows = used if self.rows is None else self.rows[used]
+        return np.concatenate([rows, multiplicity[used]]).astype(float).tobytes()
+
+    def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+        """(e,) means that do not contradict the unbiased estimates of scores with k <= n."""
+        return means
 
     def bounds_of(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(B,) the smallest and the largest score over (B, U) questions."""
@@ -247,7 +268,31 @@ class Family(abc.ABC):
     def _priors(self, multiplicity: np.ndarray) -> Any: ...
 
     @abc.abstractmethod
-    def _extrapolate(self, fit: Fit) -> np.ndarray: ...
+    def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
+        """(V, e) posterior means of the extrapolated scores, for the V counts of each group."""
+
+
+@dataclass(frozen=True)
+class ExtrapolatedScores(Scores):
+    """Scores, some of which a prior extrapolates: that of the questions they are over.
+
+    The scores of single questions have the prior of all of them.
+
+    Args:
+        family: that extrapolates.
+        extrapolated: the keys of these scores, with their numbers in the family.
+    """
+
+    family: Family
+    extrapolated: Mapping[ScoreKey, int]
+
+    def over(
+        self, questions: np.ndarray, weights: np.ndarray | None = None
+    ) -> dict[ScoreKey, float]:
+        (multiplicity,) = self.family.multiplicity_of(questions).numbers
+        means = self.family.means_over(multiplicity)
+        own = {key: float(means[i]) for key, i in self.extrapolated.items()}
+        return super().over(questions, weights) | own
 
 
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
@@ -256,7 +301,8 @@ def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, 
     if not missing:
         return observed
     first = observed.columns.shape[1]
-    columns = [family.extrapolated.index(key) for key in missing]
+    numbers = {key: family.extrapolated.index(key) for key in missing}
     scores = dict(observed.keys) | {key: Score((first + i,)) for i, key in enumerate(missing)}
-    table = np.hstack([observed.columns, family.posterior_means[:, columns]])
-    return Scores({key: scores[key] for key in keys}, observed.inverse, table)
+    table = np.hstack([observed.columns, family.posterior_means[:, [*numbers.values()]]])
+    ordered = {key: scores[key] for key in keys}
+    return ExtrapolatedScores(ordered, observed.inverse, table, family, numbers)

@@ -49,8 +49,10 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interv
     keys = fit.family.extrapolated
     if not keys:
         return {}
-    groups = range(len(fit.multiplicity))
-    limits = [_hierarchical_limits(fit, group, confidence) for group in groups]
+    limits = [
+        _hierarchical_limits(fit, group, means, confidence)
+        for group, means in enumerate(fit.family.means_of_groups(fit))
+    ]
     mu, sigma, lo, hi = np.transpose(limits, (1, 2, 0))
     return {
         key: Interval(mu[column], sigma[column], lo[column], hi[column], "hierarchical")
@@ -58,10 +60,9 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interv
     }
 
 
-def _hierarchical_limits(fit: Fit, group: int, confidence: float) -> np.ndarray:
+def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: float) -> np.ndarray:
     """(4, e) mu, sigma, lo and hi of the extrapolated scores of one group."""
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
-    means = family.means_of_group(fit, group)
     candidates = family.candidates(fit, group)
     if candidates is None:
         lows = highs = means

@@ -1,125 +1,47 @@
-"""The rates of a checker from labels, and intervals that account for how few labels there are.
+"""Scores that are corrected for the errors of a checker, with intervals that account for labels.
 
-A person labels some of the samples, chosen without regard to what the checker says. Of those that
-are correct the checker calls a share t correct, and of the others a share f. Each rate has the
-limits of Jeffreys' interval (Brown, Cai & DasGupta 2001, Statistical Science 16, 101).
+The rates t and f of a checker are known, or labels estimate them by way of two shares (see
+`labels`): P and F of the correct samples among those that it accepts and rejects, or t and f
+themselves.
 
-Let S be the estimate of a score with both rates estimated, and S - x and S + y the limits that
-hold for known rates. As t moves to its limits, S moves by at most a downwards and b upwards, and as
-f moves, by at most c and d. The errors of all three are independent, so the interval extends from S
-downwards by sqrt(x^2 + a^2 + c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008,
-Statistics in Medicine 27, 1693).
+Let S be the estimate of a score with both shares estimated, and S - x and S + y the limits that
+hold for known rates. As the first share moves to its limits, S moves by at most a downwards and b
+upwards, and as the second moves, by at most c and d. The interval extends from S downwards by
+sqrt(x^2 + a^2 + c^2) and upwards by sqrt(y^2 + b^2 + d^2) (Zou & Donner 2008, Statistics in
+Medicine 27, 1693), with the term 2 r a c if the errors of both shares have a correlation r.
 
 An estimate is unbiased, and may lie outside of the range of its score. Limits are clipped to it.
 
-Suppose that the labelled samples are a share s of those that are scored. A chance error of the
-checker on one of them then moves both S and the estimated rate, and the moves cancel in part. With
-N incorrect samples, sN of them labelled, f(1 - f) / N is the covariance of the rate that S sees and
-the estimated one. The squares a^2, .., d^2 are then multiplied by 1 - 2s, or by 0 if that is
-negative.
+*Labels of samples of the run.* The labels of P and F need not tell the rates of the checker, but
+the realized ones: the shares of the N samples of the run that it accepts, which differ from t and f
+by chance. S depends on the realized rates, so x and y have their variance already, which is
+
+    (dS/dt)^2 t (1 - t) / (N q) + (dS/df)^2 f (1 - f) / (N (1 - q))
+
+for a share q of correct samples. It is subtracted from the squares of a, .., d. These are those of
+samples without a label: a stratum of which all samples are labelled adds nothing.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_count
 from ..core.counts import BinaryCounts
 from ..core.interval import Interval, IntervalMethod, normal_z
-from ..core.samples import Samples, require_binary
+from ..core.samples import Samples
 from ..core.score import ScoreKey, Scores
-from ..scores.aligned import read_aligned
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates
-
-CONFIDENCE_OF_RATES = 0.95
-"""With which labels have to show that a checker is better than chance."""
+from .labels import CONFIDENCE_OF_RATES, LabelCounts, count_labels
 
 _CONTRADICTION = 3.0  # standard deviations by which samples contradict the rates
-
-_LABEL_COUNTS = ("tp", "fn", "fp", "tn")
-
-_Limits = tuple[float, float]
-
-
-class LabelCounts(NamedTuple):
-    """Labelled samples by what the person and the checker say.
-
-    Attributes:
-        tp, fn: correct samples that the checker calls correct and incorrect.
-        fp, tn: incorrect samples that the checker calls correct and incorrect.
-        share: of the samples that are scored, those that are labelled. 0 for labels of others.
-    """
-
-    tp: float
-    fn: float
-    fp: float
-    tn: float
-    share: float = 0.0
-
-    @classmethod
-    def expected(cls, labels: int, rates: CheckerRates, correct: float) -> LabelCounts:
-        """The expected counts of labels, where a share `correct` of the samples is correct."""
-        (t, f), incorrect = rates, 1 - correct
-        shares = (t * correct, (1 - t) * correct, f * incorrect, (1 - f) * incorrect)
-        return cls(*(labels * share for share in shares))
-
-    @property
-    def number(self) -> int:
-        """The number of labelled samples."""
-        return round(sum(self[:4]))
-
-    @property
-    def rates(self) -> CheckerRates:
-        """The estimated rates of the checker."""
-        return CheckerRates(self.tp / (self.tp + self.fn), self.fp / (self.fp + self.tn))
-
-    def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
-        """The limits of the true-positive and of the false-positive rate."""
-        return (
-            jeffreys_limits(self.tp, self.fn, confidence),
-            jeffreys_limits(self.fp, self.tn, confidence),
-        )
-
-    @property
-    def show_use(self) -> bool:
-        """Whether they show that the checker is better than chance."""
-        (least, _), (_, most) = self.limits(CONFIDENCE_OF_RATES)
-        return least > most
-
-    def require_use(self) -> LabelCounts:
-        """Return the counts; raise a ValueError unless they show that the checker is of use."""
-        number, correct = self.number, self.tp + self.fn
-        if correct in (0, number):
-            which = "correct" if correct else "incorrect"
-            labelled = f"{number} samples, all of them {which}" if number else "no labelled sample"
-            raise ValueError(
-                f"labels has {labelled}: the rates of a checker need labels of correct and of "
-                f"incorrect samples."
-            )
-        if not self.show_use:
-            t, f = self.rates
-            raise ValueError(
-                f"labels do not show that the checker is better than chance: of {correct} correct "
-                f"samples it calls {t:.0%} correct, and of {number - correct} incorrect ones "
-                f"{f:.0%}. Label more samples."
-            )
-        return self
-
-
-def jeffreys_limits(successes: float, failures: float, confidence: float) -> _Limits:
-    """Limits of a proportion: quantiles of its posterior under Jeffreys' prior."""
-    from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
-
-    tail = (1 - confidence) / 2
-    lo, hi = betaincinv(successes + 0.5, failures + 0.5, [tail, 1 - tail]).tolist()
-    return lo if successes else 0.0, hi if failures else 1.0
+_STEP = 1e-5  # of a rate, for derivatives
 
 
 def check_errors(checker_rates, labels) -> bool:
@@ -172,6 +94,8 @@ class Errors:
         """Warn if no success rates explain how many samples are called correct."""
         (t, f), samples = self.rates, int(counts.n.sum())
         if self.labels is not None:
+            if self.labels.run is not None:  # which the rates are estimated from
+                return
             (_, t), (f, _) = self.labels.limits(CONFIDENCE_OF_RATES)
         share = float(counts.c.sum()) / samples
         for rate, excess, name in ((t, share - t, "true"), (f, f - share, "false")):
@@ -217,38 +141,6 @@ class Errors:
         if self.labels is None:
             return method
         return LabelledIntervals(method, points, cache(under), self.labels, weights)
-
-
-def count_labels(labels, graded: Samples | None) -> LabelCounts:
-    """Count labelled samples by what the person and the checker say.
-
-    Raises:
-        ValueError: if the labels are invalid, with the question and the sample.
-    """
-    if isinstance(labels, Mapping):
-        if sorted(labels) != sorted(_LABEL_COUNTS):
-            raise ValueError(
-                f"labels has the keys {', '.join(map(str, labels))}: counts of labels have the "
-                f"keys {', '.join(_LABEL_COUNTS)}."
-            )
-        for name, count in labels.items():
-            check_count(f"labels[{name!r}]", count, "give a number of samples", least=0)
-        tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
-        return LabelCounts(tp, fn, fp, tn)
-    if graded is None or graded.multiplicity is not None:
-        raise ValueError(
-            "labels go with samples in their order, and predictions are counts: give counts of "
-            "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."
-        )
-    aligned = read_aligned(labels, "labels", graded.sizes)
-    label, verdict = aligned.values, require_binary(graded).values
-    aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
-    is_compared = aligned.is_given & graded.is_scored
-    tp, fn, fp, tn = (
-        int(np.sum(is_compared & (label == a) & (verdict == b)))
-        for a, b in [(1, 1), (1, 0), (0, 1), (0, 0)]
-    )
-    return LabelCounts(tp, fn, fp, tn, share=(tp + fn + fp + tn) / int(graded.n.sum()))
 
 
 def success_rates(
@@ -355,7 +247,7 @@ class LabelledIntervals(IntervalMethod):
         def under(rates: CheckerRates) -> np.ndarray:
             return np.array([*self._under(rates).over(questions, self._weights).values()])
 
-        moves = moves_of_rates(self._labels, np.array([*center.values()]), under, confidence)
+        moves = distances_of_rates(self._labels, np.array([*center.values()]), under, confidence)
         moves_of = dict(zip(center, moves.T.tolist(), strict=True))
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
@@ -367,13 +259,54 @@ class LabelledIntervals(IntervalMethod):
         return result
 
 
-def moves_of_rates(
+class RateMoves(NamedTuple):
+    """How far m scores may lie from their estimates because the rates are estimated.
+
+    Attributes:
+        squares: (2, 2, m) squared distances below and above, as P and F (or t and f) move to their
+            limits.
+        correlations: (m,) of the errors of both, with the sign of their effect.
+        realized: (m,) squared distance, times the number of samples, by which the realized rates
+            of a run may differ from those of the checker.
+    """
+
+    squares: np.ndarray
+    correlations: np.ndarray
+    realized: np.ndarray
+
+    def distances(self, unlabelled: tuple[float, float], samples: float) -> np.ndarray:
+        """(2, m) distances below and above.
+
+        Args:
+            unlabelled: shares of the variances that concern samples without a label.
+            samples: number of samples of the run, or infinity if the labels are of others.
+        """
+        first, second = (
+            share * of_rate for share, of_rate in zip(unlabelled, self.squares, strict=True)
+        )
+        both = first + second + 2 * self.correlations * np.sqrt(first * second)
+        return np.sqrt(np.maximum(both - self.realized / samples, 0.0))
+
+
+def distances_of_rates(
     labels: LabelCounts,
     points: np.ndarray,
     under: Callable[[CheckerRates], np.ndarray],
     confidence: float,
 ) -> np.ndarray:
-    """(2, m) how far m scores may lie below and above their estimates, as rates are estimated.
+    """(2, m) how far scores may lie below and above their estimates, see `moves_of_rates`."""
+    samples = math.inf if labels.run is None else labels.run.samples
+    moves = moves_of_rates(labels, points, under, confidence)
+    return moves.distances(labels.unlabelled(), samples)
+
+
+def moves_of_rates(
+    labels: LabelCounts,
+    points: np.ndarray,
+    under: Callable[[CheckerRates], np.ndarray],
+    confidence: float,
+) -> RateMoves:
+    """Return how m scores move as rates that labels estimate move to their limits.
 
     Args:
         labels: that the rates are estimated from.
@@ -381,15 +314,37 @@ def moves_of_rates(
         under: returns the (m,) estimates under other rates.
         confidence: of the limits of the rates.
     """
-    (t, f), (limits_of_t, limits_of_f) = labels.rates, labels.limits(confidence)
-    part, squares = math.sqrt(max(0.0, 1 - 2 * labels.share)), np.zeros((2, len(points)))
-    for rates in [
-        [CheckerRates(limit, f) for limit in limits_of_t],
-        [CheckerRates(t, limit) for limit in limits_of_f],
-    ]:
+    squares, signs = [], []
+    for rates in labels.moved_rates(confidence):
         moves = np.full((2, len(points)), [[-math.inf], [math.inf]])  # unless labels bound them
         if all(t > f for t, f in rates):
-            moved = part * (np.array([under(limit) for limit in rates]) - points)
+            moved = np.array([under(limit) for limit in rates]) - points
             moves = np.where(np.isfinite(moved).all(axis=0), moved, moves)
-        squares += np.minimum(moves.min(axis=0), 0) ** 2, np.maximum(moves.max(axis=0), 0) ** 2
-    return np.sqrt(squares)
+        signs.append(np.sign(moves[1] - moves[0]))
+        ends = np.minimum(moves.min(axis=0), 0), np.maximum(moves.max(axis=0), 0)
+        squares.append(np.square(ends))
+    correlation, realized = 0.0, np.zeros(len(points))
+    if labels.run is not None:
+        correlation = labels.run.correlation
+        realized = normal_z(confidence) ** 2 * _realized_variances(labels, points, under)
+    # A negative term would need a correlation that is known well.
+    correlations = np.maximum(correlation * signs[0] * signs[1], 0.0)
+    return RateMoves(np.array(squares), correlations, realized)
+
+
+def _realized_variances(
+    labels: LabelCounts, points: np.ndarray, under: Callable[[CheckerRates], np.ndarray]
+) -> np.ndarray:
+    """(m,) variances of scores from the realized rates of a run, times its number of samples."""
+    t, f = labels.rates
+    assert labels.run is not None
+    correct = (labels.run.accepted - f) / (t - f)
+    variance = np.zeros(len(points))
+    for rate, share, moved in (
+        (t, correct, CheckerRates(t - _STEP, f)),
+        (f, 1 - correct, CheckerRates(t, f + _STEP)),
+    ):
+        if 0 < rate < 1 and moved[0] > moved[1]:
+            slope = (under(moved) - points) / _STEP
+            variance += slope**2 * rate * (1 - rate) / share
+    return np.where(np.isfinite(variance), variance, 0.0)

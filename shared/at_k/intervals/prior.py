@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
 LOG_ODDS_STEP = 0.15  # of the grids
-_FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
+FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
 
 
 def estimate_prior(
@@ -31,11 +32,16 @@ def estimate_prior(
     """
     total = multiplicity.sum(axis=1, keepdims=True)
     prior = np.broadcast_to(start, (len(total), len(start)))
-    steps = np.maximum(20, (2 * np.sqrt(total)).astype(int))
+    steps = np.array([[early_steps(number)] for number in total[:, 0]])
     for step in range(1, steps.max()):
         weights = _weights(likelihood, multiplicity, prior)
         prior = np.where(step < steps, prior * (weights @ likelihood), prior)
     return last_step(n, likelihood, multiplicity, prior)
+
+
+def early_steps(questions: float) -> int:
+    """Return after how many steps the EM algorithm is stopped."""
+    return max(20, int(2 * math.sqrt(questions)))
 
 
 def last_step(
@@ -93,7 +99,7 @@ def fits_too(
     log_ratio = np.log(np.maximum(prior @ likelihood.T, 1e-300)) - np.log(
         np.maximum(other @ likelihood.T, 1e-300)
     )
-    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
+    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= FITTING
 
 
 def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:

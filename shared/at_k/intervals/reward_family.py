@@ -18,11 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.choice import IntervalOptions
+from ..core.credits import any_correct
 from ..core.interval import IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.rewards import RankedRewards, Rewards, max_scores
 from ..core.score import Score, ScoreKey, Scores
 from ..scores.reward_moments import max_moments
+from .binary_family import extrapolated_scores, scores_with_ends
 from .family import (
     Candidates,
     Family,
@@ -173,15 +175,34 @@ class RewardFamily(LevelsFamily):
             result[b, a] = result[a, b]
         return result
 
-    def means_of_group(self, fit: Fit, group: int) -> np.ndarray:
-        if not isinstance(self.rewards, RankedRewards):
-            return super().means_of_group(fit, group)
-        # No k is above n, so the prior of the group suffices: other groups change nothing.
-        multiplicity = fit.multiplicity[group][fit.multiplicity[group] > 0]
-        return multiplicity @ self._extrapolate(fit, group) / multiplicity.sum()
+    def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
+        if isinstance(self.rewards, RankedRewards):
+            means = [self._means_of_fit(fit, group) for group in range(len(fit.priors))]
+        else:
+            every = self._means_of_levels(fit.multiplicity)
+            means = [x[used] for x, used in zip(every, fit.multiplicity > 0, strict=True)]
+        low, high = self.bounds_of(fit.multiplicity)
+        return [np.clip(x, *ends) for x, *ends in zip(means, low, high, strict=True)]
 
-    def _extrapolate(self, fit: Fit, group: int = 0) -> np.ndarray:
-        fitted, (low, high) = fit.priors[group], self.bounds_of(fit.multiplicity[group, None])
+    def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
+        """(B, U, e) Max@k of categories under the priors of B groups.
+
+        It is the lowest reward plus, for each higher level, its distance from the level below times
+        the pass@k of samples that reach it.
+        """
+        levels, counts = self.rewards.by_level()
+        n, above = counts.sum(axis=1), np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
+        scores = scores_with_ends([any_correct(k) for k in self.extrapolated_ks])
+        means = np.full((*multiplicity.shape, len(self.extrapolated_ks)), float(levels[0]))
+        for level in range(1, len(levels)):
+            gap = levels[level] - levels[level - 1]
+            of_level = extrapolated_scores(n, above[:, level], multiplicity, scores)
+            means += gap * of_level
+        return means
+
+    def _means_of_fit(self, fit: Fit, group: int) -> np.ndarray:
+        """(V, e) Max@k of real rewards, of which no k is above n."""
+        fitted = fit.priors[group]
         if fitted is None:  # all rewards are equal
             used = fit.multiplicity[group] > 0
             return np.full((used.sum(), len(self.extrapolated_ks)), self.rewards.ranges[used][0, 0])
@@ -189,7 +210,14 @@ class RewardFamily(LevelsFamily):
         values = [max_mean(fitted.log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
         scaled = fitted.posterior_means(np.transpose(values))
         means = levels[0] + (levels[-1] - levels[0]) * scaled
-        return np.clip(means + fitted.samples.binning_bias(self.extrapolated_ks), low, high)
+        return means + fitted.samples.binning_bias(self.extrapolated_ks)
+
+    def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+        ks, least = np.array(self.extrapolated_ks), int(self.n.min())
+        if isinstance(self.rewards, RankedRewards) or (ks <= least).all():
+            return means
+        unbiased = float(multiplicity @ self.rewards.max_of(least) / multiplicity.sum())
+        return np.where(ks > least, np.maximum(means, unbiased), means)
 
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
         fitted = fit.priors[group]
@@ -211,7 +239,7 @@ class RewardFamily(LevelsFamily):
         rewards = samples.at_levels(samples.scaled, of_size)
         multiplicity = samples.multiplicity[of_size]
         questions, prior = multiplicity.sum().item(), fitted.priors[n] / fitted.priors[n].sum()
-        ks = _ladder(int(rewards.sizes.min()), {*self.extrapolated_ks})
+        ks = _ladder(int(rewards.sizes.min()))
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([max_mean(log_odds, samples.gaps, j) for j in ks])
         excess = fitted.excess_variance(1)
@@ -256,7 +284,7 @@ def _neighbors(columns: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(columns) for b in (a, a + 1) if b < columns]
 
 
-def _ladder(n: int, ks: set[int]) -> list[int]:
-    """Values of k up to n: the rounded powers of the square root of 2, n itself, and these ks."""
-    steps = {round(2 ** (power / 2)) for power in range(2 * n.bit_length())} | {n, *ks}
+def _ladder(n: int) -> list[int]:
+    """Values of k up to n: the rounded powers of the square root of 2, and n itself."""
+    steps = {round(2 ** (power / 2)) for power in range(2 * n.bit_length())} | {n}
     return sorted(step for step in steps if step <= n)

@@ -58,7 +58,8 @@ from ..intervals.binary_family import (
     family_under,
     scores_of_rates,
 )
-from ..intervals.labelled import LabelCounts, moves_of_rates
+from ..intervals.labelled import RateMoves, moves_of_rates
+from ..intervals.labels import LabelCounts
 from ..intervals.sampling import SamplingIntervals
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, estimator
 from .outcomes_of_runs import Run
@@ -141,7 +142,7 @@ class Design:
         )
         total = (self._pmf_of_c * (h - self.scores[:, None]) ** 2).sum(axis=1)
         self._total = np.maximum(total, self._between)
-        self._moves_of_shifts: dict[int, tuple[float, float]] = {}
+        self._moves_of_shifts: dict[int, RateMoves] = {}
 
     @property
     def score(self) -> float:
@@ -165,23 +166,26 @@ class Design:
     def _labels_suffice(self, questions: int) -> bool:
         if self.labels is None:
             return True
-        return self.labels <= questions * self.n and self._expected_labels(_UNSHIFTED).show_use
+        samples = questions * self.n
+        return self.labels <= samples and self._expected_labels(_UNSHIFTED, samples).show_use
 
-    def _expected_labels(self, shift: int) -> LabelCounts:
+    def _expected_labels(self, shift: int, samples: float) -> LabelCounts:
         called_correct = self._pmf_of_c[shift] @ np.arange(self.n + 1) / self.n
         correct = min(max(float(self._rates.corrected(called_correct)), 0.0), 1.0)
-        return LabelCounts.expected(self.labels or 0, self._rates, correct)
+        return LabelCounts.expected(self.labels or 0, self._rates, correct, samples)
 
     def _moves(self, shifts: np.ndarray, questions: int) -> np.ndarray:
         """(2, s) how far the score may lie below and above, as labels estimate the rates."""
         if self.labels is None:
             return np.zeros((2, len(shifts)))
-        moves = np.array([self._moves_at(shift) for shift in shifts.tolist()]).T
-        unlabelled = max(0.0, 1 - 2 * self.labels / (questions * self.n))
-        return math.sqrt(unlabelled) * np.minimum(moves, 1.0)
+        unlabelled = 1 - self.labels / (questions * self.n)
+        moves = [
+            self._moves_at(shift).distances((unlabelled, unlabelled), questions * self.n)[:, 0]
+            for shift in shifts.tolist()
+        ]
+        return np.minimum(np.transpose(moves), 1.0)
 
-    def _moves_at(self, shift: int) -> tuple[float, float]:
-        """The moves for labels of other samples."""
+    def _moves_at(self, shift: int) -> RateMoves:
         if shift not in self._moves_of_shifts:
             k = len(self._score.terms[0])
             c, size = np.arange(k + 1), np.full(k + 1, k)
@@ -191,9 +195,9 @@ class Design:
             def under(rates: CheckerRates) -> np.ndarray:
                 return pmf_of_c @ estimator({"": self._score}, rates)[1](size, c)
 
-            labels = self._expected_labels(shift)
+            labels = self._expected_labels(shift, math.inf)
             moves = moves_of_rates(labels, under(self._rates), under, self._goal.confidence)
-            self._moves_of_shifts[shift] = tuple(moves[:, 0].tolist())
+            self._moves_of_shifts[shift] = moves
         return self._moves_of_shifts[shift]
 
     def _of_checker(self, shifts: np.ndarray, questions: int) -> np.ndarray:

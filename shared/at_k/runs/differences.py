@@ -116,12 +116,13 @@ class Differences:
         r, difference = self._correlation[pair], self.values[pair]
         shared = self._shared[pair]
         if self._new_questions:
-            shared = student_quantile(a.freedom, 1 - confidence) * shared
+            of_a_look = a.of_a_look(confidence, self._interval)
+            shared = student_quantile(a.freedom, 1 - of_a_look) * shared
         down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
         up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
         for of_run, is_subtracted in ((a, True), (b, False)):
             if of_run.moves is not None:  # labels of one run say nothing of those of the other
-                moves = of_run.moves(confidence)
+                moves = of_run.moves(of_run.of_a_look(confidence, self._interval))
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
         # Scores that are corrected for the errors of a checker may leave their range.
@@ -129,6 +130,8 @@ class Differences:
 
     def simultaneous_limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) limits that cover together, over all pairs and scores."""
+        if self._runs[0].anytime:  # Bonferroni: the bounds are those of one look
+            return self.limits(1 - (1 - confidence) / self.values.size)
         return self.limits(self.multiplicity.confidence_of_each(confidence))
 
     def of_all_runs(self, confidence: float) -> np.ndarray:

@@ -9,7 +9,9 @@ If the interval contains the threshold, more data would decide. The distance of 
 estimate is about proportional to 1 / sqrt(N), for N questions (or samples of each question, if the
 same questions are sampled again). With a limit at the distance s, and the threshold at the distance
 d, about N (s / d)^2 questions or samples would decide, if the estimate stayed as it is. For k > 1
-limits shrink faster with the number of samples, so that fewer suffice.
+limits shrink faster with the number of samples, so that fewer suffice. Whoever adds data and looks
+again needs limits that hold at all looks, `anytime`: with those of one look, each look has a chance
+to be wrong.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ class Gate(NamedTuple):
         size: M for the interval "questions", otherwise the mean number of samples of a question.
         has_labels: whether labels estimate the rates of the checker.
         averaging: how questions are averaged, or "".
+        anytime: whether the limits hold at all looks together.
     """
 
     key: str
@@ -58,6 +61,7 @@ class Gate(NamedTuple):
     size: float
     has_labels: bool
     averaging: str = ""
+    anytime: bool = False
 
     @property
     def estimate(self) -> float:
@@ -143,11 +147,14 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
     return Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *basis)
 
 
-def _basis(runs: list[Run], options: ComparisonOptions) -> tuple[str, float, float, bool, str]:
+def _basis(
+    runs: list[Run], options: ComparisonOptions
+) -> tuple[str, float, float, bool, str, bool]:
     """Return the last fields of a gate, from its interval on."""
     if options.interval == "questions":
         size = float(len(runs[0].outcomes.n))
     else:
         size = float(np.mean([run.outcomes.n.mean() for run in runs]))
     has_labels = any(run.errors.labels is not None for run in runs)
-    return str(options.interval), options.confidence, size, has_labels, options.weighting.words
+    words, anytime = options.weighting.words, options.anytime
+    return str(options.interval), options.confidence, size, has_labels, words, anytime

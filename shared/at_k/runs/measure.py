@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.anytime import confidence_of_a_look, look_size
 from ..core.checks import (
     InputError,
     as_list,
     check_confidence,
+    check_flag,
     check_k,
     check_name,
     check_samples,
@@ -57,7 +59,7 @@ from ..core.score import Score, ScoreId, Scores, one_column_each
 from ..core.score_agg import VERDICTS, exponent, item_scores, require_weights
 from ..core.votes import count_answers, vote_at_k
 from ..intervals.binary_family import BinaryFamily, family_under, pass_intervals
-from ..intervals.labelled import Errors, moves_of_rates
+from ..intervals.labelled import Errors, distances_of_rates
 from ..intervals.methods import EstimatedScore, VarianceIntervals
 from ..intervals.reward_family import RewardFamily
 from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals, family_intervals
@@ -115,7 +117,11 @@ class ScoredRun:
         freedom: degrees of freedom of the sums of their squares.
         questions: M; with weights their effective number.
         moves: see the arguments.
+        n: (M,) samples of the questions, which limits for all looks depend on.
+        anytime: whether limits hold at all looks together.
     """
+
+    n: np.ndarray
 
     def __init__(
         self,
@@ -132,6 +138,7 @@ class ScoredRun:
         self.errors = cluster_errors(points.linearized(weights), clusters, weights)
         self.freedom = degrees_of_freedom(effective_clusters(clusters, number, weights))
         self.moves = None if moves is None else cache(moves)
+        self.anytime = options.anytime
         self._method, self._covariance = cache(method), covariance
         self._limits = cache(self._limits_by)
 
@@ -146,7 +153,13 @@ class ScoredRun:
         Raises:
             ValueError: if the questions have no such interval.
         """
-        return self._limits(confidence, interval)
+        return self._limits(self.of_a_look(confidence, interval), interval)
+
+    def of_a_look(self, confidence: float, interval: str) -> float:
+        """The confidence of one look, from that of all looks together if limits hold at all."""
+        if not self.anytime:
+            return confidence
+        return confidence_of_a_look(confidence, look_size(self.n, interval == "questions"))
 
     def _limits_by(self, confidence: float, interval: str) -> np.ndarray:
         method = self._method(interval)
@@ -160,7 +173,7 @@ class ScoredRun:
         limits = self.limits(confidence, interval)
         if self.moves is None:
             return limits
-        (lo, hi), (down, up) = limits, self.moves(confidence)
+        (lo, hi), (down, up) = limits, self.moves(self.of_a_look(confidence, interval))
         below, above = (np.maximum(x, 0.0) for x in (self.estimates - lo, hi - self.estimates))
         lo, hi = self.estimates - np.hypot(below, down), self.estimates + np.hypot(above, up)
         return np.clip([lo, hi], 0.0, 1.0)
@@ -177,6 +190,7 @@ class ComparisonOptions:
     Args:
         clusters, groups, average, question_weights: of the questions, see `at_k.compare`.
         all_k: whether the default is every k (see `spread_of_k`), or the largest of 4, 8 and 16.
+        anytime: whether limits hold at all looks together, see `core.anytime`.
 
     Attributes:
         interval: "sampling", "posterior" or "questions"; never None.
@@ -199,10 +213,13 @@ class ComparisonOptions:
     average: str = "questions"
     question_weights: Any = None
     all_k: bool = True
+    anytime: bool = False
     weighting: Weighting = field(default=OVER_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
         check_metric("metric", self.metric)
+        if check_flag("anytime", self.anytime) and self.metric == "bayes@N":
+            raise ValueError("anytime is not for bayes@N, whose limits are those of a posterior.")
         applicable = _INTERVALS_OF.get(self.metric, _INTERVALS_OF_MOST)
         interval = default_interval(self.metric) if self.interval is None else self.interval
         check_name("interval", interval, ("sampling", "posterior", "questions"))
@@ -385,7 +402,7 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
 
     def moves(confidence: float) -> np.ndarray:
         assert errors.labels is not None
-        return moves_of_rates(errors.labels, under(errors.rates), under, confidence)
+        return distances_of_rates(errors.labels, under(errors.rates), under, confidence)
 
     return ScoredRun(
         limits(str(options.interval))[0],
@@ -482,6 +499,7 @@ def _for_each(
     for run in runs:
         try:
             scored.append(score(run))
+            scored[-1].n = run.outcomes.n
             scored[-1].limits(confidence, interval)
         except ValueError as error:
             raise InputError.of_run(run.name, error) from error

@@ -1,0 +1,318 @@
+"""The rates of a checker from the labels that a person gives to some samples.
+
+*Labels of samples of the run.* The checker accepts a share s of the samples. Of those that it
+accepts, a share P is correct, and of those that it rejects a share F. Labels estimate P among the
+accepted samples and F among the rejected ones, so they may be drawn by verdict, such as each tenth
+accepted sample and each second rejected one (a stratified sample: Cochran 1977, Sampling
+Techniques, 5.2). The rates of the checker follow by Bayes' theorem:
+
+    t = s P / (s P + (1 - s) F),    f = s (1 - P) / (s (1 - P) + (1 - s) (1 - F)).
+
+*Labels of whole questions* are clusters. With the residuals r_g = (correct labels of question g) -
+P (labels of g), the variance of P is
+
+    V = (1 - h) G / (G - 1) sum r_g^2 / a^2 + h P (1 - P) / a,
+
+for `a` labels of G questions, which are a share h of the questions with such samples (two-stage
+sampling: Cochran, 10.3). The labels count as a / (design effect) x (z / t)^2 independent ones, with
+the quantile t of Student's distribution with G - 1 degrees of freedom (Korn & Graubard 1998, Survey
+Methodology 24, 193), and P has the limits of Jeffreys' interval (Brown, Cai & DasGupta 2001,
+Statistical Science 16, 101). Where P is 0 or 1, the design effect is at its largest.
+
+*Counts of labels* are of other samples, or the order of the labels is not known. They estimate t
+and f themselves, which is valid if samples were labelled whatever the checker says of them.
+
+*Dependent errors.* The correction of scores with k > 1 needs errors that are independent between
+the samples of a question. Under independence, the number of pairs of errors in one question, among
+labelled samples that are equally correct or incorrect, is at most about Poisson distributed.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.checks import check_count
+from ..core.interval import normal_z
+from ..core.questions import student_quantile
+from ..core.samples import Samples, require_binary
+from ..scores.aligned import read_aligned
+from ..scores.checker_rates import CheckerRates
+
+CONFIDENCE_OF_RATES = 0.95
+"""With which labels have to show that a checker is better than chance."""
+
+_DEPENDENT = 0.001  # probability of as many pairs of errors, from which they count as dependent
+_LABEL_COUNTS = ("tp", "fn", "fp", "tn")
+
+_Limits = tuple[float, float]
+
+
+class LabelledRun(NamedTuple):
+    """How labels were drawn from the samples of a run.
+
+    Attributes:
+        accepted: share of all samples that the checker accepts.
+        samples: number of all samples.
+        effects: design effects of the labels of accepted and of rejected samples, 1 if they are
+            drawn at random.
+        freedom: degrees of freedom of both.
+        correlation: of the errors of P and F, not negative.
+    """
+
+    accepted: float
+    samples: float
+    effects: tuple[float, float] = (1.0, 1.0)
+    freedom: tuple[float, float] = (math.inf, math.inf)
+    correlation: float = 0.0
+
+
+class LabelCounts(NamedTuple):
+    """Labelled samples by what the person and the checker say.
+
+    Attributes:
+        tp, fn: correct samples that the checker accepts and rejects.
+        fp, tn: incorrect samples that the checker accepts and rejects.
+        run: that the labelled samples belong to, or None if that is not known.
+    """
+
+    tp: float
+    fn: float
+    fp: float
+    tn: float
+    run: LabelledRun | None = None
+
+    @classmethod
+    def expected(
+        cls, labels: int, rates: CheckerRates, correct: float, samples: float
+    ) -> LabelCounts:
+        """The expected counts of random labels, where a share `correct` of the samples is correct.
+
+        Args:
+            samples: number of samples of the run.
+        """
+        (t, f), incorrect = rates, 1 - correct
+        shares = (t * correct, (1 - t) * correct, f * incorrect, (1 - f) * incorrect)
+        run = LabelledRun(shares[0] + shares[2], samples)
+        tp, fn, fp, tn = (labels * share for share in shares)
+        return cls(tp, fn, fp, tn, run)
+
+    @property
+    def number(self) -> int:
+        """The number of labelled samples."""
+        return round(sum(self[:4]))
+
+    @property
+    def strata(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The numbers of labels that estimate P and F, or t and f: (successes, failures)."""
+        if self.run is None:
+            return (self.tp, self.fn), (self.fp, self.tn)
+        return (self.tp, self.fp), (self.fn, self.tn)
+
+    @property
+    def rates(self) -> CheckerRates:
+        """The estimated rates of the checker."""
+        return self.rates_at(*(a / (a + b) if a + b else math.nan for a, b in self.strata))
+
+    def rates_at(self, first: float, second: float) -> CheckerRates:
+        """The rates of the checker at values of P and F, or at t and f themselves."""
+        if self.run is None:
+            return CheckerRates(first, second)
+        s = self.run.accepted
+        correct, incorrect = s * first + (1 - s) * second, s * (1 - first) + (1 - s) * (1 - second)
+        return CheckerRates(
+            s * first / correct if correct else math.nan,
+            s * (1 - first) / incorrect if incorrect else math.nan,
+        )
+
+    def moved_rates(self, confidence: float) -> list[list[CheckerRates]]:
+        """The rates with P, and with F, at its lower and its upper limit; or with t and f."""
+        shares = [a / (a + b) for a, b in self.strata]
+        lo, hi = zip(*self._limits_of_strata(confidence), strict=True)
+        return [
+            [self.rates_at(limit, shares[1]) for limit in (lo[0], hi[0])],
+            [self.rates_at(shares[0], limit) for limit in (lo[1], hi[1])],
+        ]
+
+    def unlabelled(self) -> tuple[float, float]:
+        """The shares of the variances of P and F that concern samples without a label."""
+        if self.run is None:
+            return 1.0, 1.0
+        shares = (self.run.accepted, 1 - self.run.accepted)
+        first, second = (
+            max(0.0, 1 - sum(labels) / max(share * self.run.samples, 1e-9) / effect)
+            for labels, share, effect in zip(self.strata, shares, self.run.effects, strict=True)
+        )
+        return first, second
+
+    def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
+        """The limits of the true-positive and of the false-positive rate."""
+        if self.run is None:
+            first, second = self._limits_of_strata(confidence)
+            return first, second
+        moved = np.array(self.moved_rates(confidence)) - self.rates  # (stratum, end, rate)
+        moved = np.nan_to_num(moved, nan=1.0)
+        down = np.sqrt((np.minimum(moved.min(axis=1), 0) ** 2).sum(axis=0))
+        up = np.sqrt((np.maximum(moved.max(axis=1), 0) ** 2).sum(axis=0))
+        lo, hi = np.clip([self.rates - down, self.rates + up], 0.0, 1.0).tolist()
+        return (lo[0], hi[0]), (lo[1], hi[1])
+
+    def _limits_of_strata(self, confidence: float) -> list[_Limits]:
+        limits, z = [], normal_z(confidence)
+        for i, (successes, failures) in enumerate(self.strata):
+            weight = 1.0
+            if self.run is not None:
+                t = student_quantile(self.run.freedom[i], 1 - confidence)
+                weight = (z / t) ** 2 / self.run.effects[i]
+            limits.append(jeffreys_limits(weight * successes, weight * failures, confidence))
+        return limits
+
+    @property
+    def show_use(self) -> bool:
+        """Whether they show that the checker is better than chance."""
+        if any(sum(stratum) == 0 for stratum in self.strata):
+            return False
+        (least, _), (_, most) = self._limits_of_strata(CONFIDENCE_OF_RATES)
+        return least > most
+
+    def require_use(self) -> LabelCounts:
+        """Return the counts; raise a ValueError unless they show that the checker is of use."""
+        number, correct = self.number, self.tp + self.fn
+        if correct in (0, number):
+            which = "correct" if correct else "incorrect"
+            labelled = f"{number} samples, all of them {which}" if number else "no labelled sample"
+            raise ValueError(
+                f"labels has {labelled}: the rates of a checker need labels of correct and of "
+                f"incorrect samples."
+            )
+        if not self.show_use:
+            raise ValueError(
+                f"labels do not show that the checker is better than chance: of {correct} correct "
+                f"samples it calls {self.tp / correct:.0%} correct, and of {number - correct} "
+                f"incorrect ones {self.fp / (number - correct):.0%}. Label more samples."
+            )
+        return self
+
+
+def jeffreys_limits(successes: float, failures: float, confidence: float) -> _Limits:
+    """Limits of a proportion: quantiles of its posterior under Jeffreys' prior."""
+    from scipy.special import betaincinv  # imported here, because it takes longer than all of at_k
+
+    tail = (1 - confidence) / 2
+    lo, hi = betaincinv(successes + 0.5, failures + 0.5, [tail, 1 - tail]).tolist()
+    return lo if successes else 0.0, hi if failures else 1.0
+
+
+# --- Counting -----------------------------------------------------------------------------
+
+
+def count_labels(labels, graded: Samples | None) -> LabelCounts:
+    """Count labelled samples by what the person and the checker say.
+
+    Args:
+        labels: labels of samples in the form of the samples, or a dict of counts.
+        graded: what the checker says of each sample; None if only counts of that are left.
+
+    Warns if the errors of the checker seem to depend on the question.
+
+    Raises:
+        ValueError: if the labels are invalid, with the question and the sample.
+    """
+    if isinstance(labels, Mapping):
+        if sorted(labels) != sorted(_LABEL_COUNTS):
+            raise ValueError(
+                f"labels has the keys {', '.join(map(str, labels))}: counts of labels have the "
+                f"keys {', '.join(_LABEL_COUNTS)}."
+            )
+        for name, count in labels.items():
+            check_count(f"labels[{name!r}]", count, "give a number of samples", least=0)
+        tp, fn, fp, tn = (int(labels[name]) for name in _LABEL_COUNTS)
+        return LabelCounts(tp, fn, fp, tn)
+    if graded is None or graded.multiplicity is not None:
+        raise ValueError(
+            "labels go with samples in their order, and predictions are counts: give counts of "
+            "labels, such as {'tp': 110, 'fn': 8, 'fp': 3, 'tn': 79}."
+        )
+    aligned = read_aligned(labels, "labels", graded.sizes)
+    label, verdict = aligned.values, require_binary(graded).values
+    aligned.require((label == 0) | (label == 1), "a label is 1 if the sample is correct, or else 0")
+    question = np.repeat(np.arange(len(graded.sizes)), graded.sizes)
+    is_labelled = aligned.is_given & graded.is_scored
+    warn_of_dependent_errors(question[is_labelled], label[is_labelled], verdict[is_labelled])
+    cells = np.array(
+        [
+            np.bincount(question, is_labelled & (label == of_label) & (verdict == of_verdict))
+            for of_label, of_verdict in [(1, 1), (1, 0), (0, 1), (0, 0)]
+        ]
+    )
+    counts, (tp, fn, fp, tn) = graded.counts(), cells.sum(axis=1).astype(int).tolist()
+    return LabelCounts(tp, fn, fp, tn, _labelled_run(cells, counts.n, counts.c))
+
+
+def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRun:
+    """How labels were drawn.
+
+    Args:
+        cells: (4, M) numbers of labels of each question: tp, fn, fp, tn.
+        n, c: (M,) its samples, and those that the checker accepts.
+    """
+    residuals: list[np.ndarray] = []
+    shares: list[float] = []
+    variances, effects, freedom = [0.0, 0.0], [1.0, 1.0], [1.0, 1.0]
+    for i, (correct, incorrect, samples) in enumerate(
+        ((cells[0], cells[2], c), (cells[1], cells[3], n - c))
+    ):
+        labels = correct + incorrect
+        number, questions = float(labels.sum()), int(np.count_nonzero(labels))
+        share = questions / max(int(np.count_nonzero(samples)), 1)
+        p = float(correct.sum()) / number if number else 0.0
+        residuals.append(correct - p * labels)
+        variances[i] = number * p * (1 - p)
+        effect = float(np.sum(labels**2)) / number if number else 1.0
+        if variances[i] and questions > 1:
+            square = float(np.sum(residuals[i] ** 2))
+            effect = questions / (questions - 1) * square / variances[i]
+        effects[i] = (1 - share) * max(effect, 1.0) + share
+        freedom[i] = max(questions - 1.0, 1.0)
+        shares.append(share)
+    size = math.sqrt(math.prod(variances) * math.prod(effects))
+    product = (1 - max(shares)) * float(residuals[0] @ residuals[1])
+    return LabelledRun(
+        float(c.sum() / n.sum()),
+        int(n.sum()),
+        (effects[0], effects[1]),
+        (freedom[0], freedom[1]),
+        min(max(product / size, 0.0), 1.0) if size else 0.0,
+    )
+
+
+def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: np.ndarray) -> None:
+    """Warn if errors of the checker share questions more often than independent ones would.
+
+    Args:
+        question, label, verdict: (L,) of the labelled samples.
+    """
+    from scipy.special import gammainc
+
+    pairs, expected = 0.0, 0.0
+    for of_label in (0, 1):
+        of_kind = label == of_label
+        is_error = of_kind & (verdict != of_label)
+        sizes, errors = (np.bincount(question[which]) for which in (of_kind, is_error))
+        total, wrong = float(sizes.sum()), float(errors.sum())
+        pairs += float(np.sum(errors * (errors - 1))) / 2
+        if total > 1:
+            chance = wrong * (wrong - 1) / (total * (total - 1))
+            expected += float(np.sum(sizes * (sizes - 1))) / 2 * chance
+    if pairs and gammainc(pairs, expected) < _DEPENDENT:
+        warnings.warn(
+            f"Errors of the checker on labelled samples come in {pairs:.0f} pairs of one question, "
+            f"and {expected:.1f} are expected by chance: they depend on the question. The scores "
+            f"with k > 1 are corrected as if errors were independent, so they are biased and their "
+            f"limits are too narrow. Those with k = 1 are not.",
+            stacklevel=2,
+        )

@@ -1,0 +1,143 @@
+"""Scores of k > n: a prior with mass at 0 and 1, groups by themselves, and the order in k."""
+
+import itertools
+from typing import Any
+
+import at_k
+import numpy as np
+import pytest
+from at_k.intervals.binary_family import RATES
+from at_k.intervals.rate_prior import _Model, inflated_priors
+from scipy import stats
+from scipy.optimize import minimize
+
+GPASSK, MAX = at_k.load("gpassk"), at_k.load("max_at_k")
+LOG_ODDS = np.log(RATES / (1 - RATES))
+
+
+def likelihood(n: int) -> np.ndarray:
+    rates = np.concatenate([[0.0], RATES, [1.0]])
+    return stats.binom.pmf(np.arange(n + 1)[:, None], n, rates)
+
+
+def counts_of(rates: np.ndarray, n: int, rng: np.random.Generator) -> dict[str, list[int]]:
+    return {"n": [n] * rates.size, "correct": rng.binomial(n, rates.ravel()).tolist()}
+
+
+def pass_at(k: int, predictions: Any, **options: Any) -> dict[str, Any]:
+    return GPASSK.compute(
+        predictions=predictions, k=k, include="pass@k", confidence=0.95, **options
+    )
+
+
+def test_unsolved_questions_are_mostly_unsolvable_where_the_others_are_not_hard():
+    rows = [[1] * c + [0] * (8 - c) for c in (2, 5, 5)] + [[0] * 8] * 57
+    scores = pass_at(256, rows)
+    assert 0.05 <= scores["pass@256"] < 0.1  # 3 of 60, and few more
+    assert scores["pass@256_hi"] > 0.5  # which 8 samples do not exclude
+
+
+@pytest.mark.parametrize(
+    ("unsolvable", "a", "b"), [(0.6, 2, 8), (0.35, 2, 2), (0.9, 40, 40), (0.5, 3, 1)]
+)
+def test_bias_is_small_where_questions_are_unsolvable(unsolvable, a, b):
+    rng, n, k, errors = np.random.default_rng(5), 16, 64, []
+    for _ in range(30):
+        rates = np.where(rng.random(80) < unsolvable, 0.0, rng.beta(a, b, 80))
+        score = pass_at(k, counts_of(rates, n, rng))[f"pass@{k}"]
+        errors.append(score - np.mean(1 - (1 - rates) ** k))
+    assert abs(np.mean(errors)) < 0.05
+
+
+def beta_binomial_score(counts: dict[str, list[int]], k: int) -> float:
+    """Pass@k under the Beta distribution of maximum likelihood, as practice fits it."""
+    n, c = counts["n"][0], np.array(counts["correct"])
+
+    def loss(logs: np.ndarray) -> float:
+        return -stats.betabinom.logpmf(c, n, *np.exp(logs)).sum()
+
+    a, b = np.exp(minimize(loss, [0.0, 0.0], bounds=[(-5, 6)] * 2).x)
+    return float(1 - stats.betabinom.pmf(0, k, a, b))
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.3, 6), (0.5, 2), (1, 1), (5, 5), (0.05, 0.05)])
+def test_errors_are_about_those_of_a_beta_binomial_model_where_it_is_true(a, b):
+    rng, n, k, errors = np.random.default_rng(6), 16, 64, []
+    for _ in range(30):
+        rates = rng.beta(a, b, 80)
+        counts, score = counts_of(rates, n, rng), np.mean(1 - (1 - rates) ** k)
+        both = pass_at(k, counts)[f"pass@{k}"], beta_binomial_score(counts, k)
+        errors.append(np.array(both) - score)
+    ours, theirs = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert ours < theirs + 0.04  # a share of unsolvable questions cannot be excluded
+    assert abs(np.mean(errors, axis=0)[0]) < abs(np.mean(errors, axis=0)[1]) + 0.02
+
+
+@pytest.mark.parametrize("interval", ["auto", "hierarchical"])
+def test_a_group_has_the_score_that_it_has_alone(interval):
+    rng = np.random.default_rng(7)
+    of_a = rng.binomial(1, rng.beta(0.5, 2, (20, 1)), (20, 6))
+    groups, rows = ["a"] * 20 + ["b"] * 500, np.vstack([of_a, np.zeros((500, 6), int)])
+    alone = pass_at(32, of_a, interval=interval)
+    beside = pass_at(32, rows, interval=interval, groups=groups)
+    options = {"k": 32, "confidence": 0.95, "interval": interval}
+    max_alone = MAX.compute(predictions=of_a + of_a[:, ::-1], w=[0, 0.5, 1], **options)
+    max_beside = MAX.compute(
+        predictions=np.vstack([of_a + of_a[:, ::-1], rows[20:]]),
+        w=[0, 0.5, 1],
+        groups=groups,
+        **options,
+    )
+    for end in ("", "_mu", "_lo", "_hi"):
+        assert beside[f"a/pass@32{end}"] == pytest.approx(alone[f"pass@32{end}"], abs=1e-8)
+        assert max_beside[f"a/max@32{end}"] == pytest.approx(max_alone[f"max@32{end}"], abs=1e-6)
+
+
+@pytest.mark.parametrize("interval", ["auto", "hierarchical"])
+@pytest.mark.parametrize("name", ["pass@", "pass^"])
+def test_one_k_above_n_has_the_limits_that_it_has_among_others(interval, name):
+    rng = np.random.default_rng(8)
+    for rows in ([[1, 0], [0, 1]], rng.binomial(1, rng.beta(0.4, 1, (30, 1)), (30, 6)).tolist()):
+        ks = [1, 2, 4, 8, 9, 40]
+        options: dict[str, Any] = {"include": f"{name}k", "confidence": 0.9, "interval": interval}
+        every = GPASSK.compute(predictions=rows, k=ks, **options)
+        for k in ks:
+            alone = GPASSK.compute(predictions=rows, k=[k], **options)
+            for end in ("", "_lo", "_hi"):
+                key = f"{name}{k}{end}"
+                assert alone[key] == pytest.approx(every[key], abs=1e-9)
+        for j, k in itertools.pairwise(ks):
+            for end in ("", "_lo", "_hi"):
+                change = every[f"{name}{k}{end}"] - every[f"{name}{j}{end}"]
+                assert (change if name == "pass@" else -change) > -1e-9
+
+
+@pytest.mark.parametrize("ends", [(), (0,), (1,), (0, 1)])
+def test_slopes_of_the_likelihood_are_its_derivatives(ends):
+    share = np.random.default_rng(9).dirichlet(np.ones(7), 1)
+    model = _Model(likelihood(6), share, LOG_ODDS, ends)
+    for at in np.random.default_rng(10).normal(size=(5, 1, 2 + len(ends))):
+        slopes = np.einsum("bu,bup->p", share, model._evaluate(at)[2])
+        steps = 1e-6 * np.eye(2 + len(ends))
+        losses = [(model._evaluate(at + x)[0] - model._evaluate(at - x)[0])[0] for x in steps]
+        assert slopes == pytest.approx(-np.array(losses) / 2e-6, abs=1e-6)
+
+
+def test_the_beta_distribution_of_the_prior_has_the_largest_likelihood():
+    rng = np.random.default_rng(11)
+    c = rng.binomial(12, rng.beta(0.7, 2, 300))
+    counts = np.bincount(c, minlength=13)
+    fitted = _Model(likelihood(12), counts[None] / 300, LOG_ODDS, ()).fit()
+
+    def loss(logs: np.ndarray) -> float:
+        return -stats.betabinom.logpmf(c, 12, *np.exp(logs)).mean()
+
+    assert fitted.loss[0] == pytest.approx(minimize(loss, [0.0, 0.0]).fun, abs=1e-4)
+
+
+def test_priors_of_groups_are_those_of_each_alone():
+    counts = np.random.default_rng(12).multinomial(40, np.ones(7) / 7, 5)
+    together = inflated_priors(likelihood(6), counts, LOG_ODDS)
+    for prior, of_group in zip(together, counts, strict=True):
+        alone = inflated_priors(likelihood(6), of_group[None], LOG_ODDS)[0]
+        assert prior == pytest.approx(alone, abs=1e-4)
