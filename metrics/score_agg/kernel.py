@@ -31,8 +31,9 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
 from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Collection, Iterable, Sequence
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -684,7 +685,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "083aa4ef3209"
+KERNEL = "c2dc9274bd7e"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1496,7 +1497,12 @@ def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
     )
     if powers == (0, 0):
         raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    return powers
+    if sum(powers) >= 0:
+        return powers
+    raise ValueError(
+        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
+        f"the score exceeds 1. Give powers whose sum is at least 0."
+    )
 
 
 def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
@@ -2029,6 +2035,99 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     return tails[:, 1:] / tails[:, :1]
 
 
+# --- shared/at_k/core/anytime.py ------------------------------------------------------------------
+
+"""Limits that hold at all looks together, however often one looks.
+
+A run grows, and one looks at its limits again and again, until they decide. Each time they may be
+wrong, so the limits of one look would be wrong at some look much more often than 1 - confidence. A
+confidence sequence covers at all looks together with this confidence. For an estimate from N
+questions or samples, with a standard error proportional to 1 / sqrt(N), the normal mixture has
+limits at the z-value
+
+    z(N) = sqrt((1 + 1 / x) (log(1 + x) - 2 log(alpha))),    x = x0 N / N0,
+
+in place of that of one look (Robbins 1970, Annals of Mathematical Statistics 41, 1397; Howard,
+Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, 1055). With estimated standard errors it
+holds for large N (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024, Annals of Statistics 52,
+2613). It is smallest at N0, where x0 = log(1 + x0) - 2 log(alpha): for 95 %, 1.55 times the z-value
+of one look. From N0 / 4 to 25 N0 it is at most 1.7 times as large.
+
+N is the number of questions for limits of other questions, with N0 = 50, and the mean number of
+samples of a question for those of the same questions, with N0 = 8.
+"""
+
+
+_TUNED_FOR_QUESTIONS, _TUNED_FOR_SAMPLES = 50.0, 8.0
+_LARGEST = math.nextafter(1.0, 0.0)
+
+
+@lru_cache(maxsize=1 << 10)
+def confidence_of_a_look(confidence: float, size: float) -> float:
+    """Return the confidence of the limits of a look, so that all looks have this confidence.
+
+    Args:
+        confidence: of all looks together.
+        size: N / N0.
+    """
+    penalty = -2 * math.log(1 - confidence)
+    x = penalty
+    for _ in range(60):
+        x = math.log1p(x) + penalty
+    x *= size
+    z = math.sqrt((1 + 1 / x) * (math.log1p(x) + penalty))
+    return min(1 - 2 * NormalDist().cdf(-z), _LARGEST)
+
+
+def look_size(n: np.ndarray, other_questions: bool) -> float:
+    """Return N / N0.
+
+    Args:
+        n: (M,) numbers of samples of the questions.
+        other_questions: whether the limits are for other questions.
+    """
+    return len(n) / _TUNED_FOR_QUESTIONS if other_questions else n.mean() / _TUNED_FOR_SAMPLES
+
+
+class AnytimeIntervals(IntervalMethod):
+    """The intervals of a method, with limits that hold at all looks together.
+
+    Args:
+        method: of the intervals of one look.
+        n: (M,) samples.
+        other_questions: whether they are for other questions; None if that depends on whether a
+            question of a group has two samples.
+    """
+
+    def __init__(self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None):
+        self._method, self._n, self._other_questions = method, n, other_questions
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        of_looks = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
+        result: list[dict[ScoreKey, Interval]] = [{} for _ in groups]
+        for of_look in {*of_looks}:
+            indices = [i for i, x in enumerate(of_looks) if x == of_look]
+            intervals = self._method.for_groups([groups[i] for i in indices], of_look)
+            for i, of_group in zip(indices, intervals, strict=True):
+                result[i] = of_group
+        return result
+
+    def _size(self, questions: np.ndarray) -> float:
+        n, other = self._n[questions], self._other_questions
+        return look_size(n, bool(n.max() < 2) if other is None else other)
+
+
 # --- shared/at_k/core/coherent.py -----------------------------------------------------------------
 
 """Limits that agree with the orders that hold by definition.
@@ -2036,19 +2135,23 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
 Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
 is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
 
-    P(j, 1) <= P(k, 1) for j <= k,    P(k, k) <= P(j, j),    P(k, s) <= P(k, r) for r <= s.
+    P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
 
 A score that is never below another one has at least its lower limit, and one that is never above
-another one at most its upper limit. These limits take part: for pass@k and pass^k those at all j up
-to the n of the questions (see `spread_of_k`), for G-Pass@k those of pass@k and pass^k and those at
-the shares 1/4, 1/2 and 3/4. They do so whether or not they are requested, so one k alone has the
-limits that it has among others.
+another one at most its upper limit. The limits that take part are the same for each request, so
+one k alone has the limits that it has among others:
+
+- pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question. A k between two
+  of them has its own limits, which are moved between theirs.
+- for G-Pass@k and maj@k those of pass@k and pass^k, and P(k, s) at the s of `spread_of_r`.
+
+Scores of k > n, which are estimated by way of a prior, follow those of k <= n: where an order is
+contradicted, their limits move.
 """
 
 
-_EVERY_K = 64  # up to which all k take part
+_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
 _LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
-_USUAL_SHARES = (0.25, 0.5, 0.75)
 
 
 class Event(NamedTuple):
@@ -2069,38 +2172,109 @@ def event_of(score: Score) -> Event | None:
     return Event(len(credits), counted[0])
 
 
+def events_of(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
+    """Return the events whose probabilities some of the scores are."""
+    return {key: event for key, score in scores.items() if (event := event_of(score))}
+
+
 def spread_of_k(most: int) -> list[int]:
     """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
     large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
     return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
 
 
+def spread_of_r(k: int) -> list[int]:
+    """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
+    parts = min(k, _EVERY_R)
+    return sorted({-(-part * k // parts) for part in range(1, parts)} - {1, k})
+
+
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
-    """Return the scores of the pass family and those that limits of theirs depend on.
+    """Return the scores of k <= n, and those that limits of the pass family depend on.
 
     Args:
+        scores: of any k.
         least: smallest number of samples of a question.
     """
-    if least > _LARGEST_N:
-        return dict(scores)
-    events = [event for score in scores.values() if (event := event_of(score))]
-    related = dict.fromkeys(x for event in events for x in _related_events(event, least))
-    return dict(scores) | {event: Score((at_least(*event),)) for event in related}
+    result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
+    events = events_of(scores).values()
+    if least > _LARGEST_N or not events:
+        return result
+    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
+    for k in {event.k for event in events if 1 < event.r < event.k <= least}:
+        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
+    return result | {event: Score((at_least(*event),)) for event in neighbors}
 
 
-def _related_events(event: Event, least: int) -> Iterator[Event]:
-    k, r = event
-    if r in (1, k):
-        for j in spread_of_k(least):
-            yield Event(j, 1 if r == 1 else j)
-    else:
-        for s in sorted({1, k, *(math.ceil(share * k) for share in _USUAL_SHARES)}):
-            yield Event(k, s)
+# --- The order ----------------------------------------------------------------------------
 
 
-def _is_at_most(a: Event, b: Event) -> bool:
-    """Whether the event a has at most the probability of b, for every success rate."""
-    return b.r <= a.r and (a.k <= b.k or a.k - a.r <= b.k - b.r)
+class _Ladder:
+    """Limits of scores that do not fall along a ladder, in order.
+
+    Args:
+        rungs: (J,) numbers of the scores.
+        lo, hi: (J,) their limits.
+    """
+
+    def __init__(self, rungs: Sequence[int], lo: Iterable[float], hi: Iterable[float]):
+        self._rungs = [*rungs]
+        self._lo = np.maximum.accumulate([*lo])
+        self._hi = np.minimum.accumulate([*hi][::-1])[::-1]
+
+    def moved(self, rung: int, lo: float, hi: float) -> tuple[float, float]:
+        """Limits of the score with this number, moved between those of its neighbors."""
+        below = np.searchsorted(self._rungs, rung, side="right") - 1
+        above = np.searchsorted(self._rungs, rung, side="left")
+        if below >= 0:
+            lo, hi = max(lo, self._lo[below]), max(hi, self._hi[below])
+        if above < len(self._rungs):
+            lo, hi = min(lo, self._lo[above]), min(hi, self._hi[above])
+        return float(lo), float(hi)
+
+
+class _Order:
+    """The limits of the neighbors of k <= n, in order.
+
+    Args:
+        limits: (lower, upper) of the events of pass@j, of pass^j, and of some G-Pass@k.
+    """
+
+    def __init__(self, limits: Mapping[Event, tuple[float, float]]):
+        self._limits = limits
+        passes = sorted(event.k for event in limits if event.r == 1)
+        unanimous = sorted(event.k for event in limits if event.r == event.k)
+        # pass^n, .., pass^1 = pass@1, .., pass@n do not fall.
+        chain = [Event(k, k) for k in unanimous[:0:-1]] + [Event(k, 1) for k in passes]
+        self._of_k = _Ladder(
+            [self._rung(event) for event in chain],
+            *zip(*(limits[event] for event in chain), strict=True),
+        )
+        self._of_r: dict[int, _Ladder] = {}
+
+    @staticmethod
+    def _rung(event: Event) -> int:
+        return event.k - 1 if event.r == 1 else 1 - event.k
+
+    def moved(self, event: Event, lo: float, hi: float) -> tuple[float, float]:
+        """Limits of the probability of an event, moved into the order."""
+        if event.r in (1, event.k):
+            return self._of_k.moved(self._rung(event), lo, hi)
+        if event.k not in self._of_r:
+            self._of_r[event.k] = self._ladder_of_r(event.k)
+        return self._of_r[event.k].moved(event.k - event.r, lo, hi)
+
+    def _ladder_of_r(self, k: int) -> _Ladder:
+        """P(k, k), .., P(k, 1), between the limits of pass^k and of pass@k."""
+        rungs = [r for r in (k, *spread_of_r(k)[::-1], 1) if Event(k, r) in self._limits]
+        limits = [self._limits[Event(k, r)] for r in rungs]
+        for end in (0, -1):
+            if rungs and rungs[end] in (1, k):
+                limits[end] = self.moved(Event(k, rungs[end]), *limits[end])
+        lo, hi = zip(*limits, strict=True) if limits else ((), ())
+        if limits:  # the ends are in order with other k, and the rest follows
+            lo, hi = np.clip(lo, lo[0], lo[-1]), np.clip(hi, hi[0], hi[-1])
+        return _Ladder([k - r for r in rungs], lo, hi)
 
 
 class CoherentIntervals(IntervalMethod):
@@ -2113,7 +2287,7 @@ class CoherentIntervals(IntervalMethod):
 
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
         self._method, self._keys = method, [*scores]
-        self._events = {key: event for key, x in scores.items() if (event := event_of(x))}
+        self._events = events_of(scores)
 
     def problem(self, questions: np.ndarray) -> str | None:
         return self._method.problem(questions)
@@ -2129,26 +2303,21 @@ class CoherentIntervals(IntervalMethod):
     ) -> list[dict[ScoreKey, Interval]]:
         return [self._ordered(of_group) for of_group in self._method.for_groups(groups, confidence)]
 
-    def _ordered(self, found: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
-        result = {key: found[key] for key in self._keys if key in found}
-        # Limits for other questions say nothing of those for the same ones.
-        for of_questions in (True, False):
-            known = {
-                key: (event, interval)
-                for key, interval in found.items()
-                if (event := self._events.get(key) or (key if isinstance(key, Event) else None))
-                and not str(interval.interval).startswith("none")
-                and (interval.interval == "questions") == of_questions
-            }
-            for key in known.keys() & result.keys():
-                event, interval = known[key]
-                lo = max(x.lo for other, x in known.values() if _is_at_most(other, event))
-                hi = min(x.hi for other, x in known.values() if _is_at_most(event, other))
-                # A posterior mean of k > n is not ordered with unbiased estimates.
-                lo, hi = (
-                    min(lo, max(interval.lo, interval.mu)),
-                    max(hi, min(interval.hi, interval.mu)),
-                )
+    def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
+        result = {key: intervals[key] for key in self._keys if key in intervals}
+        limits = {
+            event: (interval.lo, interval.hi)
+            for event, interval in intervals.items()
+            if isinstance(event, Event) and not interval.is_unknown
+        }
+        if not limits:
+            return result
+        order = _Order(limits)
+        for key, event in self._events.items():
+            if key in result and not result[key].is_unknown:
+                interval = result[key]
+                lo, hi = order.moved(event, interval.lo, interval.hi)
+                lo, hi = min(lo, interval.mu), max(hi, interval.mu)
                 result[key] = interval._replace(lo=lo, hi=hi)
         return result
 
@@ -4795,6 +4964,7 @@ class IntervalOptions:
         prior: Beta prior of the success rates, for the posterior.
         bounds: of the score.
         band: whether to add the simultaneous band of each score over k.
+        anytime: whether limits hold at all looks together.
     """
 
     confidence: float | None = None
@@ -4805,6 +4975,7 @@ class IntervalOptions:
     prior: tuple[float, float] = (1.0, 1.0)
     bounds: tuple[float, float] = (-math.inf, math.inf)
     band: bool = False
+    anytime: bool = False
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -4831,6 +5002,7 @@ def interval_options(
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     weighting: Weighting = OVER_QUESTIONS,
+    anytime: bool = False,
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
 
@@ -4864,9 +5036,32 @@ def interval_options(
         confidence = check_confidence(confidence)
     if check_flag("band", band) and confidence is None:
         raise ValueError("band needs an interval: give a confidence, such as 0.95.")
+    if check_flag("anytime", anytime):
+        _check_looks(confidence, method, band)
     return IntervalOptions(
-        confidence, method, requested == "auto", cluster_index, weighting, prior, limits, band
+        confidence,
+        method,
+        requested == "auto",
+        cluster_index,
+        weighting,
+        prior,
+        limits,
+        band,
+        anytime,
     )
+
+
+def _check_looks(confidence: float | None, method: str, band: bool) -> None:
+    """Raise a ValueError if limits cannot hold at all looks together."""
+    if confidence is None:
+        raise ValueError("anytime is for limits: give a confidence, such as 0.95.")
+    if method == "posterior":
+        raise ValueError(
+            "anytime needs limits of the data alone, and interval is 'posterior': give "
+            "interval='sampling' or 'questions', without a prior."
+        )
+    if band:
+        raise ValueError("a band holds at one look: leave out band or anytime.")
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
@@ -5582,7 +5777,7 @@ class Report:
     """What `compute` returns: the mean scores over all questions and over each group.
 
     Args:
-        questions: M.
+        n: (M,) samples of the questions.
         groups: a label for each question, or None.
         options: of the intervals.
         return_per_question: whether to add the scores of each question.
@@ -5595,7 +5790,7 @@ class Report:
 
     def __init__(
         self,
-        questions: int,
+        n: np.ndarray,
         groups,
         options: IntervalOptions,
         return_per_question: bool,
@@ -5604,9 +5799,9 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._questions_of = [np.arange(questions)]
+        self._questions_of = [np.arange(len(n))]
         if groups is not None:
-            labels, index = label_index(groups, questions, "groups")
+            labels, index = label_index(groups, len(n), "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
             self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
@@ -5621,7 +5816,7 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        self._options, self._with_mu = options, with_mu
+        self._n, self._options, self._with_mu = n, options, with_mu
 
     def of(
         self,
@@ -5665,6 +5860,10 @@ class Report:
         Raises:
             ValueError: if no score of all questions is left.
         """
+        options = self._options
+        if options.anytime and method is not None:
+            other = None if options.method == "auto" else options.method == "questions"
+            method = AnytimeIntervals(method, self._n, other)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         intervals = self._intervals(method)
@@ -6292,6 +6491,7 @@ def gpassk_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
@@ -6324,6 +6524,7 @@ def gpassk_results(
         beta0=beta0,
         band=band,
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
@@ -6335,7 +6536,7 @@ def gpassk_results(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
     if budget is not None:
         if requested and max(requested) > budget:
@@ -6407,6 +6608,7 @@ def bayes_at_n_results(
     confidence: float | None = 0.95,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
@@ -6421,6 +6623,10 @@ def bayes_at_n_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
     category_values = check_rewards(w, names)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    if anytime and interval is None:
+        raise ValueError(
+            "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
+        )
     options = interval_options(
         len(questions),
         confidence,
@@ -6428,9 +6634,10 @@ def bayes_at_n_results(
         clusters,
         bounds=bounds,
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
+    report = Report(questions.n, groups, options, return_per_question, keys, with_mu=False)
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
     if has_errors and not w is categories is bounds is None:
@@ -6496,6 +6703,7 @@ def max_at_k_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     band: bool = False,
     groups: list[str] | None = None,
@@ -6526,8 +6734,9 @@ def max_at_k_results(
         bounds=bounds,
         band=band,
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested, n = check_ks(k), questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
@@ -6603,6 +6812,7 @@ def cons_at_k_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
@@ -6627,8 +6837,9 @@ def cons_at_k_results(
         beta0=beta0,
         band=band,
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
     requested = check_ks(k)
     check_samples(requested or [], questions.n)
 
@@ -6682,6 +6893,7 @@ def score_agg_results(
     confidence: float | None = None,
     interval: str | None = None,
     clusters: list[str] | None = None,
+    anytime: bool = False,
     groups: list[str] | None = None,
     average: str = "questions",
     question_weights: list[float] | None = None,
@@ -6699,8 +6911,9 @@ def score_agg_results(
         clusters,
         known=("questions", "auto"),
         weighting=question_weighting(average, question_weights, groups, len(questions)),
+        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = Report(questions.n, groups, options, return_per_question, keys)
 
     outcomes = questions.check(checking).outcomes
     values = item_scores(outcomes, p, penalty, eps)
