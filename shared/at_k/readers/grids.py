@@ -28,7 +28,7 @@ NOT_SCORED = {"none", "null", "na", "nan"}
 _VALUES = {"true", "false", "yes", "no", "pass", "fail", *(x for x in WORDS if not x.isalpha())}
 """Words that are no names of columns, as "correct" and "n" can be."""
 
-_USUAL = {name for names in COLUMN_NAMES.values() for name in names}
+_USUAL = {"item", *(name for names in COLUMN_NAMES.values() for name in names)}
 _NUMBERED = {
     *("", *COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], "answer"),
     *("run", "attempt", "trial", "try", "seed", "epoch", "rollout"),
