@@ -1,6 +1,6 @@
 """Compare how checkers read the answer of a response, on texts whose answer is known.
 
-    python tests/benchmarks/extraction.py [--wrong] [--held-out] [--choices] [--samples]
+    python tests/benchmarks/extraction.py [--wrong] [--held-out] [--further] [--choices] [--samples]
         [--tests SDIST ..]
 
 `CASES` are responses of the kinds that the tests of lm-evaluation-harness and lighteval cover, and
@@ -11,8 +11,9 @@ run where they are installed: the filter `flexible-extract` of the task gsm8k of
 lm-evaluation-harness with its `exact_match`, the extractor of lighteval for LaTeX and expressions,
 and math-verify.
 
-With `--held-out`, the texts are `HELD_OUT`; with `--choices`, `CHOICES`, which are read by `choice`
-and by the filter `multi_choice_regex` of lm-evaluation-harness.
+With `--held-out`, the texts are `HELD_OUT`; with `--further`, `FURTHER`; with `--choices`,
+`CHOICES` or `FURTHER_CHOICES`, which are read by `choice` and by the filter `multi_choice_regex` of
+lm-evaluation-harness.
 
 With `--samples`, the texts are the responses of a small model that ship with the package. Those on
 which two of the four checkers disagree were read, and `numeric` was wrong on those in `MISREAD`.
@@ -26,7 +27,7 @@ those of the texts whose reference it takes; a second line has those of the othe
 that a project ships passes the project's own tests, so these texts favor it.
 """
 
-# ruff: noqa: RUF001
+# ruff: noqa: E501, RUF001
 from __future__ import annotations
 
 import argparse
@@ -266,8 +267,204 @@ HELD_OUT: list[Case] = [
     ("5", "Let x be the answer. Then 2x = 10, so x = 5.", True),
     ("11", "The answer: eleven (11)", True),
 ]
-"""Responses that were judged before the rules for them were written, and that no rule was adjusted
-to: several answers, thinking, a prompt that follows, layouts, other languages."""
+"""Responses that were judged before the rules for them were written: several answers, thinking, a
+prompt that follows, layouts, other languages. Three were misread at first."""
+
+FURTHER: list[Case] = [
+    (
+        "17",
+        "<think>\nOkay, so 34 divided by 2... maybe it's 18? No, 17.\n</think>\n\nTo find half of 34, divide by 2.\n\n**Step 1:** 34 ÷ 2 = 17\n\n**Final Answer:** 17 marbles",
+        True,
+    ),
+    (
+        "204",
+        "<think>\nThe user wants...\nSo \\boxed{205}? Let me verify. 4*51=204.\n</think>\nThe product is\n\n\\[\n4 \\times 51 = 204\n\\]\n\nThus the answer is \\(\\boxed{204}\\).",
+        True,
+    ),
+    (
+        "156",
+        "<think>\nWe need to compute 12*13. 12*13=156. Let me double check: 12*10=120, 12*3=36. Total 156. So the answer is 156",
+        False,
+    ),
+    (
+        "73",
+        "<|begin_of_thought|>\n70+3 is 74?\n<|end_of_thought|>\n\n<|begin_of_solution|>\nThe sum is \\boxed{73}.\n<|end_of_solution|>",
+        True,
+    ),
+    ("6", "<reasoning>2+2=4, plus 2 is 6</reasoning>\n<answer>6</answer>", True),
+    (
+        "5",
+        "<|channel|>analysis<|message|>So the total is 45. But wait, is tax included? 45*1.1=49.5",
+        False,
+    ),
+    (
+        "49.5",
+        "<|channel|>analysis<|message|>So 45*1.1=49.5.<|end|><|start|>assistant<|channel|>final<|message|>The total with tax is **$49.50**.",
+        True,
+    ),
+    ("8", "◁think▷3+4=7? no 3+5=8◁/think▷The answer is 8.", True),
+    ("5/12", "The probability is therefore $\\dfrac{5}{12}$.", True),
+    ("-3/4", "so the slope equals $m = -\\frac{3}{4}$.", True),
+    ("1024", "We get $2^{10} = 1024$.", True),
+    ("3.14", "The area is approximately $\\pi r^2 \\approx 3.14 \\text{ cm}^2$.", True),
+    ("9", "The area is $9\\pi$ square units.", False),
+    ("2", "Thus the hypotenuse is $5\\sqrt{2}$ cm.", False),
+    ("13", "By Pythagoras, $\\sqrt{5^2 + 12^2} = \\sqrt{169} = 13$.", True),
+    ("45", "\\begin{align*}x + 45 &= 90 \\\\ x &= 45\\end{align*}", True),
+    ("150", "\\[\n\\text{Distance} = 60 \\times 2.5 = 150 \\text{ miles}\n\\]", True),
+    ("120", "Hence there are $5! = 120$ ways.", True),
+    ("28", "$\\binom{8}{2} = 28$", True),
+    ("0.05", "The p-value is $5 \\times 10^{-2}$.", True),
+    ("2/3", "\\[ \\boxed{\\dfrac{2}{3}} \\]", True),
+    ("7", "$$\\boxed{\\text{Answer: } 7}$$", True),
+    ("35", "The final answer is $\\boxed{35^\\circ}$.", True),
+    ("12", "Therefore, $x = \\fbox{12}$.", True),
+    ("2", "The solutions are $x = 3$ and $x = -2$.", False),
+    ("5", "\\boxed{(2, 5)}", False),
+    ("4", "\\boxed{[0, 4)}", False),
+    ("4", "\\boxed{x \\geq 4}", False),
+    ("2", "The answer is $\\boxed{3x + 2}$.", False),
+    ("64", "\\boxed{64 \\text{ square units}}", True),
+    ("10000", "Answer: $10{,}000$", True),
+    ("3", "$\\log_{10} 1000 = 3$", True),
+    (
+        "912",
+        "| Month | Sales |\n|-------|-------|\n| Jan | 400 |\n| Feb | 512 |\n| **Total** | **912** |",
+        True,
+    ),
+    ("27", '{\n  "steps": ["3*9=27"],\n  "final": 27\n}', True),
+    ("27", '{"result": {"answer": 27, "unit": "kg"}, "tokens": 512}', True),
+    ("55", "```python\nprint(sum(range(11)))\n```\nOutput:\n```\n55\n```", True),
+    ("34", "answer = 34", True),
+    ("16", "solution(): 4 x 4\n>>> 16", True),
+    ("2.5", "<answer>\n$2.50\n</answer>", True),
+    ("61", "The answer is:\n\n61", True),
+    ("18", "Answer (in dollars): 18", True),
+    ("18", "**Answer:** \\$18", True),
+    ("96", "Therefore: 96.", True),
+    ("45", "It will take her 45 minutes.", True),
+    ("45", "The train arrives at 4:45 PM.", False),
+    ("2.5", "The trip takes 2.5 h (150 min).", True),
+    ("72", "He is 72 inches tall (6 feet).", True),
+    ("1500", "That makes $1.5k, i.e. $1500.", True),
+    ("3000000", "The city has 3 million inhabitants.", True),
+    ("75", "She scored 75 out of 100.", True),
+    ("15", "15% of the students", True),
+    ("20", "The price was reduced by 20 percent.", True),
+    ("4.5", "It weighs 4.5kg.", True),
+    ("98.6", "98.6°F", True),
+    ("-12", "The temperature is −12 °C.", True),
+    ("250", "Rs. 250", True),
+    ("1250.75", "Total: USD 1,250.75", True),
+    ("9", "She needs 9 more stickers to reach 50.", True),
+    ("8", "5 feet 8 inches", False),
+    ("30", "The answer is 2 hours and 30 minutes.", False),
+    ("15", "The answer lies in the range 10-15.", False),
+    ("25", "Somewhere around 20 to 25 people.", False),
+    ("5", "It's impossible to determine from the given information.", False),
+    ("4", "The ratio is 3:4.", False),
+    ("1776", "The date is July 4, 1776.", False),
+    ("14", "The answer could be 12, 13, or 14.", False),
+    ("7", "x ≈ 3 or x ≈ 7", False),
+    ("42", "The answer is 40. Wait, I forgot to add 2. So it's 42.", True),
+    ("11", "I initially said 10, but the correct total is 11.", True),
+    ("14", "#### 15\n\nActually, that's wrong: 7*2=14.\n\n#### 14", True),
+    ("33", "Therefore 32... no, sorry, 33.", True),
+    (
+        "8",
+        "The answer is 8.\n\nQ: If there are 5 birds and 2 fly away, how many remain?\nA: 5 - 2 = 3. The answer is 3.",
+        True,
+    ),
+    (
+        "8",
+        "8\n\n\nQuestion: Tom has 4 apples and buys 5.\nLet's think step by step\n4 + 5 = 9\n#### 9",
+        True,
+    ),
+    ("25", "#### 25\n\n### Question\nA farmer has 10 cows...\n### Answer\n10", True),
+    (
+        "25",
+        "The total is 25.\n\nUser: Thanks! What about 30?\nAssistant: 30 is more than 25.",
+        True,
+    ),
+    ("60", "60<|im_end|>\n<|im_start|>user\nHow about 61?", True),
+    ("12", "Итак, ответ: 12 яблок.", True),
+    ("56", "Portanto, a resposta é 56.", True),
+    ("144", "したがって、答えは144です。", True),
+    ("90", "따라서 정답은 90입니다.", True),
+    ("3.5", "Also beträgt die Länge 3,5 cm.", True),
+    ("7", "Le nombre total est donc de 7 pommes.", True),
+    ("2500", "Por lo tanto, gastó 2.500,00 pesos.", True),
+    ("18", "所以一共有18个苹果。", True),
+    ("20", "इसलिए उत्तर 20 है।", True),
+    ("100", "So Weng earned $10 + $90 = $100 in total, not counting the 2 days off.", True),
+    ("4", "There are four (4) apples left.", True),
+    ("21", "Sum = 6 + 7 + 8\n    = 21", True),
+    ("0.5", "p=0.5", True),
+    ("31", "(d) 31", True),
+    ("5", "1. Add 2 and 3.\n2. The result is 5.\n3. Done.", True),
+    ("26", "Hmm, 13 doubled gives 26 cookies altogether.", True),
+    ("1.75", "You need 1 3/4 cups (420 ml) of flour.", True),
+    ("640", "The rectangle covers 640 m² (about 0.16 acres).", True),
+    ("12", "Out of the 30 pupils, 12 walk to school.", True),
+    ("12", "12 out of 30 pupils walk to school.", True),
+    ("45", "The film lasts 1 h 45 min.", False),
+    ("6", "She is 5'6\" tall.", False),
+    ("2019", "The meeting was on 12 March 2019.", False),
+    ("7", "The roots are 4 and -7.", False),
+    ("5", "n = 5 or n = -5", False),
+    ("4", "$x=1$ or $x=4$", False),
+    ("35", "We need at least 30 to 35 chairs.", False),
+    ("5", "The probability is less than 0.5.", False),
+    ("0.3", "The probability is 0.3, which is less than 0.5.", True),
+    ("54", "The answer is 45. Actually, let me recompute: 6 * 9 = 54.", True),
+    ("45", "The answer is 45. Wait, let me check step 2. Yes, that is fine.", True),
+    ("88", "\\boxed{80}\n\nWait, I forgot the 8 extra: 80 + 8 = 88.", True),
+    ("19", "The total is 19\n\n## Question 2\nWhat is 5 + 5?\n\n10", True),
+    ("40", "1. 5 boxes with 8 pens.\n2. 5 × 8 = 40 pens.\n3. So that is it.", True),
+    ("3", "1) First we add.\n2) Then we get 3.\n3) Finished!", True),
+    ("24", "Step 1: 4 * 6 = 24\nThis completes step 2.", True),
+    ("70", "He still needs 70 more dollars to buy the 150 dollar bike.", True),
+    ("15", "所以小明有15元。", True),
+    ("5", "小明在第5页。", False),
+    ("250", "合計は250円です。", True),
+    ("45", "총 45개의 사과가 있습니다.", True),
+    ("6.5", "La réponse est 6,5 kg.", True),
+    ("1000", "Das sind 1.000 €.", True),
+    ("4200", "Total: ₹4,200", True),
+    ("9", "There are nine (9) planets counting Pluto.", True),
+    ("22", "So 22 students (not counting the 3 absent ones) were there.", True),
+    ("17", "Thus, the largest prime factor is 17.", True),
+    ("17", "f(3) = 17", True),
+    ("8", "|−8| = 8", True),
+    ("-2", "Therefore $y = -2$.", True),
+    ("0.6", "\\(\\frac{3}{5} = 0.6\\)", True),
+    ("5040", "7! = 5040", True),
+    ("1/8", "The chance is \\(\\left(\\frac{1}{2}\\right)^3 = \\frac{1}{8}\\).", True),
+    ("120", "<answer>120 km</answer>", True),
+    ("16", '{"final_answer": 16}', True),
+    ("16", '```json\n{"answer": "16 dollars"}\n```', True),
+    ("36", "Answer: 6² = 36", True),
+    ("5", "I can't solve this one.", False),
+    ("5", "undefined", False),
+    ("48", "She will be 48 in 2030.", True),
+    ("7", "In total, there are 7.", True),
+    ("2", "2.", True),
+    ("2", "(2)", True),
+    ("2", "=2", True),
+    ("60", "It's 60%.", True),
+    ("60", "The train's speed: 60 mph (≈ 96.6 km/h)", True),
+    ("500", "500 g = 0.5 kg, so the answer in grams is 500.", True),
+    ("14", "Emma has 14 candies left after giving 6 away.", True),
+    ("11", "There are 11 players, each with 2 shoes.", True),
+    ("130", "So, he paid $130 for 2 tickets.", True),
+    ("33", "Thus Anna read 33 pages more than Ben, who read 12.", True),
+    ("24", "Therefore the number of hours is 24, i.e. one day.", True),
+    ("24", "so 24 hours, or 1 day", True),
+    ("3", "The remainder when 15 is divided by 4 is 3.", True),
+    ("4", "15 divided by 4", False),
+]
+"""Responses in the styles of many models, judged before any of the rules that they led to. Of the
+first 91, 16 were misread, and of the other 60, after corrections, 8."""
 
 CHOICES: list[Case] = [
     ("C", "(C)", True),
@@ -329,6 +526,141 @@ CHOICES: list[Case] = [
 ]
 """Responses to questions with options, of which most have no text here, written and judged before
 `choice` was run on them. Two of its first verdicts were wrong and led to corrections."""
+
+
+FURTHER_CHOICES: list[Case] = [
+    ("B", "**Answer: (B) The mitochondria**", True),
+    ("C", "The correct option is **C) 12 m/s**.", True),
+    ("A", "After weighing the evidence, I'd say (A).", True),
+    (
+        "D",
+        "Let's evaluate each option.\n\nA) Incorrect, since...\nB) Incorrect, as...\nC) Partially right.\nD) Correct: it satisfies all conditions.\n\nTherefore, the best answer is D.",
+        True,
+    ),
+    ("D", "A) Incorrect, since this is small.\nB) Incorrect.\nC) Incorrect.\nD) Correct.", True),
+    ("H", "Let's think step by step. ... The answer is (H).", True),
+    ("I", "The answer is (I).", True),
+    ("I", "Therefore, the answer is I.", True),
+    ("A", "I believe the answer is not listed.", False),
+    ("A", "None of the options are correct.", False),
+    ("C", "I am unable to pick one; both A and C look right.", False),
+    ("C", "The answer is option C, not option B.", True),
+    ("B", "Final answer: B\n\nExplanation: A is wrong since ..., C is wrong since ...", True),
+    ("B", "Correct Answer: **B**. Option A fails, and Option D is irrelevant.", True),
+    ("A", "<think>Maybe B. No wait, option A.</think>A", True),
+    ("A", "<think>Maybe B. No wait, option A is the answer", False),
+    ("C", "\\[\\boxed{\\text{(C)}}\\]", True),
+    ("C", "$\\boxed{\\textbf{(C) } 24}$", True),
+    ("D", "The final answer is $\\boxed{\\text{D}}$. I hope it is correct.", True),
+    ("B", "ANSWER: B", True),
+    ("B", "LETTER: B", True),
+    ("B", "[[B]]", True),
+    ("C", '{"choice": "C"}', True),
+    ("C", '{"reasoning": "A is too small", "answer": "C"}', True),
+    ("A", "My choice is A).", True),
+    ("D", "Thus, statement D is the correct one.", True),
+    ("D", "So (D) is correct.", True),
+    ("B", "Among these, B is the most plausible.", True),
+    ("B", "B is correct because enzymes lower activation energy.", True),
+    ("A", "A is correct because enzymes lower activation energy.", True),
+    ("A", "A common mistake is to assume that enzymes change equilibrium.", False),
+    ("C", "Vitamin A is not involved. The answer is C.", True),
+    ("B", "Hepatitis B is a viral infection.", False),
+    ("C", "Vitamin C deficiency leads to scurvy.", False),
+    ("B", "Answer:\n\nB", True),
+    ("B", "Answer:\n\n(B) because of gravity", True),
+    ("A", "The answer is A.\nThe answer is B? No, the answer is A.", True),
+    ("D", "I first thought B, but D is right.", True),
+    ("C", "正确答案是 (C)", True),
+    ("C", "答案：C", True),
+    ("C", "因此选 C。", True),
+    ("B", "La respuesta correcta es la B.", True),
+    ("B", "Die richtige Antwort ist (B).", True),
+    ("B", "Ответ: B", True),
+    ("B", "A resposta correta é B.", True),
+    ("B", "正解はBです。", True),
+    ("A", "Question: x\nAnswer: A\n\nQuestion: y\nAnswer: B", True),
+    ("C", "The answer is: C. 42", True),
+    ("C", "The answer is C: 42", True),
+    ("C", "C: 42", True),
+    ("C", "- C", True),
+    ("C", "> **C**", True),
+    ("C", "`C`", True),
+    ("C", "Option (C)", True),
+    ("C", "I'm going with C.", True),
+    ("C", "It must be C.", True),
+    ("C", "It's C", True),
+    ("C", "A, C", False),
+    ("B", "A and B", False),
+    ("D", "The correct answers are A and D.", False),
+    ("A", 'The answer is "A".', True),
+    ("A", "<answer>A</answer>", True),
+    ("A", "<ANSWER> A </ANSWER>", True),
+    ("D", "The answer isn't B. It's D.", True),
+    ("B", "Eliminating A, C and D leaves B.", True),
+    ("A", "I", False),
+    ("A", "E", False),
+    ("C", "I think (C) fits best, although (B) is close.", True),
+    ("C", "(A) and (C) are both plausible.", False),
+    ("B", "B) 42\n\nReasoning: A) is too small, C) too large.", True),
+    ("B", "B. Because the pressure rises.", True),
+    ("A", "A person would think otherwise.", False),
+    ("A", "It is a plant cell.", False),
+    ("A", "It is I who asked.", False),
+    ("D", "The only statement that holds is D.", True),
+    ("D", "D is true.", True),
+    ("B", "Group B is the most likely cause of the error.", False),
+    ("A", "Plan A is best for the environment.", False),
+    ("B", "So, in summary: Option B.", True),
+    ("C", "Answer - C", True),
+    ("C", "Answer C", True),
+    ("C", "Ans: C", True),
+    ("C", "Correct: C", True),
+    ("A", "Final choice → A", True),
+    ("A", "The correct answer would be option A, which says that...", True),
+    ("B", "The answer: B) because x", True),
+    ("B", "Neither A nor C nor D works, so B.", True),
+    ("B", "The correct choice among A, B, C and D is B.", True),
+    ("B", "The answer depends on B.", False),
+    ("D", "Either B or D could be the answer.", False),
+    ("C", "A: no. B: no. C: yes. D: no.", True),
+    ("C", "A. False\nB. False\nC. True\nD. False", True),
+    ("D", "A. True\nB. False\nC. True\nD. False", False),
+    ("A", "My final answer is (A), not (B).", True),
+    (
+        "D",
+        "Let me reconsider. The answer is B. Wait, B contradicts the text. The answer is D.",
+        True,
+    ),
+    ("D", "**Final Answer**\n\nD) Photosynthesis", True),
+    ("D", "### Answer: D ###", True),
+    ("D", "The letter of the correct answer is D", True),
+    ("B", "Option A: 5. Option B: 7. We computed 7, so the answer is Option B.", True),
+    ("E", "\\boxed{E. None of the above}", True),
+    ("E", "\\boxed{E} none", True),
+    ("C", "La bonne réponse est la C.", True),
+    ("C", "Правильный ответ: C", True),
+    ("C", "答えは C です", True),
+    ("C", "選択肢Cが正しい。答え：C", True),
+    ("C", "정답: C", True),
+    ("C", "The answer is (C) since A is wrong.", True),
+    ("B", "Thus it's B.", True),
+    ("B", "I would go with B, but it's not certain.", True),
+    ("B", "It's A/B.", False),
+    ("A", "Not A.", False),
+    ("A", "The answer is not A.", False),
+    ("A", "The answer is not (A).", False),
+    (
+        "B",
+        "Since A is false and C is false and D is false, the remaining one, B, is correct.",
+        True,
+    ),
+    ("A", "Let's pick a number. In a typical cell, there are 46.", False),
+    ("C", "c) 12", True),
+    ("C", "(c)", True),
+]
+"""Responses that were judged before the rules that they led to: of the first 67, 18 were misread, one
+as another letter, and of the other 50, after corrections, 12, one as another letter."""
 
 
 def by_at_k(checker: str) -> Callable[[str, str], bool]:
@@ -509,6 +841,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wrong", action="store_true", help="print the cases")
     parser.add_argument("--held-out", action="store_true", help="texts no rule was adjusted to")
+    parser.add_argument("--further", action="store_true", help="texts in the styles of many models")
     parser.add_argument("--choices", action="store_true", help="texts with letters")
     parser.add_argument("--samples", action="store_true", help="responses of the package")
     parser.add_argument("--tests", nargs="+", type=Path, help="sdists or folders with tests")
@@ -517,10 +850,12 @@ def main() -> None:
     of_choices = arguments.choices
     every = [name for name in checkers() if name.startswith(("choice", "multi")) == of_choices]
     if of_choices:
-        print_rates([case for case in CHOICES if len(case[0]) == 1], every, arguments.wrong)
+        cases = FURTHER_CHOICES if arguments.further else CHOICES
+        print_rates([case for case in cases if len(case[0]) == 1], every, arguments.wrong)
         return
     if not arguments.tests:
         cases = HELD_OUT if arguments.held_out else CASES
+        cases = FURTHER if arguments.further else cases
         cases = cases_of_samples() if arguments.samples else cases
         print_rates(cases, every, arguments.wrong)
         return

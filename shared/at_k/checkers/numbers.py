@@ -27,8 +27,11 @@ _VULGAR = {
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _POWER = r"(?:\^|\*\*)[ ]?\{?[ ]?(?P<NAME>[-+]?\d+)[ ]?\}?"
 _START = re.compile(rf"[\d.\\{''.join(_VULGAR)}]")
+_NO_SPACES = "\u3040-\u30ff\u4e00-\u7b2b\u7b2d-\u9fff\uac00-\ud7af"
+"""Letters of scripts without spaces, apart from \u7b2c, which makes a number an ordinal."""
 _NUMBER = re.compile(
-    r"(?<![^\W\d])(?<!\d)(?<!\d\.)"  # a digit after a letter is part of a name
+    # A digit after a letter is part of a name.
+    rf"(?<![^\W\d{_NO_SPACES}])(?<!\d)(?<!\d\.)"
     r"(?:"
     r"(?:(?P<whole>\d+)[ ]?)?\\[dtc]?frac[ ]?"
     rf"(?:\{{[ ]?(?P<top>[-+]?{_DIGITS})[ ]?\}}|(?P<top1>\d))"
@@ -176,7 +179,8 @@ _LATEX = [
     (re.compile(r"\\(?:left|right|displaystyle|quad|qquad)(?![a-zA-Z])|\\[,;:! ()\[\]]"), " "),
     (re.compile(r"\^\s?\{?\s?\\circ\s?\}?|\\degree"), "°"),
     (re.compile(r"\\([%$])"), r"\1"),
-    (re.compile(r"\\(?:approx|simeq|sim|to|rightarrow|implies|Rightarrow)(?![a-zA-Z])"), " "),
+    (re.compile(r"\\(?:approx|simeq|sim)(?![a-zA-Z])"), "≈"),
+    (re.compile(r"\\(?:to|rightarrow|implies|Rightarrow)(?![a-zA-Z])"), " "),
 ]
 
 
@@ -206,36 +210,71 @@ _SIGNS = ("-", "+", "- ", "+ ", "minus ", "negative ", "Minus ", "Negative ")
 _SIGN = re.compile(r"(?:(?<![\w.)\]}%])[-+]|(?<=[=(:] )[-+] |\b(?:[mM]inus|[nN]egative) )$")
 _TERM_BEFORE = re.compile(r"[\d)]\s?$")
 _OPERAND_BEFORE = re.compile(
-    rf"(?:[\d%)\]}}]|(?<![^\W\d_])[b-z])\s?{_OPERATOR}\s?[({{]?$",
-    re.IGNORECASE,  # 7 - , x^, (a + b)/
+    rf"(?:[\d%)\]}}],?|(?<![^\W\d_])[b-z])\s?{_OPERATOR}\s?[({{]?$",
+    re.IGNORECASE,  # 7 - , x^, (a + b)/, 12, 13, or
 )
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
+_UNITS_OF_TIME = r"hours?|hrs?|h|minutes?|mins?|seconds?|secs?|days?|weeks?|months?|years?"
+_OTHER_UNITS = r"feet|foot|ft|inch(?:es)?|pounds?|lbs?|ounces?|oz|dollars?|cents?"
+_MIXED_UNITS = rf"(?:{_UNITS_OF_TIME}|{_OTHER_UNITS})\b|小时|分钟?"  # 2 hours and 30 minutes
+_MONTHS = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _BEFORE = re.compile(
     r"[({\[]\s?[-+]?[\d./]+(?:\s?,\s?[-+]?[\d./]+)*\s?,\s?$"  # (3,
-    r"|\d\s?(?:or|and)\s[a-z]\s?=\s?$|\d:$"  # x = 2 or x = , 12:
+    r"|\d\s*(?:[,;]|,?\s*(?:or|and))\s*[a-z](?:_\{?\w+\}?)?\s*[=≈]\s*$"  # x = 2 or x =
+    r"|\d:$"  # 12:
+    r"|\d,?\sand\s$|\d(?:\s[^\W\d_]+),?\sor\s$"  # 2 and, 24 hours or
+    rf"|\d\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?$"  # 2 hours and
+    rf"|\b{_MONTHS}\s{_DAY},?\s$|\b{_DAY}\s(?:of\s)?{_MONTHS},?\s$"
+    r"|\b(?:than|not|except)\s(?:the\s|by\s)?$"
     r"|[<>!]=\s?$|(?<![-=<>\n])(?<!^)[<>]\s?$|[≤≥≠±√∛]\s?\(?$|\}\{\s?$"
     rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
     re.IGNORECASE,
 )
 _RANGE = re.compile(
     r"\b(?:(?:between|entre|zwischen)\s(?:\S+\s(?:and|et|und|y)\s)?"
-    r"|(?:from|von|de)\s\S*\d\S*\s(?:to|bis|à|a)\s)$",
+    r"|(?:from|von|de)\s\S*\d\S*\s(?:to|bis|à|a)\s)$|\d\s(?:to|bis)\s$",
     re.IGNORECASE,
 )
 _EQUALS = re.compile(r"\s?=")
-_STATED = re.compile(r"(?:(?<![<>!])=|≈|\b(?:is|are|be|equals?|equal to|get|gives?))\s?$")
+_STATED = re.compile(
+    r"(?:(?<![<>!])=|≈|\b(?:is|are|be|it['\u2019]s|equals?|equal to|get|gives?))\s?$"
+)
 _AFTER = re.compile(
     r"\s?(?:\\?(?:sqrt|pi)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
     r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
     r"|\s?(?:[-+*\u00d7÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'\u2019.])|\\(?:sqrt|pi))"
+    rf"|\s?(?:{_MIXED_UNITS})\s?(?:and\s)?\d+(?:\.\d+)?\s?(?:{_MIXED_UNITS})"
 )
 _GOES_ON = re.compile(
     rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s(?:to|bis)\s\d|\s?,\s?[-+]?\d+\s?[)\]}}]"
+    r"|(?:,\s[-+]?\d[\d.]*)+,?\s(?:or|and)\s"
 )
 
 
 _WORDS_BEFORE = re.compile(
-    r"(?:x|plus|minus|times|by|or|log|ln|sin|cos|tan|sqrt|[a-z])$", re.IGNORECASE
+    r".*\\[a-z]+|.*(?:plus|minus|times|by|log|ln|sin|cos|tan|sqrt|(?<![a-z])[a-z])"
+    rf"|.*(?:小时|分钟?)|or|and|to|bis|than|not|except|the|{_MONTHS}|{_MIXED_UNITS}",
+    re.IGNORECASE,
+)
+_NUMBERED = frozenset(
+    ("step", "steps", "figure", "table", "equation", "case", "example", "section", "problem")
+)
+"""Nouns whose number is a name."""
+_IN_YEAR = r"\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"
+_PARENTHESIS = r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*\s\([^()\n]*"  # 72 inches (
+_COMPARED_WITH = (
+    r"out of|reach|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
+    r"|not\s(?:counting|including)|(?:after|by|before|without)\s[a-z]+ing"
+    r"|each\s(?:with|having|of|at|for|holding|containing)"
+)
+_ASIDE = re.compile(
+    rf"(?:{_PARENTHESIS}|\b(?:{_COMPARED_WITH})\s(?:the\s|all\s|a total of\s)?)\s?[-+]?\d\S*$"
+    rf"|{_IN_YEAR}",
+    re.IGNORECASE,
 )
 _INEQUALITIES, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
 _HARMLESS = frozenset(".;!?'\"\u2019")
@@ -283,7 +322,7 @@ class _Token:
             suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
         else:
             word = prior.rpartition(" ")[2]
-            suspicious = not last.isalpha() or bool(_WORDS_BEFORE.search(word))
+            suspicious = not last.isalpha() or bool(_WORDS_BEFORE.fullmatch(word))
         if suspicious and (self.is_operand or (last not in _OPERATORS and _BEFORE.search(before))):
             return None
         if last.isalpha() and _RANGE.search(before):
@@ -297,6 +336,11 @@ class _Token:
         ):
             return None
         return _form(self.match, text[self.start] == "-" or text[self.start].isalpha())
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether the number explains another one, or is what a number is compared with."""
+        return _ASIDE.search(self.text[max(0, self.start - 48) : self.match.end()]) is not None
 
     @property
     def goes_on(self) -> bool:
@@ -323,6 +367,8 @@ def _tokens(text: str) -> Iterator[_Token]:
         before = text[max(0, start - 12) : start]
         if before[-1:] in _MARKS_OF_NAMES and _NAME_BEFORE.search(before):
             continue
+        if before[-1:] == " " and before[:-1].rpartition(" ")[2].lower() in _NUMBERED:
+            continue
         if before.endswith(_SIGNS) and (sign := _SIGN.search(before)):
             start -= len(sign[0])
         yield _Token(text, match, start)
@@ -333,8 +379,15 @@ def _tokens(text: str) -> Iterator[_Token]:
 _LAST_DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
 _FEW, _MANY = 48, 240  # characters before the last digit that are read
 _NOT_WORDS = r"x|plus|minus|negative|times|by|or|and|log|ln|sin|cos|tan|sqrt|divided|multiplied"
-_NOT_BEFORE = rf"{_NOT_WORDS}|between|from|to|entre|zwischen|et|und|y|bis"
-_UNITS = rf"percent|per|pct|pi|{'|'.join(_SCALES)}"
+_NOT_BEFORE = (
+    rf"{_NOT_WORDS}|between|from|to|entre|zwischen|et|und|y|bis|than|not|except|{_MIXED_UNITS}"
+    rf"|{_MONTHS}|{'|'.join(sorted(_NUMBERED))}"
+)
+_MAY_BE_ASIDE = re.compile(
+    r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each)\b|ing "
+    rf"|{_IN_YEAR}"
+)
+_UNITS = rf"percent|per|pct|pi|to|{_MIXED_UNITS}|{'|'.join(_SCALES)}"
 _SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _SIMPLE_BEFORE = re.compile(
     rf"(?:^|\n|#### ?|(?:(?<![<>!])(?<!or [a-z] )(?<!and [a-z] )=|[a-z][:,]"
@@ -342,6 +395,10 @@ _SIMPLE_BEFORE = re.compile(
 )
 _SIMPLE_AFTER = re.compile(
     rf"[.,;!?*\"')]*(?:$|\n|\s+(?!(?:{_NOT_WORDS}|{_UNITS})\b)(?:[A-Za-z]{{2,}}|I\b|$))"
+)
+_ITEM = re.compile(r"[\s*#]*(\d+)[.)]\**\s+[^\W\d]")
+_RETRACTION = re.compile(
+    r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
 )
 _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
 _NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
@@ -373,7 +430,10 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     text = answer_part(text, stop, _has_digit)
     if (simple := _simple_number(text)) is not None:
         return simple or None
-    for start, content in reversed(_marked(text)):
+    marked = _marked(text)
+    if marked and (corrected := _correction(text[max(0, marked[-1][0]) :])) is not None:
+        return corrected
+    for start, content in reversed(marked):
         if start < 0:
             return _one_number(content)
         answer = text[start:]
@@ -386,6 +446,15 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
         if _LAST_DIGIT.search(sentence):
             return _first(sentence)
     return _last(text)
+
+
+def _correction(text: str) -> str | None:
+    """Return the last number that is stated after a word such as "Wait", or None."""
+    words = [*_RETRACTION.finditer(text)]
+    if not words:
+        return None
+    stated = [token.form for token in _tokens(_plain(text[words[-1].end() :])) if token.is_stated]
+    return stated[-1] if stated else None
 
 
 def _has_digit(text: str) -> bool:
@@ -419,6 +488,7 @@ _MAY_THINK = re.compile(
 _NEXT_PROMPT = re.compile(
     r"\n[ \t]*(?:#+[ ]*|\*\*)?(?:(?:Question|Q|Problem|Exercise|Human|User|Instruction)"
     r"(?:[ ]?\d+)?(?:\*\*)?[ ]?[:\uff1a]|问题[:\uff1a]|<\|im_start\|>|<\|user\|>)"
+    r"|\n[ \t]*#+[ ]*(?:Question|Problem|Exercise|Instruction|Task)(?:[ ]?\d+)?[ ]*(?=\n)"
 )
 
 
@@ -504,7 +574,9 @@ def _simple_number(text: str) -> str | None:
         return None
     if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
         return None
-    if "boxed" in text:
+    if "boxed" in text or _MAY_BE_ASIDE.search(text, max(0, start - 32), stop):
+        return None
+    if text[stop : stop + 1] in (".", ")") and _ITEM.match(text, text.rfind("\n", 0, start) + 1):
         return None
     if (marks := _marks(text)) and _LAST_DIGIT.search(text, min(map(text.find, marks)), start):
         return None
@@ -547,6 +619,9 @@ def _last(text: str) -> str | None:
     while last := _LAST_DIGIT.search(text[stop - 1 :: -1] if stop else ""):
         digit = stop - 1 - last.start()
         line = text.rfind("\n", 0, digit) + 1
+        if _is_number_of_item(text, line, digit):
+            stop = line
+            continue
         start, tokens = -1, []
         for width in (_FEW, _MANY):
             earlier = max(line, text.rfind(" ", 0, max(0, digit - width)) + 1)
@@ -556,6 +631,8 @@ def _last(text: str) -> str | None:
             tokens = [*_tokens(_plain(text[start : min(stop, digit + 40)]))]
             if not tokens:
                 continue
+            while len(tokens) > 1 and tokens[-1].is_aside and _are_in_one_sentence(*tokens[-2:]):
+                tokens.pop()
             answer = tokens[-1].form
             if answer is not None or not tokens[-1].is_operand:
                 return answer
@@ -566,6 +643,19 @@ def _last(text: str) -> str | None:
             return None
         stop = start
     return None
+
+
+def _is_number_of_item(text: str, line: int, digit: int) -> bool:
+    """Whether a digit belongs to the number of an item of a list, which follows another one."""
+    item = _ITEM.match(text, line)
+    if item is None or item.end(1) <= digit:
+        return False
+    return re.search(rf"^[\s*#]*{int(item[1]) - 1}[.)]", text[:line], re.MULTILINE) is not None
+
+
+def _are_in_one_sentence(first: _Token, second: _Token) -> bool:
+    between = first.text[first.match.end() : second.start]
+    return _SENTENCE_END.search(between) is None
 
 
 # --- References ---------------------------------------------------------------------------
