@@ -3,8 +3,8 @@
 Names of a program are proxies here. A call is sent to the process of the program, and its result
 comes back as a value, see `values.py`, so that what is expected is compared here. Objects of
 classes that a program defines stay there. They are asked for attributes, calls and operators. Only
-objects of a class that the tests name, with a capital letter as classes have, may compare
-themselves with a value: an object that equals everything would pass otherwise.
+objects that the tests make, by calling a class that they name, may compare themselves with a value,
+as long as no other call returns them: an object that equals everything would pass otherwise.
 
 Tests that reach into the interpreter of the program (see `references.py`), or hand it objects of
 their own, run in its process instead; what it reports is counted here.
@@ -199,17 +199,27 @@ class _RemoteProgram:
         self.has_ended = self.needs_interpreter = False
         self._proxies: dict[int, Any] = {}
         self._classes: dict[Any, type] = {}
-        self._named: set[str] = set()
+        self._named_classes: set[int] = set()
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
-        self._named = {name for name in job["names"] if name[:1].isupper()}
         watched = job["modules"] if job["is_together"] else []
         message = {key: job[key] for key in ("names", "entry_point")}
         try:
-            return self._answer({"load": job["imports"], "watched": watched, **message})
+            names = self._answer({"load": job["imports"], "watched": watched, **message})
         except BaseException as error:
             raise _ProgramError(last_line(error)) from error
+        if not isinstance(names, dict):
+            self._end()
+        # No others, such as __builtins__.
+        wanted = {*job["names"], (job["entry_point"] or "").partition(".")[0]}
+        names = {name: value for name, value in names.items() if name in wanted}
+        self._named_classes = {
+            value._at_k_number
+            for name, value in names.items()
+            if isinstance(value, _Object) and name[:1].isupper()
+        }
+        return names
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
         """Run tests in the process of the program."""
@@ -237,7 +247,17 @@ class _RemoteProgram:
                 return arguments[reply["argument"]]
         except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
             self._end()
-        return self._result(reply)
+        try:
+            result = self._result(reply)
+        except (StopIteration, StopAsyncIteration) as error:
+            if operation == "next":
+                raise
+            # A loop of the tests over `map` would end, and compare nothing.
+            raise RuntimeError(f"the program raised {type(error).__name__}") from error
+        if isinstance(result, _Object) and operation == "call":
+            is_made = arguments[0]._at_k_number in self._named_classes
+            object.__setattr__(result, "_at_k_may_compare", is_made)
+        return result
 
     def _answer(self, message: Any) -> Any:
         return self._result(self._exchange(message))
@@ -288,6 +308,7 @@ class _RemoteProgram:
             if key not in self._classes:
                 self._classes[key] = _class_of(self, str(class_name), {*special})
             self._proxies[number] = self._classes[key](number)
+        object.__setattr__(self._proxies[number], "_at_k_may_compare", False)
         return self._proxies[number]
 
     def _exception_class(self, chain: list[Any]) -> type[BaseException]:
@@ -368,22 +389,21 @@ class _Object:
 def _class_of(program: _RemoteProgram, name: str, special: set[str]) -> type:
     """Return the class of proxies for a class of the program."""
     members: dict[str, Any] = {"_at_k_program": program, "__hash__": _Object.__hash__}
-    may_compare = name in program._named
     for method, operation in SPECIAL_METHODS.items():
-        is_defined = operation in special and method not in ("__setattr__", "__delattr__")
-        # Without `in` of its own, the items of an object are compared here.
-        if is_defined and (operation != "contains" or may_compare):
-            members[method] = _method(operation, may_compare)
+        if operation in special and method not in ("__setattr__", "__delattr__"):
+            members[method] = _method(operation)
     return type(name, (_Object,), members)
 
 
 @lru_cache(maxsize=256)
-def _method(operation: str, may_compare: bool) -> Any:
+def _method(operation: str) -> Any:
     needs_both = operation in NEED_BOTH
 
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
-        if needs_both and not (may_compare or isinstance(arguments[0], _Object)):
+        if needs_both and not (self._at_k_may_compare or isinstance(arguments[0], _Object)):
             return NotImplemented
+        if operation == "contains" and not self._at_k_may_compare:
+            return any(item is arguments[0] or item == arguments[0] for item in self)
         if operation == "exit":
             arguments = ()
         return self._at_k_program.ask(operation, self, *arguments, **options)

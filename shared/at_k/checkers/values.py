@@ -6,7 +6,6 @@ side gets its number: a reader of JSON creates no object that the sender could c
 
 from __future__ import annotations
 
-import builtins
 import importlib
 import json
 import operator
@@ -28,6 +27,8 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     bytearray: ("bytearray", bytearray.hex, bytearray.fromhex),
     complex: ("complex", lambda x: [x.real, x.imag], lambda x: complex(*x)),
     range: ("range", lambda x: [x.start, x.stop, x.step], lambda x: range(*x)),
+    slice: ("slice", lambda x: [x.start, x.stop, x.step], lambda x: slice(*x)),
+    type(...): ("ellipsis", lambda x: None, lambda x: ...),
     type({}.keys()): ("keys", list, lambda x: dict.fromkeys(x).keys()),
     type({}.values()): ("values", list, lambda x: dict(enumerate(x)).values()),
     type({}.items()): ("items", lambda x: [*map(list, x)], lambda x: dict(x).items()),
@@ -37,7 +38,7 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     defaultdict: (
         "defaultdict",
         lambda x: [x.default_factory and x.default_factory.__name__, dict(x)],
-        lambda x: defaultdict(x[0] and getattr(builtins, x[0]), x[1]),
+        lambda x: defaultdict(x[0] and _BUILTINS[x[0]], x[1]),
     ),
 }
 # The same for types of modules that are not imported before they are needed.
@@ -49,8 +50,17 @@ _OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("datetime", "datetime"): lambda x: [*x.timetuple()[:6], x.microsecond],
     ("datetime", "timedelta"): lambda x: [x.days, x.seconds, x.microseconds],
 }
-_MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
 _FACTORIES = (None, bool, int, float, str, list, tuple, dict, set)
+# Classes and functions of Python that both sides have. None of them does anything but compute.
+_BUILTINS = {
+    x.__name__: x
+    for x in (
+        *_FACTORIES[1:], frozenset, bytes, bytearray, complex, range, object, type, abs, all, any,
+        bin, chr, hex, len, max, min, oct, ord, pow, repr, reversed, round, sorted, sum,
+    )
+}  # fmt: skip
+_MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
+_MAKERS["builtin"] = lambda name: _BUILTINS[name]
 _BASES = (list, str, float, *_TYPES)
 
 
@@ -64,6 +74,8 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
     if kind in _TYPES and getattr(value, "default_factory", None) in _FACTORIES:
         name, parts, _ = _TYPES[kind]
         return {name: encode(parts(value), keep)}
+    if (kind is type or kind is type(len)) and _BUILTINS.get(value.__name__) is value:
+        return {"builtin": value.__name__}
     other = _OTHER_TYPES.get((kind.__module__, kind.__name__))
     if other is not None and getattr(value, "tzinfo", None) is None:
         return {"other": [kind.__module__, kind.__name__, other(value)]}
