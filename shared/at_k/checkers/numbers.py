@@ -384,8 +384,8 @@ _NOT_BEFORE = (
     rf"|{_MONTHS}|{'|'.join(sorted(_NUMBERED))}"
 )
 _MAY_BE_ASIDE = re.compile(
-    r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each)\b|ing "
-    rf"|{_IN_YEAR}"
+    r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each)\b"
+    rf"|\b(?:after|by|before|without)\s[a-z]+ing\b|{_IN_YEAR}"
 )
 _UNITS = rf"percent|per|pct|pi|to|{_MIXED_UNITS}|{'|'.join(_SCALES)}"
 _SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
@@ -428,9 +428,10 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     ('12', '1/3', None)
     """
     text = answer_part(text, stop, _has_digit)
-    if (simple := _simple_number(text)) is not None:
+    marks = _marks(text)
+    if (simple := _simple_number(text, marks)) is not None:
         return simple or None
-    marked = _marked(text)
+    marked = _marked(text, marks)
     if marked and (corrected := _correction(text[max(0, marked[-1][0]) :])) is not None:
         return corrected
     for start, content in reversed(marked):
@@ -461,14 +462,14 @@ def _has_digit(text: str) -> bool:
     return _LAST_DIGIT.search(text) is not None
 
 
-def _marked(text: str) -> list[tuple[int, str]]:
+def _marked(text: str, marks: list[str]) -> list[tuple[int, str]]:
     """Return where each marked answer starts, in their order, or -1 and what is in a box."""
     found: list[tuple[int, int, str]] = []
     if "boxed" in text and (content := _boxed(text)) is not None:
         found.append((text.rfind("\\boxed"), -1, content))
-    if "####" in text and (marks := [*_HASHES.finditer(text)]):
-        found.append((marks[-1].start(), marks[-1].end(), ""))
-    if _marks(text):
+    if "####" in marks and (hashes := [*_HASHES.finditer(text)]):
+        found.append((hashes[-1].start(), hashes[-1].end(), ""))
+    if marks:
         found += [(mark.start(), mark.end(), "") for mark in _ANSWER.finditer(text)]
     return [(start, content) for _, start, content in sorted(found)]
 
@@ -549,20 +550,17 @@ def _marks(text: str) -> list[str]:
     return [mark for mark in marks if mark in text]
 
 
-def _simple_number(text: str) -> str | None:
+def _simple_number(text: str, marks: list[str]) -> str | None:
     """Return the answer of a text that ends with a number among words, or None for other texts.
 
     The answer is empty if the text has no digit.
 
     Most responses are such texts, and reading them takes a tenth of the time.
     """
-    last = _LAST_DIGIT.search(text[::-1])
-    if last is None:
+    last = _last_digit(text, len(text))
+    if last < 0:
         return ""
-    if not last[0].isdecimal():
-        return None
-    stop = len(text) - last.start()
-    start = stop - 1
+    start, stop = last, last + 1
     while start and text[start - 1] in "0123456789.,":
         start -= 1
     digits = text[start:stop]
@@ -570,17 +568,32 @@ def _simple_number(text: str) -> str | None:
         return None
     if text[start - 1 : start] == "$" or text[max(0, start - 2) : start] == "**":
         start -= 1 if text[start - 1] == "$" else 2
-    if not _SIMPLE_BEFORE.search(text[max(0, start - 16) : start]):
+    if "boxed" in text or not _stands_among_words(text, start, stop):
         return None
-    if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
-        return None
-    if "boxed" in text or _MAY_BE_ASIDE.search(text, max(0, start - 32), stop):
-        return None
-    if text[stop : stop + 1] in (".", ")") and _ITEM.match(text, text.rfind("\n", 0, start) + 1):
-        return None
-    if (marks := _marks(text)) and _LAST_DIGIT.search(text, min(map(text.find, marks)), start):
+    if marks and _LAST_DIGIT.search(text, min(map(text.find, marks)), start):
         return None
     return _simple_form(digits)
+
+
+def _stands_among_words(text: str, start: int, stop: int) -> bool:
+    """Whether nothing around a number suggests that it is more than a number, or less."""
+    if not _SIMPLE_BEFORE.search(text[max(0, start - 16) : start]):
+        return False
+    if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
+        return False
+    if _MAY_BE_ASIDE.search(text, max(0, start - 32), stop):
+        return False
+    may_be_item = text[stop : stop + 1] in (".", ")")
+    return not (may_be_item and _ITEM.match(text, text.rfind("\n", 0, start) + 1))
+
+
+def _last_digit(text: str, stop: int) -> int:
+    """Return where the last digit before a position is, or -1."""
+    for width in (_FEW, stop):
+        start = max(0, stop - width)
+        if match := _LAST_DIGIT.search(text[start:stop][::-1]):
+            return stop - 1 - match.start()
+    return -1
 
 
 def _simple_form(digits: str) -> str:
@@ -616,9 +629,9 @@ def _first(text: str) -> str | None:
 def _last(text: str) -> str | None:
     """Return the last number of a text; if it is an operand, the last number that is stated."""
     stop = len(text)
-    while last := _LAST_DIGIT.search(text[stop - 1 :: -1] if stop else ""):
-        digit = stop - 1 - last.start()
+    while (digit := _last_digit(text, stop)) >= 0:
         line = text.rfind("\n", 0, digit) + 1
+        stop = min(stop, digit + 40)
         if _is_number_of_item(text, line, digit):
             stop = line
             continue
@@ -628,21 +641,29 @@ def _last(text: str) -> str | None:
             if earlier == start:
                 break
             start = earlier
-            tokens = [*_tokens(_plain(text[start : min(stop, digit + 40)]))]
-            if not tokens:
-                continue
-            while len(tokens) > 1 and tokens[-1].is_aside and _are_in_one_sentence(*tokens[-2:]):
-                tokens.pop()
-            answer = tokens[-1].form
-            if answer is not None or not tokens[-1].is_operand:
+            tokens = [*_tokens(_plain(text[start:stop]))]
+            answer, is_final = _answer_of_line(tokens)
+            if is_final:
                 return answer
-            for token in reversed(tokens[:-1]):
-                if token.is_stated and (answer := token.form) is not None:
-                    return answer
         if tokens:
             return None
         stop = start
     return None
+
+
+def _answer_of_line(tokens: list[_Token]) -> tuple[str | None, bool]:
+    """Return the last number of a line, and whether what stands before need not be read."""
+    while len(tokens) > 1 and tokens[-1].is_aside and _are_in_one_sentence(*tokens[-2:]):
+        tokens.pop()
+    if not tokens:
+        return None, False
+    answer = tokens[-1].form
+    if answer is not None or not tokens[-1].is_operand:
+        return answer, True
+    for token in reversed(tokens[:-1]):
+        if token.is_stated and (answer := token.form) is not None:
+            return answer, True
+    return None, False
 
 
 def _is_number_of_item(text: str, line: int, digit: int) -> bool:
