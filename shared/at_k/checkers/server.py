@@ -348,8 +348,6 @@ def _cpu_seconds(number: int) -> float:
 
 def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]]:
     """Return a list of limits and their pairs of values."""
-    import resource  # not at the head: on Windows, the module can be imported
-
     seconds, own_bytes = math.ceil(limits["cpu_seconds"]), _address_space()
     largest = {
         resource.RLIMIT_CORE: 0,
@@ -371,8 +369,6 @@ def _address_space() -> int:
     """
     if sys.platform != "linux":
         return 0
-    import resource
-
     step = 1 << 20
     low, high = 0, 1 << 47
     limits = resource.getrlimit(resource.RLIMIT_AS)
