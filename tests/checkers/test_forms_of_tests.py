@@ -224,6 +224,23 @@ REACHING = {
         "assert S().f(2) == [4]",
     ),
     "subtracts to zero": (RETURNS_ITSELF, "assert abs(S().f(2) - 4) < 0.1"),
+    "subtracts to an object without a size": (
+        RETURNS_ITSELF + "class D(S):\n    def __abs__(self): return 0\n"
+        "    def __round__(self, n=0): return 0\n    def __getattr__(self, name): return 0\n"
+        "S.__sub__ = S.__rsub__ = lambda self, other: D()\n",
+        "import unittest\nclass A(unittest.TestCase):\n"
+        "    def test_a(self): self.assertAlmostEqual(S().f(2), 4)\n",
+    ),
+    "has an attribute that is itself": (
+        "class S:\n    @property\n    def x(self): return self\n" + ALWAYS,
+        "assert S().x == 4",
+    ),
+    "says that an attribute is the object": (
+        PATCH + "own = P._do\ndef do(self, name, *rest):\n"
+        "    return {'argument': 0} if name == 'getattr' else own(self, name, *rest)\n"
+        "P._do = do\nclass S:\n    x = 5\n" + ALWAYS,
+        "assert S().x == 4",
+    ),
     "ends a loop": (
         "def f(x): raise StopIteration\n",
         "for result, expected in zip(map(f, [2, 3]), [4, 6]):\n    assert result == expected\n",
@@ -354,6 +371,37 @@ def test_tests_use_objects_of_a_program_as_in_one_process(place):
     ]
     rows = python_tests(workers=2).run([[STACK]] * len(changed), changed)
     assert {record["status"] for [record] in rows} == {"failed"}
+
+
+VECTOR = """
+class V:
+    def __init__(self, *x): self.x = x
+    def __add__(self, other): return V(*(a + b for a, b in zip(self.x, other.x)))
+    def __mul__(self, n): return V(*(a * n for a in self.x))
+    __rmul__ = __mul__
+    def __eq__(self, other): return self.x == getattr(other, "x", other)
+    def __lt__(self, other): return self.x < other.x
+    def __abs__(self): return max(self.x)
+    def turned(self): return V(*self.x[::-1])
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "V(1, 2) + V(3, 4) == V(4, 6)",
+        "(V(1, 2) + V(3, 4)) * 2 == (8, 12)",
+        "2 * V(1, 2) == V(1, 2) * 2 == (2, 4)",
+        "V(1, 2).turned() * 2 == V(4, 2)",
+        "abs(V(1, 2).turned()) == 2 and V(1, 2).turned().x == (2, 1)",
+        "sorted([V(2), V(1)]) == [V(1), V(2)] and sum([V(1), V(2)], V(0)) == V(3)",
+    ],
+)
+def test_objects_of_a_program_compute(test):
+    changed = VECTOR.replace("a + b", "a - b").replace("a * n", "a + n").replace("[::-1]", "[:]")
+    changed = changed.replace("<", ">")
+    [row] = python_tests(workers=1).run([[VECTOR, changed]], [f"assert {test}"])
+    assert [record["status"] for record in row] == ["passed", "failed"], row
 
 
 def test_tests_that_hand_over_a_function_run_in_the_interpreter_of_the_program():

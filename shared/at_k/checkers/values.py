@@ -139,10 +139,10 @@ _BINARY = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "lshift", "rshift", "and"),
     *("or", "xor"),
 )
-_COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("getitem", "setitem", "delitem", "contains")},
-    **{name: getattr(operator, name) for name in ("neg", "pos", "invert", "index", *_COMPARISONS)},
+    **{name: getattr(operator, name) for name in ("neg", "pos", "invert", "index", *COMPARISONS)},
     **{name: getattr(operator, f"__{name}__") for name in _BINARY},
     **{f"r{name}": lambda x, y, f=f"__{name}__": getattr(operator, f)(y, x) for name in _BINARY},
     **{f.__name__: f for f in (len, iter, next, bool, str, repr, hash, int, float, abs, round)},
@@ -152,7 +152,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "enter": lambda manager: type(manager).__enter__(manager),
     "exit": lambda manager, *error: type(manager).__exit__(manager, None, None, None),
 }
-NEED_BOTH = {*_BINARY, *(f"r{name}" for name in _BINARY), *_COMPARISONS, "pow", "divmod"}
+NEED_BOTH = {*_BINARY, *(f"r{name}" for name in _BINARY), *COMPARISONS, "pow", "divmod"}
 """Operations that tell an object the value that it is compared with."""
 SPECIAL_METHODS = {
     f"__{name}__": name
