@@ -21,6 +21,11 @@ from at_k.checkers.numbers import read_response
         ("It was 2031.", "2031"),
         ("So 18 guests, not counting the 2 children.", "18"),
         ("The answer is less than 5.", None),
+        ("3 of her 8 cats are black.", "3"),
+        ("14 people came, including 2 children.", "14"),
+        ("Kim has 16 shells, 4 fewer than Lou.", "16"),
+        ("k is 5 (since 3^2 = 9 > 5).", "5"),
+        ("The answer is a = 3, b = 4.", None),
         # two units, or two numbers, are no single number
         ("It took 1 day and 6 hours.", None),
         ("3 pounds, 4 ounces", None),

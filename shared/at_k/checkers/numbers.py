@@ -226,12 +226,15 @@ _BEFORE = re.compile(
     r"[({\[]\s?[-+]?[\d./]+(?:\s?,\s?[-+]?[\d./]+)*\s?,\s?$"  # (3,
     r"|\d\s*(?:[,;]|,?\s*(?:or|and))\s*[a-z](?:_\{?\w+\}?)?\s*[=≈]\s*$"  # x = 2 or x =
     r"|\d:$"  # 12:
-    r"|\d,?\sand\s$|\d(?:\s[^\W\d_]+),?\sor\s$"  # 2 and, 24 hours or
-    rf"|\d\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?$"  # 2 hours and
-    rf"|\b{_MONTHS}\s{_DAY},?\s$|\b{_DAY}\s(?:of\s)?{_MONTHS},?\s$"
-    r"|\b(?:than|not|except)\s(?:the\s|by\s)?$"
     r"|[<>!]=\s?$|(?<![-=<>\n])(?<!^)[<>]\s?$|[≤≥≠±√∛]\s?\(?$|\}\{\s?$"
     rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
+    re.IGNORECASE,
+)
+_WORDS_BEFORE = re.compile(
+    r"\d,?\sand\s$|\d(?:\s[^\W\d_]+),?\sor\s$"  # 2 and, 24 hours or
+    rf"|\d\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?$"  # 2 hours and
+    rf"|\b{_MONTHS}\s{_DAY},?\s$|\b{_DAY}\s(?:of\s)?{_MONTHS},?\s$"
+    r"|\b(?:than|not|except)\s(?:the\s|by\s)?$",
     re.IGNORECASE,
 )
 _RANGE = re.compile(
@@ -252,10 +255,11 @@ _AFTER = re.compile(
 _GOES_ON = re.compile(
     rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s(?:to|bis)\s\d|\s?,\s?[-+]?\d+\s?[)\]}}]"
     r"|(?:,\s[-+]?\d[\d.]*)+,?\s(?:or|and)\s"
+    r"|\s*(?:,|\bor\b|\band\b)\s*[a-z](?:_\{?\w+\}?)?\s*=\s*[-+]?\d"
 )
 
 
-_WORDS_BEFORE = re.compile(
+_SUSPICIOUS_WORD = re.compile(
     r".*\\[a-z]+|.*(?:plus|minus|times|by|log|ln|sin|cos|tan|sqrt|(?<![a-z])[a-z])"
     rf"|.*(?:小时|分钟?)|or|and|to|bis|than|not|except|the|{_MONTHS}|{_MIXED_UNITS}",
     re.IGNORECASE,
@@ -267,15 +271,17 @@ _NUMBERED = frozenset(
 _IN_YEAR = r"\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"
 _PARENTHESIS = r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*\s\([^()\n]*"  # 72 inches (
 _COMPARED_WITH = (
-    r"out of|reach|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
+    r"out of|\d+\sof(?:\s(?:her|his|their|my|our))?|reach|including"
+    r"|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
     r"|not\s(?:counting|including)|(?:after|by|before|without)\s[a-z]+ing"
     r"|each\s(?:with|having|of|at|for|holding|containing)"
 )
 _ASIDE = re.compile(
-    rf"(?:{_PARENTHESIS}|\b(?:{_COMPARED_WITH})\s(?:the\s|all\s|a total of\s)?)\s?[-+]?\d\S*$"
+    rf"(?:{_PARENTHESIS}|\b(?:{_COMPARED_WITH})\s(?:the\s|all\s|a total of\s)?)\s?[-+]?\d\S*\s?$"
     rf"|{_IN_YEAR}",
     re.IGNORECASE,
 )
+_MORE_THAN = re.compile(r"\s(?:[a-z]+\s)?(?:more|less|[a-z]+er)\sthan\b")  # 5 years older than
 _INEQUALITIES, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
 _HARMLESS = frozenset(".;!?'\"\u2019")
 
@@ -316,14 +322,7 @@ class _Token:
         before = self.before
         prior = before[-12:].rstrip(" ")
         last = prior[-1:]
-        if not last or last in _HARMLESS:
-            suspicious = False
-        elif last == "=":
-            suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
-        else:
-            word = prior.rpartition(" ")[2]
-            suspicious = not last.isalpha() or bool(_WORDS_BEFORE.fullmatch(word))
-        if suspicious and (self.is_operand or (last not in _OPERATORS and _BEFORE.search(before))):
+        if _is_suspicious(before, prior) and self._is_part(before, last):
             return None
         if last.isalpha() and _RANGE.search(before):
             return None
@@ -337,10 +336,21 @@ class _Token:
             return None
         return _form(self.match, text[self.start] == "-" or text[self.start].isalpha())
 
+    def _is_part(self, before: str, last: str) -> bool:
+        """Whether the number is an operand, a bound, or one of several."""
+        if self.is_operand:
+            return True
+        if (last.isalpha() or last == ",") and _WORDS_BEFORE.search(before):
+            return True
+        return last not in _OPERATORS and _BEFORE.search(before) is not None
+
     @property
     def is_aside(self) -> bool:
         """Whether the number explains another one, or is what a number is compared with."""
-        return _ASIDE.search(self.text[max(0, self.start - 48) : self.match.end()]) is not None
+        stop = self.match.end()
+        if _MORE_THAN.match(self.text, stop):
+            return True
+        return _ASIDE.search(self.text[max(0, self.start - 48) : stop]) is not None
 
     @property
     def goes_on(self) -> bool:
@@ -353,6 +363,22 @@ class _Token:
         if _EQUALS.match(self.text, self.match.end()):
             return True
         return _STATED.search(self.before) is not None and not self.goes_on
+
+
+def _is_suspicious(before: str, prior: str) -> bool:
+    """Whether what stands before a number may make it a part of something else.
+
+    Args:
+        before: the text.
+        prior: its end, without spaces.
+    """
+    last = prior[-1:]
+    if not last or last in _HARMLESS:
+        return False
+    if last == "=":
+        has_another = "," in before or " or " in before or " and " in before
+        return has_another or prior.endswith(_INEQUALITIES)
+    return not last.isalpha() or _SUSPICIOUS_WORD.fullmatch(prior.rpartition(" ")[2]) is not None
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -385,7 +411,7 @@ _NOT_BEFORE = (
 )
 _MAY_BE_ASIDE = re.compile(
     r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each)\b"
-    rf"|\b(?:after|by|before|without)\s[a-z]+ing\b|{_IN_YEAR}"
+    rf"|\b(?:after|by|before|without)\s[a-z]+ing\b|\d of\b|{_IN_YEAR}"
 )
 _UNITS = rf"percent|per|pct|pi|to|{_MIXED_UNITS}|{'|'.join(_SCALES)}"
 _SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
@@ -582,6 +608,8 @@ def _stands_among_words(text: str, start: int, stop: int) -> bool:
     if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
         return False
     if _MAY_BE_ASIDE.search(text, max(0, start - 32), stop):
+        return False
+    if _MORE_THAN.match(text, stop):
         return False
     may_be_item = text[stop : stop + 1] in (".", ")")
     return not (may_be_item and _ITEM.match(text, text.rfind("\n", 0, start) + 1))

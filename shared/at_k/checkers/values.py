@@ -37,7 +37,7 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     OrderedDict: ("OrderedDict", lambda x: [*map(list, x.items())], OrderedDict),
     defaultdict: (
         "defaultdict",
-        lambda x: [x.default_factory and x.default_factory.__name__, dict(x)],
+        lambda x: [getattr(x.default_factory, "__name__", None), dict(x)],
         lambda x: defaultdict(x[0] and _BUILTINS[x[0]], x[1]),
     ),
 }
@@ -52,13 +52,12 @@ _OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
 }
 _FACTORIES = (None, bool, int, float, str, list, tuple, dict, set)
 # Classes and functions of Python that both sides have. None of them does anything but compute.
-_BUILTINS = {
-    x.__name__: x
-    for x in (
-        *_FACTORIES[1:], frozenset, bytes, bytearray, complex, range, object, type, abs, all, any,
-        bin, chr, hex, len, max, min, oct, ord, pow, repr, reversed, round, sorted, sum,
-    )
-}  # fmt: skip
+_COMPUTING: list[Any] = [
+    *(bool, int, float, str, list, tuple, dict, set, frozenset, bytes, bytearray, complex, range),
+    *(object, type, abs, all, any, bin, chr, hex, len, max, min, oct, ord, pow, repr, reversed),
+    *(round, sorted, sum),
+]
+_BUILTINS: dict[str, Any] = {x.__name__: x for x in _COMPUTING}
 _MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
 _MAKERS["builtin"] = lambda name: _BUILTINS[name]
 _BASES = (list, str, float, *_TYPES)
@@ -74,8 +73,9 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
     if kind in _TYPES and getattr(value, "default_factory", None) in _FACTORIES:
         name, parts, _ = _TYPES[kind]
         return {name: encode(parts(value), keep)}
-    if (kind is type or kind is type(len)) and _BUILTINS.get(value.__name__) is value:
-        return {"builtin": value.__name__}
+    if kind in (type, type(len)) and value in _COMPUTING:
+        builtin: Any = value
+        return {"builtin": builtin.__name__}
     other = _OTHER_TYPES.get((kind.__module__, kind.__name__))
     if other is not None and getattr(value, "tzinfo", None) is None:
         return {"other": [kind.__module__, kind.__name__, other(value)]}
