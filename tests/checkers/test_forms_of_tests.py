@@ -82,6 +82,10 @@ REFERENCES = {
     "capsys": "def test_a(capsys):\n    print(f(2))\n"
     "    assert capsys.readouterr().out == '4\\n'\n",
     "sys": "import sys\ndef test_a():\n    assert f(2) == 4 and sys.maxsize\n",
+    "doctest": 'import doctest, sys, unittest\ndef g():\n    """\n    >>> f(2)\n    4\n    """\n'
+    "def load_tests(loader, tests, pattern):\n"
+    "    tests.addTests(doctest.DocTestSuite(sys.modules[__name__]))\n    return tests\n",
+    "a text that is evaluated": "assert eval('f(2)') == 4\n",
     "an object of the tests": "class Number:\n    def __rmul__(self, x): return x * 7\n"
     "def test_a(): assert f(Number()) == 14\n",
 }
@@ -193,6 +197,98 @@ def test_tests_in_the_interpreter_of_a_program_are_counted_outside_of_it():
     assert [record["status"] for record in row] == ["passed"] + ["failed"] * len(names), row
 
 
+# Programs that reach for the process of the tests, with the tests that they would pass.
+PATCH = "import sys\nP = sys.modules['sandboxed.program']._AnsweringProgram\n"
+FORGED_RUN = (
+    PATCH + "def run(self, job): return {'ran': job['expected'] or ['module'], 'problem': None}\n"
+    "P._run_tests = run\n"
+    "class L:\n    def __getitem__(self, i): return 5\n    def sort(self, key): pass\n"
+    "def f(x): return L()\n"
+)
+ALWAYS = "    def __eq__(self, other): return True\n    def __sub__(self, other): return 0\n"
+RETURNS_ITSELF = "class S:\n    def f(self, x): return self\n" + ALWAYS
+REACHING = {
+    "hands over builtin functions": (
+        PATCH + "own = P._names\ndef names(self, message):\n"
+        "    return own(self, message) | {'__builtins__': {'abs': lambda x: 0}}\n"
+        "P._names = names\n" + WRONG,
+        "assert abs(f(2) - 4) < 0.1",
+    ),
+    "has a class with a name that the tests import": (
+        "class TestCase:\n" + ALWAYS + "def f(x): return TestCase()\n",
+        "from unittest import TestCase\n" + CASE.replace("unittest.", "") + CHECK,
+    ),
+    "returns the object that the tests made": (RETURNS_ITSELF, "assert S().f(2) == 4"),
+    "returns that object in a list": (
+        RETURNS_ITSELF.replace("return self", "return [self]"),
+        "assert S().f(2) == [4]",
+    ),
+    "subtracts to zero": (RETURNS_ITSELF, "assert abs(S().f(2) - 4) < 0.1"),
+    "subtracts to an object without a size": (
+        RETURNS_ITSELF + "class D(S):\n    def __abs__(self): return 0\n"
+        "    def __round__(self, n=0): return 0\n    def __getattr__(self, name): return 0\n"
+        "S.__sub__ = S.__rsub__ = lambda self, other: D()\n",
+        "import unittest\nclass A(unittest.TestCase):\n"
+        "    def test_a(self): self.assertAlmostEqual(S().f(2), 4)\n",
+    ),
+    "has an attribute that is itself": (
+        "class S:\n    @property\n    def x(self): return self\n" + ALWAYS,
+        "assert S().x == 4",
+    ),
+    "says that an attribute is the object": (
+        PATCH + "own = P._do\ndef do(self, name, *rest):\n"
+        "    return {'argument': 0} if name == 'getattr' else own(self, name, *rest)\n"
+        "P._do = do\nclass S:\n    x = 5\n" + ALWAYS,
+        "assert S().x == 4",
+    ),
+    "ends a loop": (
+        "def f(x): raise StopIteration\n",
+        "for result, expected in zip(map(f, [2, 3]), [4, 6]):\n    assert result == expected\n",
+    ),
+    "ends a loop with an exception of its own": (
+        "class End(StopIteration): pass\ndef f(x): raise End\n",
+        "assert all(map(lambda case: f(case[0]) == case[1], [(2, 4)]))",
+    ),
+    "lets tests hand over a slice": (FORGED_RUN, "assert f(2)[:1] == [4]"),
+    "lets tests hand over dots": (FORGED_RUN, "assert f(2)[...] == 4"),
+    "lets tests hand over a builtin function": (
+        FORGED_RUN,
+        "x = f([3, 2])\nx.sort(key=len)\nassert x[0] == 4",
+    ),
+    "makes a dict of another builtin function": (
+        PATCH + "own = P._encoded\n"
+        "P._encoded = lambda self, x: {'defaultdict': ['exit', {'dict': []}]} if x == 5 "
+        "else own(self, x)\n" + WRONG,
+        "assert f(2)['a'] == 4",
+    ),
+    "expects to fail": (
+        "import pytest\ndef f(x): pytest.xfail('x')\n",
+        "import pytest, sys\ndef test_a(): assert f(2) == 4\n",
+    ),
+    "replaces what pytest calls": (
+        "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n" + WRONG,
+        "import pytest, sys\ndef test_a(): assert f(2) == 4\n",
+    ),
+}
+
+
+def test_a_program_that_reaches_for_the_tests_fails():
+    rows = python_tests(workers=2).run(
+        [[program] for program, _ in REACHING.values()], [tests for _, tests in REACHING.values()]
+    )
+    statuses = {name: row[0]["status"] for name, row in zip(REACHING, rows, strict=True)}
+    assert statuses == dict.fromkeys(REACHING, "failed")
+
+
+def test_builtin_classes_and_slices_cross_between_a_program_and_its_tests():
+    program = "def kind(x): return type(x)\ndef convert(x, to): return to(x)\nclass L(list): pass\n"
+    program += "class Part:\n    def __getitem__(self, i): return i.stop\npart = Part()\n"
+    tests = "assert kind(3) == int and kind('a') is str and convert('12', int) == 12\n"
+    tests += "assert convert([2, 1], sorted) == [1, 2] and part[1:7] == 7"
+    [[record]] = python_tests(workers=1).run([[program]], [tests])
+    assert record["status"] == "passed", record
+
+
 # --- Objects of a program, as tests see them ----------------------------------------------
 
 STACK = """
@@ -231,7 +327,7 @@ USES = """
 s = Stack()
 assert s.push(1).push(2) is s
 assert len(s) == 2 and s[0] == 1 and list(s) == [1, 2] and 2 in s and 5 not in s
-assert s == Stack(1, 2) and s == [1, 2] and s != Stack(3)
+assert s == Stack(1, 2) and Stack(1, 2) == [1, 2] and s != Stack(3)
 assert repr(s + Stack(3)) == "Stack([1, 2, 3])" and s.top == 2 and Stack.kind == "stack"
 s.kind = "other"
 assert s.kind == "other" and Stack.kind == "stack" and hasattr(s, "items")
@@ -275,6 +371,37 @@ def test_tests_use_objects_of_a_program_as_in_one_process(place):
     ]
     rows = python_tests(workers=2).run([[STACK]] * len(changed), changed)
     assert {record["status"] for [record] in rows} == {"failed"}
+
+
+VECTOR = """
+class V:
+    def __init__(self, *x): self.x = x
+    def __add__(self, other): return V(*(a + b for a, b in zip(self.x, other.x)))
+    def __mul__(self, n): return V(*(a * n for a in self.x))
+    __rmul__ = __mul__
+    def __eq__(self, other): return self.x == getattr(other, "x", other)
+    def __lt__(self, other): return self.x < other.x
+    def __abs__(self): return max(self.x)
+    def turned(self): return V(*self.x[::-1])
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "V(1, 2) + V(3, 4) == V(4, 6)",
+        "(V(1, 2) + V(3, 4)) * 2 == (8, 12)",
+        "2 * V(1, 2) == V(1, 2) * 2 == (2, 4)",
+        "V(1, 2).turned() * 2 == V(4, 2)",
+        "abs(V(1, 2).turned()) == 2 and V(1, 2).turned().x == (2, 1)",
+        "sorted([V(2), V(1)]) == [V(1), V(2)] and sum([V(1), V(2)], V(0)) == V(3)",
+    ],
+)
+def test_objects_of_a_program_compute(test):
+    changed = VECTOR.replace("a + b", "a - b").replace("a * n", "a + n").replace("[::-1]", "[:]")
+    changed = changed.replace("<", ">")
+    [row] = python_tests(workers=1).run([[VECTOR, changed]], [f"assert {test}"])
+    assert [record["status"] for record in row] == ["passed", "failed"], row
 
 
 def test_tests_that_hand_over_a_function_run_in_the_interpreter_of_the_program():

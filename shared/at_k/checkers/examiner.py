@@ -2,9 +2,9 @@
 
 Names of a program are proxies here. A call is sent to the process of the program, and its result
 comes back as a value, see `values.py`, so that what is expected is compared here. Objects of
-classes that a program defines stay there. They are asked for attributes, calls and operators. Only
-objects of a class that the tests name, with a capital letter as classes have, may compare
-themselves with a value: an object that equals everything would pass otherwise.
+classes that a program defines stay there. They are asked for attributes, calls and operators. An
+object that equals everything would pass, so that objects are trusted to different degrees, see
+`_MADE_HERE`, `_RETURNED` and `_HAS_SEEN_A_VALUE`.
 
 Tests that reach into the interpreter of the program (see `references.py`), or hand it objects of
 their own, run in its process instead; what it reports is counted here.
@@ -20,12 +20,13 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NoReturn
 
 from .runner import UnusableTestsError, last_line, remember, run_tests
-from .values import NEED_BOTH, SPECIAL_METHODS, decode, encode, receive, send
+from .values import COMPARISONS, NEED_BOTH, SPECIAL_METHODS, decode, encode, receive, send
 
 _PREDICATES = {
     name
@@ -199,17 +200,27 @@ class _RemoteProgram:
         self.has_ended = self.needs_interpreter = False
         self._proxies: dict[int, Any] = {}
         self._classes: dict[Any, type] = {}
-        self._named: set[str] = set()
+        self._named_classes: set[int] = set()
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
-        self._named = {name for name in job["names"] if name[:1].isupper()}
         watched = job["modules"] if job["is_together"] else []
         message = {key: job[key] for key in ("names", "entry_point")}
         try:
-            return self._answer({"load": job["imports"], "watched": watched, **message})
+            names = self._answer({"load": job["imports"], "watched": watched, **message})
         except BaseException as error:
             raise _ProgramError(last_line(error)) from error
+        if not isinstance(names, dict):
+            self._end()
+        # No others, such as __builtins__.
+        wanted = {*job["names"], (job["entry_point"] or "").partition(".")[0]}
+        names = {name: value for name, value in names.items() if name in wanted}
+        self._named_classes = {
+            value._at_k_number
+            for name, value in names.items()
+            if isinstance(value, _Object) and name[:1].isupper()
+        }
+        return names
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
         """Run tests in the process of the program."""
@@ -233,11 +244,38 @@ class _RemoteProgram:
         try:
             for index, changed in reply.get("changed", ()):
                 _replace(arguments[index], decode(changed, self._resolve))
-            if "argument" in reply:
+            if "argument" in reply and not isinstance(arguments[reply["argument"]], _Object):
                 return arguments[reply["argument"]]
         except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
             self._end()
-        return self._result(reply)
+        try:
+            result = self._result(reply)
+        except (StopIteration, StopAsyncIteration) as error:
+            if operation == "next":
+                raise
+            # A loop of the tests over `map` would end, and compare nothing.
+            raise RuntimeError(f"the program raised {type(error).__name__}") from error
+        return self._trusted(operation, arguments, result)
+
+    def _trusted(self, operation: str, arguments: Sequence[Any], result: Any) -> Any:
+        """Return the result of an operation, or what takes its place if it is not trusted."""
+        objects = [x for x in arguments if isinstance(x, _Object)]
+        trust = min((x._at_k_trust for x in objects), default=_RETURNED)
+        has_seen_value = operation in NEED_BOTH and len(objects) < len(arguments)
+        if not isinstance(result, _Object):
+            if has_seen_value and trust < _MADE_HERE:
+                return NotImplemented
+            if trust == _HAS_SEEN_A_VALUE and operation not in NEED_BOTH:
+                raise TypeError("an object that was combined with a value of the tests gives none")
+            return result
+        if operation == "call" and arguments[0]._at_k_number in self._named_classes:
+            trust = _MADE_HERE
+        elif operation not in NEED_BOTH:
+            trust = min(trust, _RETURNED)
+        elif has_seen_value and trust < _MADE_HERE:
+            trust = _HAS_SEEN_A_VALUE
+        object.__setattr__(result, "_at_k_trust", trust)
+        return result
 
     def _answer(self, message: Any) -> Any:
         return self._result(self._exchange(message))
@@ -288,6 +326,7 @@ class _RemoteProgram:
             if key not in self._classes:
                 self._classes[key] = _class_of(self, str(class_name), {*special})
             self._proxies[number] = self._classes[key](number)
+        object.__setattr__(self._proxies[number], "_at_k_trust", _RETURNED)
         return self._proxies[number]
 
     def _exception_class(self, chain: list[Any]) -> type[BaseException]:
@@ -335,6 +374,16 @@ def _replace(old: Any, new: Any) -> None:
     getattr(old, "update", getattr(old, "extend", None))(new)  # type: ignore[misc]
 
 
+_HAS_SEEN_A_VALUE, _RETURNED, _MADE_HERE = range(3)
+"""How far an object is trusted.
+
+One that the tests make, by calling a class that they name, or combine of such objects, may compare
+itself with a value. One that something else returned may only be compared with other objects, and
+combined with a value into an object, which then gives no value: that would be computed from what
+the tests expect.
+"""
+
+
 class _Object:
     """An object of the program. Its subclasses have the special methods that its class has."""
 
@@ -368,22 +417,20 @@ class _Object:
 def _class_of(program: _RemoteProgram, name: str, special: set[str]) -> type:
     """Return the class of proxies for a class of the program."""
     members: dict[str, Any] = {"_at_k_program": program, "__hash__": _Object.__hash__}
-    may_compare = name in program._named
     for method, operation in SPECIAL_METHODS.items():
-        is_defined = operation in special and method not in ("__setattr__", "__delattr__")
-        # Without `in` of its own, the items of an object are compared here.
-        if is_defined and (operation != "contains" or may_compare):
-            members[method] = _method(operation, may_compare)
+        if operation in special and method not in ("__setattr__", "__delattr__"):
+            members[method] = _method(operation)
     return type(name, (_Object,), members)
 
 
 @lru_cache(maxsize=256)
-def _method(operation: str, may_compare: bool) -> Any:
-    needs_both = operation in NEED_BOTH
-
+def _method(operation: str) -> Any:
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
-        if needs_both and not (may_compare or isinstance(arguments[0], _Object)):
+        is_made_here = self._at_k_trust == _MADE_HERE
+        if operation in COMPARISONS and not (is_made_here or isinstance(arguments[0], _Object)):
             return NotImplemented
+        if operation == "contains" and not is_made_here:
+            return any(item is arguments[0] or item == arguments[0] for item in self)
         if operation == "exit":
             arguments = ()
         return self._at_k_program.ask(operation, self, *arguments, **options)

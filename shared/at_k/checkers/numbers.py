@@ -27,8 +27,11 @@ _VULGAR = {
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _POWER = r"(?:\^|\*\*)[ ]?\{?[ ]?(?P<NAME>[-+]?\d+)[ ]?\}?"
 _START = re.compile(rf"[\d.\\{''.join(_VULGAR)}]")
+_NO_SPACES = "\u3040-\u30ff\u4e00-\u7b2b\u7b2d-\u9fff\uac00-\ud7af"
+"""Letters of scripts without spaces, apart from \u7b2c, which makes a number an ordinal."""
 _NUMBER = re.compile(
-    r"(?<![^\W\d])(?<!\d)(?<!\d\.)"  # a digit after a letter is part of a name
+    # A digit after a letter is part of a name.
+    rf"(?<![^\W\d{_NO_SPACES}])(?<!\d)(?<!\d\.)"
     r"(?:"
     r"(?:(?P<whole>\d+)[ ]?)?\\[dtc]?frac[ ]?"
     rf"(?:\{{[ ]?(?P<top>[-+]?{_DIGITS})[ ]?\}}|(?P<top1>\d))"
@@ -176,7 +179,8 @@ _LATEX = [
     (re.compile(r"\\(?:left|right|displaystyle|quad|qquad)(?![a-zA-Z])|\\[,;:! ()\[\]]"), " "),
     (re.compile(r"\^\s?\{?\s?\\circ\s?\}?|\\degree"), "°"),
     (re.compile(r"\\([%$])"), r"\1"),
-    (re.compile(r"\\(?:approx|simeq|sim|to|rightarrow|implies|Rightarrow)(?![a-zA-Z])"), " "),
+    (re.compile(r"\\(?:approx|simeq|sim)(?![a-zA-Z])"), "≈"),
+    (re.compile(r"\\(?:to|rightarrow|implies|Rightarrow)(?![a-zA-Z])"), " "),
 ]
 
 
@@ -206,37 +210,78 @@ _SIGNS = ("-", "+", "- ", "+ ", "minus ", "negative ", "Minus ", "Negative ")
 _SIGN = re.compile(r"(?:(?<![\w.)\]}%])[-+]|(?<=[=(:] )[-+] |\b(?:[mM]inus|[nN]egative) )$")
 _TERM_BEFORE = re.compile(r"[\d)]\s?$")
 _OPERAND_BEFORE = re.compile(
-    rf"(?:[\d%)\]}}]|(?<![^\W\d_])[b-z])\s?{_OPERATOR}\s?[({{]?$",
-    re.IGNORECASE,  # 7 - , x^, (a + b)/
+    rf"(?:[\d%)\]}}],?|(?<![^\W\d_])[b-z])\s?{_OPERATOR}\s?[({{]?$",
+    re.IGNORECASE,  # 7 - , x^, (a + b)/, 12, 13, or
 )
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
+_UNITS_OF_TIME = r"hours?|hrs?|h|minutes?|mins?|seconds?|secs?|days?|weeks?|months?|years?"
+_OTHER_UNITS = r"feet|foot|ft|inch(?:es)?|pounds?|lbs?|ounces?|oz|dollars?|cents?"
+_MIXED_UNITS = rf"(?:{_UNITS_OF_TIME}|{_OTHER_UNITS})\b|小时|分钟?"  # 2 hours and 30 minutes
+_MONTHS = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _BEFORE = re.compile(
     r"[({\[]\s?[-+]?[\d./]+(?:\s?,\s?[-+]?[\d./]+)*\s?,\s?$"  # (3,
-    r"|\d\s?(?:or|and)\s[a-z]\s?=\s?$|\d:$"  # x = 2 or x = , 12:
+    r"|\d\s*(?:[,;]|,?\s*(?:or|and))\s*[a-z](?:_\{?\w+\}?)?\s*[=≈]\s*$"  # x = 2 or x =
+    r"|\d:$"  # 12:
     r"|[<>!]=\s?$|(?<![-=<>\n])(?<!^)[<>]\s?$|[≤≥≠±√∛]\s?\(?$|\}\{\s?$"
     rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
     re.IGNORECASE,
 )
+_WORDS_BEFORE = re.compile(
+    r"\d,?\sand\s$|\d(?:\s[^\W\d_]+),?\sor\s$"  # 2 and, 24 hours or
+    rf"|\d\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?$"  # 2 hours and
+    rf"|\b{_MONTHS}\s{_DAY},?\s$|\b{_DAY}\s(?:of\s)?{_MONTHS},?\s$"
+    r"|\b(?:than|not|except)\s(?:the\s|by\s)?$",
+    re.IGNORECASE,
+)
 _RANGE = re.compile(
     r"\b(?:(?:between|entre|zwischen)\s(?:\S+\s(?:and|et|und|y)\s)?"
-    r"|(?:from|von|de)\s\S*\d\S*\s(?:to|bis|à|a)\s)$",
+    r"|(?:from|von|de)\s\S*\d\S*\s(?:to|bis|à|a)\s)$|\d\s(?:to|bis)\s$",
     re.IGNORECASE,
 )
 _EQUALS = re.compile(r"\s?=")
-_STATED = re.compile(r"(?:(?<![<>!])=|≈|\b(?:is|are|be|equals?|equal to|get|gives?))\s?$")
+_STATED = re.compile(
+    r"(?:(?<![<>!])=|≈|\b(?:is|are|be|it['\u2019]s|equals?|equal to|get|gives?))\s?$"
+)
 _AFTER = re.compile(
     r"\s?(?:\\?(?:sqrt|pi)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
     r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
     r"|\s?(?:[-+*\u00d7÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'\u2019.])|\\(?:sqrt|pi))"
+    rf"|\s?(?:{_MIXED_UNITS})\s?(?:and\s)?\d+(?:\.\d+)?\s?(?:{_MIXED_UNITS})"
 )
 _GOES_ON = re.compile(
     rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s(?:to|bis)\s\d|\s?,\s?[-+]?\d+\s?[)\]}}]"
+    r"|(?:,\s[-+]?\d[\d.]*)+,?\s(?:or|and)\s"
+    r"|\s*(?:,|\bor\b|\band\b)\s*[a-z](?:_\{?\w+\}?)?\s*=\s*[-+]?\d"
 )
 
 
-_WORDS_BEFORE = re.compile(
-    r"(?:x|plus|minus|times|by|or|log|ln|sin|cos|tan|sqrt|[a-z])$", re.IGNORECASE
+_SUSPICIOUS_WORD = re.compile(
+    r".*\\[a-z]+|.*(?:plus|minus|times|by|log|ln|sin|cos|tan|sqrt|(?<![a-z])[a-z])"
+    rf"|.*(?:小时|分钟?)|or|and|to|bis|than|not|except|the|{_MONTHS}|{_MIXED_UNITS}",
+    re.IGNORECASE,
 )
+_NUMBERED = frozenset(
+    ("step", "steps", "figure", "table", "equation", "case", "example", "section", "problem")
+)
+"""Nouns whose number is a name."""
+_IN_YEAR = r"\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"
+_PARENTHESIS = r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*\s\([^()\n]*"  # 72 inches (
+_COMPARED_WITH = (
+    r"out of|\d+\sof(?:\s(?:her|his|their|my|our))?|reach|including"
+    r"|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
+    r"|not\s(?:counting|including)|(?:after|by|before|without)\s[a-z]+ing"
+    r"|each\s(?:with|having|of|at|for|holding|containing)"
+)
+_ASIDE = re.compile(
+    rf"(?:{_PARENTHESIS}|\b(?:{_COMPARED_WITH})\s(?:the\s|all\s|a total of\s)?)\s?[-+]?\d\S*\s?$"
+    rf"|{_IN_YEAR}",
+    re.IGNORECASE,
+)
+_MORE_THAN = re.compile(r"\s(?:[a-z]+\s)?(?:more|less|[a-z]+er)\sthan\b")  # 5 years older than
 _INEQUALITIES, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
 _HARMLESS = frozenset(".;!?'\"\u2019")
 
@@ -277,14 +322,7 @@ class _Token:
         before = self.before
         prior = before[-12:].rstrip(" ")
         last = prior[-1:]
-        if not last or last in _HARMLESS:
-            suspicious = False
-        elif last == "=":
-            suspicious = prior.endswith(_INEQUALITIES) or " or " in before or " and " in before
-        else:
-            word = prior.rpartition(" ")[2]
-            suspicious = not last.isalpha() or bool(_WORDS_BEFORE.search(word))
-        if suspicious and (self.is_operand or (last not in _OPERATORS and _BEFORE.search(before))):
+        if _is_suspicious(before, prior) and self._is_part(before, last):
             return None
         if last.isalpha() and _RANGE.search(before):
             return None
@@ -297,6 +335,22 @@ class _Token:
         ):
             return None
         return _form(self.match, text[self.start] == "-" or text[self.start].isalpha())
+
+    def _is_part(self, before: str, last: str) -> bool:
+        """Whether the number is an operand, a bound, or one of several."""
+        if self.is_operand:
+            return True
+        if (last.isalpha() or last == ",") and _WORDS_BEFORE.search(before):
+            return True
+        return last not in _OPERATORS and _BEFORE.search(before) is not None
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether the number explains another one, or is what a number is compared with."""
+        stop = self.match.end()
+        if _MORE_THAN.match(self.text, stop):
+            return True
+        return _ASIDE.search(self.text[max(0, self.start - 48) : stop]) is not None
 
     @property
     def goes_on(self) -> bool:
@@ -311,6 +365,22 @@ class _Token:
         return _STATED.search(self.before) is not None and not self.goes_on
 
 
+def _is_suspicious(before: str, prior: str) -> bool:
+    """Whether what stands before a number may make it a part of something else.
+
+    Args:
+        before: the text.
+        prior: its end, without spaces.
+    """
+    last = prior[-1:]
+    if not last or last in _HARMLESS:
+        return False
+    if last == "=":
+        has_another = "," in before or " or " in before or " and " in before
+        return has_another or prior.endswith(_INEQUALITIES)
+    return not last.isalpha() or _SUSPICIOUS_WORD.fullmatch(prior.rpartition(" ")[2]) is not None
+
+
 def _tokens(text: str) -> Iterator[_Token]:
     """Yield the numbers of a text, see `_plain`."""
     stop = 0
@@ -323,6 +393,8 @@ def _tokens(text: str) -> Iterator[_Token]:
         before = text[max(0, start - 12) : start]
         if before[-1:] in _MARKS_OF_NAMES and _NAME_BEFORE.search(before):
             continue
+        if before[-1:] == " " and before[:-1].rpartition(" ")[2].lower() in _NUMBERED:
+            continue
         if before.endswith(_SIGNS) and (sign := _SIGN.search(before)):
             start -= len(sign[0])
         yield _Token(text, match, start)
@@ -333,8 +405,15 @@ def _tokens(text: str) -> Iterator[_Token]:
 _LAST_DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
 _FEW, _MANY = 48, 240  # characters before the last digit that are read
 _NOT_WORDS = r"x|plus|minus|negative|times|by|or|and|log|ln|sin|cos|tan|sqrt|divided|multiplied"
-_NOT_BEFORE = rf"{_NOT_WORDS}|between|from|to|entre|zwischen|et|und|y|bis"
-_UNITS = rf"percent|per|pct|pi|{'|'.join(_SCALES)}"
+_NOT_BEFORE = (
+    rf"{_NOT_WORDS}|between|from|to|entre|zwischen|et|und|y|bis|than|not|except|{_MIXED_UNITS}"
+    rf"|{_MONTHS}|{'|'.join(sorted(_NUMBERED))}"
+)
+_MAY_BE_ASIDE = re.compile(
+    r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each)\b"
+    rf"|\b(?:after|by|before|without)\s[a-z]+ing\b|\d of\b|{_IN_YEAR}"
+)
+_UNITS = rf"percent|per|pct|pi|to|{_MIXED_UNITS}|{'|'.join(_SCALES)}"
 _SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _SIMPLE_BEFORE = re.compile(
     rf"(?:^|\n|#### ?|(?:(?<![<>!])(?<!or [a-z] )(?<!and [a-z] )=|[a-z][:,]"
@@ -342,6 +421,10 @@ _SIMPLE_BEFORE = re.compile(
 )
 _SIMPLE_AFTER = re.compile(
     rf"[.,;!?*\"')]*(?:$|\n|\s+(?!(?:{_NOT_WORDS}|{_UNITS})\b)(?:[A-Za-z]{{2,}}|I\b|$))"
+)
+_ITEM = re.compile(r"[\s*#]*(\d+)[.)]\**\s+[^\W\d]")
+_RETRACTION = re.compile(
+    r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
 )
 _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
 _NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
@@ -371,9 +454,13 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     ('12', '1/3', None)
     """
     text = answer_part(text, stop, _has_digit)
-    if (simple := _simple_number(text)) is not None:
+    marks = _marks(text)
+    if (simple := _simple_number(text, marks)) is not None:
         return simple or None
-    for start, content in reversed(_marked(text)):
+    marked = _marked(text, marks)
+    if marked and (corrected := _correction(text[max(0, marked[-1][0]) :])) is not None:
+        return corrected
+    for start, content in reversed(marked):
         if start < 0:
             return _one_number(content)
         answer = text[start:]
@@ -388,18 +475,27 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     return _last(text)
 
 
+def _correction(text: str) -> str | None:
+    """Return the last number that is stated after a word such as "Wait", or None."""
+    words = [*_RETRACTION.finditer(text)]
+    if not words:
+        return None
+    stated = [token.form for token in _tokens(_plain(text[words[-1].end() :])) if token.is_stated]
+    return stated[-1] if stated else None
+
+
 def _has_digit(text: str) -> bool:
     return _LAST_DIGIT.search(text) is not None
 
 
-def _marked(text: str) -> list[tuple[int, str]]:
+def _marked(text: str, marks: list[str]) -> list[tuple[int, str]]:
     """Return where each marked answer starts, in their order, or -1 and what is in a box."""
     found: list[tuple[int, int, str]] = []
     if "boxed" in text and (content := _boxed(text)) is not None:
         found.append((text.rfind("\\boxed"), -1, content))
-    if "####" in text and (marks := [*_HASHES.finditer(text)]):
-        found.append((marks[-1].start(), marks[-1].end(), ""))
-    if _marks(text):
+    if "####" in marks and (hashes := [*_HASHES.finditer(text)]):
+        found.append((hashes[-1].start(), hashes[-1].end(), ""))
+    if marks:
         found += [(mark.start(), mark.end(), "") for mark in _ANSWER.finditer(text)]
     return [(start, content) for _, start, content in sorted(found)]
 
@@ -419,6 +515,7 @@ _MAY_THINK = re.compile(
 _NEXT_PROMPT = re.compile(
     r"\n[ \t]*(?:#+[ ]*|\*\*)?(?:(?:Question|Q|Problem|Exercise|Human|User|Instruction)"
     r"(?:[ ]?\d+)?(?:\*\*)?[ ]?[:\uff1a]|问题[:\uff1a]|<\|im_start\|>|<\|user\|>)"
+    r"|\n[ \t]*#+[ ]*(?:Question|Problem|Exercise|Instruction|Task)(?:[ ]?\d+)?[ ]*(?=\n)"
 )
 
 
@@ -479,20 +576,17 @@ def _marks(text: str) -> list[str]:
     return [mark for mark in marks if mark in text]
 
 
-def _simple_number(text: str) -> str | None:
+def _simple_number(text: str, marks: list[str]) -> str | None:
     """Return the answer of a text that ends with a number among words, or None for other texts.
 
     The answer is empty if the text has no digit.
 
     Most responses are such texts, and reading them takes a tenth of the time.
     """
-    last = _LAST_DIGIT.search(text[::-1])
-    if last is None:
+    last = _last_digit(text, len(text))
+    if last < 0:
         return ""
-    if not last[0].isdecimal():
-        return None
-    stop = len(text) - last.start()
-    start = stop - 1
+    start, stop = last, last + 1
     while start and text[start - 1] in "0123456789.,":
         start -= 1
     digits = text[start:stop]
@@ -500,15 +594,34 @@ def _simple_number(text: str) -> str | None:
         return None
     if text[start - 1 : start] == "$" or text[max(0, start - 2) : start] == "**":
         start -= 1 if text[start - 1] == "$" else 2
-    if not _SIMPLE_BEFORE.search(text[max(0, start - 16) : start]):
+    if "boxed" in text or not _stands_among_words(text, start, stop):
         return None
-    if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
-        return None
-    if "boxed" in text:
-        return None
-    if (marks := _marks(text)) and _LAST_DIGIT.search(text, min(map(text.find, marks)), start):
+    if marks and _LAST_DIGIT.search(text, min(map(text.find, marks)), start):
         return None
     return _simple_form(digits)
+
+
+def _stands_among_words(text: str, start: int, stop: int) -> bool:
+    """Whether nothing around a number suggests that it is more than a number, or less."""
+    if not _SIMPLE_BEFORE.search(text[max(0, start - 16) : start]):
+        return False
+    if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
+        return False
+    if _MAY_BE_ASIDE.search(text, max(0, start - 32), stop):
+        return False
+    if _MORE_THAN.match(text, stop):
+        return False
+    may_be_item = text[stop : stop + 1] in (".", ")")
+    return not (may_be_item and _ITEM.match(text, text.rfind("\n", 0, start) + 1))
+
+
+def _last_digit(text: str, stop: int) -> int:
+    """Return where the last digit before a position is, or -1."""
+    for width in (_FEW, stop):
+        start = max(0, stop - width)
+        if match := _LAST_DIGIT.search(text[start:stop][::-1]):
+            return stop - 1 - match.start()
+    return -1
 
 
 def _simple_form(digits: str) -> str:
@@ -544,28 +657,54 @@ def _first(text: str) -> str | None:
 def _last(text: str) -> str | None:
     """Return the last number of a text; if it is an operand, the last number that is stated."""
     stop = len(text)
-    while last := _LAST_DIGIT.search(text[stop - 1 :: -1] if stop else ""):
-        digit = stop - 1 - last.start()
+    while (digit := _last_digit(text, stop)) >= 0:
         line = text.rfind("\n", 0, digit) + 1
+        stop = min(stop, digit + 40)
+        if _is_number_of_item(text, line, digit):
+            stop = line
+            continue
         start, tokens = -1, []
         for width in (_FEW, _MANY):
             earlier = max(line, text.rfind(" ", 0, max(0, digit - width)) + 1)
             if earlier == start:
                 break
             start = earlier
-            tokens = [*_tokens(_plain(text[start : min(stop, digit + 40)]))]
-            if not tokens:
-                continue
-            answer = tokens[-1].form
-            if answer is not None or not tokens[-1].is_operand:
+            tokens = [*_tokens(_plain(text[start:stop]))]
+            answer, is_final = _answer_of_line(tokens)
+            if is_final:
                 return answer
-            for token in reversed(tokens[:-1]):
-                if token.is_stated and (answer := token.form) is not None:
-                    return answer
         if tokens:
             return None
         stop = start
     return None
+
+
+def _answer_of_line(tokens: list[_Token]) -> tuple[str | None, bool]:
+    """Return the last number of a line, and whether what stands before need not be read."""
+    while len(tokens) > 1 and tokens[-1].is_aside and _are_in_one_sentence(*tokens[-2:]):
+        tokens.pop()
+    if not tokens:
+        return None, False
+    answer = tokens[-1].form
+    if answer is not None or not tokens[-1].is_operand:
+        return answer, True
+    for token in reversed(tokens[:-1]):
+        if token.is_stated and (answer := token.form) is not None:
+            return answer, True
+    return None, False
+
+
+def _is_number_of_item(text: str, line: int, digit: int) -> bool:
+    """Whether a digit belongs to the number of an item of a list, which follows another one."""
+    item = _ITEM.match(text, line)
+    if item is None or item.end(1) <= digit:
+        return False
+    return re.search(rf"^[\s*#]*{int(item[1]) - 1}[.)]", text[:line], re.MULTILINE) is not None
+
+
+def _are_in_one_sentence(first: _Token, second: _Token) -> bool:
+    between = first.text[first.match.end() : second.start]
+    return _SENTENCE_END.search(between) is None
 
 
 # --- References ---------------------------------------------------------------------------

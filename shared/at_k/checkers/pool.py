@@ -94,7 +94,7 @@ class Pool:
         self._limits, self._is_isolated = limits, is_isolated
         self._places = [_Place() for _ in range(workers)]
         self._started = 0
-        self._together: set[TestCode | None] = set()  # that turned out to need one interpreter
+        self._together: set[TestCode] = set()  # that turned out to need one interpreter
         try:
             for place in self._places:
                 self._start(place)  # all at the same time
@@ -124,15 +124,7 @@ class Pool:
         A program whose sandbox dies is run again once, and then "not run".
         """
         for index, reply in self._replies(samples):
-            yield (
-                index,
-                {
-                    "status": reply["status"],
-                    "message": reply["message"],
-                    "cpu_seconds": reply["cpu_seconds"],
-                    "tests": reply["tests"],
-                },
-            )
+            yield index, Record(**{name: reply[name] for name in Record.__annotations__})  # type: ignore[typeddict-item]
 
     def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
         """Yield the index of tests in code, and what is found: `ran`, their names, and `problem`.
@@ -168,14 +160,7 @@ class Pool:
 
     def _reply(self, place: _Place, task: _Task, problem: str | None) -> dict[str, Any] | None:
         """Return the last reply to a task, or None if it has to go on."""
-        reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
-        reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}
-        if problem == _MEMORY:
-            reply |= {"status": "memory", "message": _MEMORY}
-        elif problem is None:
-            with suppress(SandboxDiedError):
-                assert place.sandbox is not None
-                reply = place.sandbox.receive()
+        reply = self._received(place, problem)
         if reply["is_last"] or reply["status"] == "not run":
             self._replace(place)
         task.attempts += 1
@@ -185,24 +170,34 @@ class Pool:
         reply |= {"cpu_seconds": task.cpu_seconds, "tests": task.case}
         if reply["status"] != "ended" or task.program is None:
             return reply
-        if task.tests.code is None:
-            different = task.tests.problem(task.case, reply["output"])
-            task.case, task.attempts = task.case + 1, 0
-            if different is None and task.case < task.tests.cases:
-                return None
-            status = "passed" if different is None else "failed"
-            return reply | {"status": status, "message": different or "", "tests": task.case}
-        examined = reply["examined"] or {"status": "ended", "tests": 0}
+        result = _compared(task, reply) if task.tests.code is None else self._examined(task, reply)
+        return None if result is None else reply | result
+
+    def _received(self, place: _Place, problem: str | None) -> dict[str, Any]:
+        """Return the reply of a sandbox, or what is wrong with it."""
+        reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
+        reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}
+        if problem == _MEMORY:
+            reply |= {"status": "memory", "message": _MEMORY}
+        elif problem is None:
+            with suppress(SandboxDiedError):
+                assert place.sandbox is not None
+                reply = place.sandbox.receive()
+        return reply
+
+    def _examined(self, task: _Task, reply: dict[str, Any]) -> dict[str, Any] | None:
+        """Return what happened to tests, or None if they have to run beside the program."""
+        examined = reply["examined"] or {"status": "ended"}
         if examined["status"] == "together":
+            assert task.tests.code is not None
             self._together.add(task.tests.code)
             task.attempts = 0
             return None
         if examined["status"] == "ended":
-            return reply | {"status": "failed"}
-        status, message = examined["status"], examined["message"]
-        if re.match(r"([\w.]+: )?MemoryError", message):
-            status = "memory"
-        return reply | {"status": status, "message": message, "tests": examined["tests"]}
+            return {"status": "failed"}
+        if re.match(r"([\w.]+: )?MemoryError", examined["message"]):
+            examined["status"] = "memory"
+        return {key: examined[key] for key in ("status", "message", "tests")}
 
     def _answered(self) -> list[tuple[_Place, str | None]]:
         """Wait for replies, and return the places with one, and those that wait in vain."""
@@ -265,3 +260,13 @@ class Pool:
         self._places = places
         if [results[0]["status"], results[1]["status"]] != ["passed", "failed"]:
             raise SandboxError(f"it does not run programs: {results[0]['message']}")
+
+
+def _compared(task: _Task, reply: dict[str, Any]) -> dict[str, Any] | None:
+    """Compare the output of a case; return the result, or None if there is another case."""
+    difference = task.tests.problem(task.case, reply["output"])
+    task.case, task.attempts = task.case + 1, 0
+    if difference is None and task.case < task.tests.cases:
+        return None
+    status = "passed" if difference is None else "failed"
+    return {"status": status, "message": difference or "", "tests": task.case}

@@ -14,9 +14,6 @@ from typing import Any
 
 from .values import OPERATIONS, as_base, decode, encode, receive, send, special_methods
 
-with suppress(ImportError):  # Windows lacks it, and runs no programs
-    pass
-
 MOST_FILES = 256  # that a process may open: what a socket or a pipe holds counts nowhere else
 _STDIN = ".stdin"  # the file that /dev/stdin of a sandbox is a link to
 
@@ -60,7 +57,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
 def _limit_process(server: Any, job: dict[str, Any], kept: set[int]) -> None:
     """Limit this process, and close the descriptors of the server other than those kept."""
-    import resource  # not at the head: on Windows, the module can be imported
+    import resource  # here, because Windows lacks it
 
     if os.getppid() != 1:  # process 1 needs no group to find the processes of a program
         os.setpgid(0, 0)

@@ -123,7 +123,11 @@ class Tests:
             "entry_point": self.entry_point,
             "names": self.code.names,
             "imports": self.code.imports,
-            "modules": ["unittest", "builtins", *self.code.modules],
+            "modules": [
+                *("unittest", "builtins"),
+                *self.code.modules,
+                *(["_pytest"] if "pytest" in self.code.modules else []),
+            ],
             "is_test": self.code.is_test,
             "is_together": is_together or self.code.is_together,
             "expected": self.expected,
@@ -296,6 +300,10 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     used |= {alias.name for n in nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
     is_pure = {module.partition(".")[0] for module in modules} <= _PURE_MODULES
     has_async = any(isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in nodes)
+    is_together = not is_pure or has_async or not used.isdisjoint(_IMPURE_NAMES)
+    if is_together:  # also those in doctests, and in texts that are evaluated
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        names |= set(re.findall(r"\b[^\W\d]\w*", " ".join(texts)))
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     return TestCode(
         source=code,
@@ -305,7 +313,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         is_test=is_test,
         has_definitions=has_definitions,
         has_check=any(isinstance(n, ast.FunctionDef) and n.name == "check" for n in tree.body),
-        is_together=not is_pure or has_async or not used.isdisjoint(_IMPURE_NAMES),
+        is_together=is_together,
     )
 
 

@@ -17,6 +17,8 @@ import unittest
 from contextlib import contextmanager
 from typing import Any
 
+from .program import exception_line
+
 MODULE = "__main__"  # as in a script, so that what a file does only then runs as well
 CODE = "module"  # the name of the test that is the code outside functions and classes
 _FILE = "<tests>"
@@ -293,93 +295,118 @@ def _run_with_pytest(
 ) -> None:
     """Collect and run the tests of a module by pytest, which reads no file and no settings."""
     import pytest
-    from _pytest.skipping import evaluate_skip_marks
 
     for name in {*vars(module)} - {*own}:
         if name.lower().startswith("test"):  # of the program
             vars(module).pop(name)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     path = os.path.abspath(f"test_{os.getpid()}.py")
-
-    class Tests(pytest.Module):
-        def _getobj(self) -> Any:
-            return module
-
-    class Plugin:
-        def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
-            return Tests.from_parent(parent, path=module_path)
-
-        def pytest_collectreport(self, report: Any) -> None:
-            if report.failed:
-                problem[:] = [f"cannot be collected by pytest: {report.longrepr}"]
-
-        def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-            for item in items:
-                fixtures = item._fixtureinfo
-                for name in fixtures.argnames:
-                    has_values = hasattr(item, "callspec") and name in item.callspec.params
-                    is_known = name in fixtures.name2fixturedefs or name == "request"
-                    if not (has_values or is_known):
-                        problem[:] = [
-                            f"have the test {item.name} with the parameter {name}, which is no "
-                            f"fixture of pytest"
-                        ]
-                if only_find and not evaluate_skip_marks(item):
-                    result.ran.append(base_name(item.nodeid))
-
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
-            if not inspect.iscoroutinefunction(pyfuncitem.obj):
-                return None
-            names = pyfuncitem._fixtureinfo.argnames
-            import asyncio
-
-            asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
-            return True
-
-        @pytest.hookimpl(wrapper=True)
-        def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
-            report, name = (yield), base_name(item.nodeid)
-            if report.when == "call":
-                result.ran.append(name)
-            if report.failed:
-                result.fails(name, call.excinfo.value if call.excinfo else str(report.longrepr))
-            elif report.skipped and not (hasattr(report, "wasxfail") or evaluate_skip_marks(item)):
-                result.fails(name, "was skipped, and so it did not pass")
-            return report
-
-    def base_name(node: str) -> str:
-        return node.partition("::")[2].replace("::", ".").partition("[")[0]
-
-    problem: list[str] = []
     options = ["-q", "-s", "--assert=plain", "-p", "no:cacheprovider", "-c", os.devnull]
     options += ["-W", "ignore", *(["--collect-only"] if only_find else [])]
+    plugin = _Plugin(module, result, only_find)
+    pytest.hookimpl(wrapper=True)(_Plugin.pytest_runtest_makereport)
+    pytest.hookimpl(tryfirst=True)(_Plugin.pytest_pyfunc_call)
     with open(path, "w", encoding="utf-8"):
         pass
     try:
-        status = pytest.main([*options, "--rootdir", os.path.dirname(path), path], [Plugin()])
+        status = pytest.main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
     finally:
         os.unlink(path)
-    if problem:
-        raise UnusableTestsError(problem[0])
+    if plugin.problem is not None:
+        raise UnusableTestsError(plugin.problem)
     if status not in (0, 1, 5):
         result.fails(CODE, f"pytest ended with status {status}")
 
 
+class _Plugin:
+    """Hooks of pytest, which give it a module instead of a file, and note what happens.
+
+    Attributes:
+        problem: why no program can pass the tests, or None.
+    """
+
+    def __init__(self, module: types.ModuleType, result: Result, only_find: bool):
+        self._module, self._result, self._only_find = module, result, only_find
+        self.problem: str | None = None
+
+    def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
+        import pytest
+
+        module = self._module
+
+        class Tests(pytest.Module):
+            def _getobj(self) -> Any:
+                return module
+
+        return Tests.from_parent(parent, path=module_path)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self.problem = f"cannot be collected by pytest: {report.longrepr}"
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        for item in items:
+            if (name := _unknown_parameter(item)) is not None:
+                self.problem = (
+                    f"have the test {item.name} with the parameter {name}, which is no fixture of "
+                    f"pytest"
+                )
+            if self._only_find and not _is_marked_to_skip(item):
+                self._result.ran.append(_name_of_item(item))
+
+    def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
+        """Await a coroutine function."""
+        if not inspect.iscoroutinefunction(pyfuncitem.obj):
+            return None
+        import asyncio
+
+        names = pyfuncitem._fixtureinfo.argnames
+        asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+        return True
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
+        report, name = (yield), _name_of_item(item)
+        if report.when == "call":
+            self._result.ran.append(name)
+        if report.failed:
+            problem = call.excinfo.value if call.excinfo else str(report.longrepr)
+            self._result.fails(name, problem)
+        elif report.skipped:
+            is_expected = hasattr(report, "wasxfail") and item.get_closest_marker("xfail")
+            if not (is_expected or _is_marked_to_skip(item)):
+                self._result.fails(name, "was skipped, and so it did not pass")
+        return report
+
+
+def _unknown_parameter(item: Any) -> str | None:
+    """Return a parameter of a test that has no values and is no fixture, or None."""
+    fixtures = item._fixtureinfo
+    for name in fixtures.argnames:
+        has_values = hasattr(item, "callspec") and name in item.callspec.params
+        if not (has_values or name in fixtures.name2fixturedefs or name == "request"):
+            return name
+    return None
+
+
+def _is_marked_to_skip(item: Any) -> bool:
+    from _pytest.skipping import evaluate_skip_marks
+
+    return evaluate_skip_marks(item) is not None
+
+
+def _name_of_item(item: Any) -> str:
+    return item.nodeid.partition("::")[2].replace("::", ".").partition("[")[0]
+
+
 def last_line(error: BaseException) -> str:
     """Return the last line of the traceback; for an assertion without a message, its test."""
-    try:
-        text = str(error).strip()
-    except BaseException:  # its class is the program's
-        text = "it cannot be shown"
-    if not text and isinstance(error, AssertionError):
-        traceback = error.__traceback__
+    line, traceback = exception_line(error), error.__traceback__
+    if line == "AssertionError":
         while traceback is not None:
             if traceback.tb_frame.f_code.co_filename == _FILE:
-                text = _line(traceback.tb_lineno)
+                line = f"AssertionError: {_line(traceback.tb_lineno)}"
             traceback = traceback.tb_next
-    name = type(error).__name__
-    return f"{name}: {text.splitlines()[0][:500]}" if text else name
+    return line.splitlines()[0][:500]
 
 
 _source: list[str] = []

@@ -199,7 +199,9 @@ class Sandbox:
     def uses_more_than(self, memory: int) -> bool:
         """Whether the processes of a program use more memory together, as Linux shows it.
 
-        One process has a limit of its own, and so this looks at several.
+        One process has a limit of its own, and so this looks at several, 20 times a second. Memory
+        that is used and returned in between is not seen: a control group would see it, for which
+        the user needs one that may be written to.
         """
         number = self._number if self._server is not None else self._process.pid
         processes = _descendants(number)
@@ -286,27 +288,7 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
         command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user"]
-    for path in _SYSTEM:
-        if os.path.islink(path):
-            command += ["--symlink", os.readlink(path), path]
-        elif os.path.isdir(path):
-            command += ["--ro-bind", path, path]
-    command += ["--tmpfs", "/dev", "--symlink", "/tmp/.stdin", "/dev/stdin"]
-    for name in ("null", "zero", "full", "random", "urandom"):
-        command += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
-    for folder in ("/tmp", "/dev/shm"):
-        command += ["--perms", "1777"]
-        if _has_sizes(program):
-            command += ["--size", str(1 << 28)]
-        command += ["--tmpfs", folder]
-    paths = _python_folders()
-    settings = [path for path in _SETTINGS if os.path.exists(path)]
-    # bubblewrap would make folders that only root may enter.
-    parents = {str(parent) for path in paths + settings for parent in Path(path).parents}
-    for parent in sorted(parents - {"/"}):
-        command += ["--perms", "0755", "--dir", parent]
-    for path in paths + settings:
-        command += ["--ro-bind", path, path]
+    command += [*_system_folders(), *_own_folders(program), *_python_and_settings()]
     for folder in ("/dev", "/"):
         command += ["--remount-ro", folder]
     command += ["--chdir", "/tmp"]
@@ -317,6 +299,42 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
         descriptors.append(descriptor)
         command += ["--seccomp", str(descriptor)]
     return command
+
+
+def _system_folders() -> list[str]:
+    options = []
+    for path in _SYSTEM:
+        if os.path.islink(path):
+            options += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            options += ["--ro-bind", path, path]
+    return options
+
+
+def _own_folders(program: str) -> list[str]:
+    """Return the options for /dev and the folders in memory that programs may write to."""
+    options = ["--tmpfs", "/dev", "--symlink", "/tmp/.stdin", "/dev/stdin"]
+    for name in ("null", "zero", "full", "random", "urandom"):
+        options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for folder in ("/tmp", "/dev/shm"):
+        options += ["--perms", "1777"]
+        if _has_sizes(program):
+            options += ["--size", str(1 << 28)]
+        options += ["--tmpfs", folder]
+    return options
+
+
+def _python_and_settings() -> list[str]:
+    options = []
+    paths = _python_folders()
+    settings = [path for path in _SETTINGS if os.path.exists(path)]
+    # bubblewrap would make folders that only root may enter.
+    parents = {str(parent) for path in paths + settings for parent in Path(path).parents}
+    for parent in sorted(parents - {"/"}):
+        options += ["--perms", "0755", "--dir", parent]
+    for path in paths + settings:
+        options += ["--ro-bind", path, path]
+    return options
 
 
 @lru_cache

@@ -154,6 +154,7 @@ class Server:
         `is_examined`, whether the examiner has said what happened to the tests.
         """
         form, written = job["form"], self.printed if job["form"] == "stdin" else self.report
+        has_tests = form in ("tests", "find")
         for name in job["preload"]:
             with suppress(ImportError):
                 importlib.import_module(name)
@@ -166,31 +167,13 @@ class Server:
         self._status: int | None = None  # of the process of the program, when it has ended
         self._is_examined = self._is_clean = self._has_asked = False
         self._before = _cpu_seconds(self._examiner)
-        start, start_of_child = os.pipe()
         ours, theirs = _socket.socketpair()
-        self._program = 0 if form == "find" else os.fork()
-        if form != "find" and self._program == 0:
-            try:
-                signal.set_wakeup_fd(-1)
-                run_program(self, job, theirs.detach() if form == "tests" else None, start_of_child)
-            finally:
-                os._exit(1)
-        if self._program and os.getpid() != 1:
-            with suppress(OSError):  # the process has done so itself
-                os.setpgid(self._program, self._program)
-        os.close(start_of_child)
+        start = self._start_program(job, theirs)
         theirs.close()
-        try:
-            if form in ("tests", "find"):
-                letter = b"p" if form == "tests" else b"f"
-                descriptor = ours.fileno().to_bytes(4, sys.byteorder)
-                self._control.sendmsg(
-                    [letter], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)]
-                )
-        except OSError:
-            self.is_usable = False
+        if has_tests:
+            self._start_tests(b"p" if form == "tests" else b"f", ours.fileno())
         ours.close()
-        excess = self._wait(form in ("tests", "find"))
+        excess = self._wait(has_tests)
         self._end_processes()
         is_started = form == "find" or os.read(start, 1) == b"1"
         os.close(start)
@@ -204,6 +187,34 @@ class Server:
             "output": _whole_content(written).decode(errors="replace") if has_output else "",
             "is_examined": self._is_examined,
         }
+
+    def _start_program(self, job: dict[str, Any], connection: Any) -> int:
+        """Fork the process of a program, unless tests are to be found without one.
+
+        Return the descriptor from which a byte can be read when the process has its limits.
+        """
+        start, start_of_child = os.pipe()
+        self._program = 0 if job["form"] == "find" else os.fork()
+        if job["form"] != "find" and self._program == 0:
+            try:
+                signal.set_wakeup_fd(-1)
+                descriptor = connection.detach() if job["form"] == "tests" else None
+                run_program(self, job, descriptor, start_of_child)
+            finally:
+                os._exit(1)
+        if self._program and os.getpid() != 1:
+            with suppress(OSError):  # the process has done so itself
+                os.setpgid(self._program, self._program)
+        os.close(start_of_child)
+        return start
+
+    def _start_tests(self, letter: bytes, connection: int) -> None:
+        """Send the examiner a letter, with the descriptor of its connection to the program."""
+        descriptor = connection.to_bytes(4, sys.byteorder)
+        try:
+            self._control.sendmsg([letter], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)])
+        except OSError:
+            self.is_usable = False
 
     def _wait(self, has_tests: bool) -> str | None:
         """Wait until a program or its tests end; return how it exceeds its time, or None."""
@@ -348,8 +359,6 @@ def _cpu_seconds(number: int) -> float:
 
 def _resource_limits(limits: dict[str, Any]) -> list[tuple[int, tuple[int, int]]]:
     """Return a list of limits and their pairs of values."""
-    import resource  # not at the head: on Windows, the module can be imported
-
     seconds, own_bytes = math.ceil(limits["cpu_seconds"]), _address_space()
     largest = {
         resource.RLIMIT_CORE: 0,
@@ -371,8 +380,6 @@ def _address_space() -> int:
     """
     if sys.platform != "linux":
         return 0
-    import resource
-
     step = 1 << 20
     low, high = 0, 1 << 47
     limits = resource.getrlimit(resource.RLIMIT_AS)

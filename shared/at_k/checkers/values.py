@@ -6,7 +6,6 @@ side gets its number: a reader of JSON creates no object that the sender could c
 
 from __future__ import annotations
 
-import builtins
 import importlib
 import json
 import operator
@@ -28,6 +27,8 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     bytearray: ("bytearray", bytearray.hex, bytearray.fromhex),
     complex: ("complex", lambda x: [x.real, x.imag], lambda x: complex(*x)),
     range: ("range", lambda x: [x.start, x.stop, x.step], lambda x: range(*x)),
+    slice: ("slice", lambda x: [x.start, x.stop, x.step], lambda x: slice(*x)),
+    type(...): ("ellipsis", lambda x: None, lambda x: ...),
     type({}.keys()): ("keys", list, lambda x: dict.fromkeys(x).keys()),
     type({}.values()): ("values", list, lambda x: dict(enumerate(x)).values()),
     type({}.items()): ("items", lambda x: [*map(list, x)], lambda x: dict(x).items()),
@@ -36,8 +37,8 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     OrderedDict: ("OrderedDict", lambda x: [*map(list, x.items())], OrderedDict),
     defaultdict: (
         "defaultdict",
-        lambda x: [x.default_factory and x.default_factory.__name__, dict(x)],
-        lambda x: defaultdict(x[0] and getattr(builtins, x[0]), x[1]),
+        lambda x: [getattr(x.default_factory, "__name__", None), dict(x)],
+        lambda x: defaultdict(x[0] and _BUILTINS[x[0]], x[1]),
     ),
 }
 # The same for types of modules that are not imported before they are needed.
@@ -49,8 +50,16 @@ _OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("datetime", "datetime"): lambda x: [*x.timetuple()[:6], x.microsecond],
     ("datetime", "timedelta"): lambda x: [x.days, x.seconds, x.microseconds],
 }
-_MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
 _FACTORIES = (None, bool, int, float, str, list, tuple, dict, set)
+# Classes and functions of Python that both sides have. None of them does anything but compute.
+_COMPUTING: list[Any] = [
+    *(bool, int, float, str, list, tuple, dict, set, frozenset, bytes, bytearray, complex, range),
+    *(object, type, abs, all, any, bin, chr, hex, len, max, min, oct, ord, pow, repr, reversed),
+    *(round, sorted, sum),
+]
+_BUILTINS: dict[str, Any] = {x.__name__: x for x in _COMPUTING}
+_MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
+_MAKERS["builtin"] = lambda name: _BUILTINS[name]
 _BASES = (list, str, float, *_TYPES)
 
 
@@ -64,6 +73,9 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
     if kind in _TYPES and getattr(value, "default_factory", None) in _FACTORIES:
         name, parts, _ = _TYPES[kind]
         return {name: encode(parts(value), keep)}
+    if kind in (type, type(len)) and value in _COMPUTING:
+        builtin: Any = value
+        return {"builtin": builtin.__name__}
     other = _OTHER_TYPES.get((kind.__module__, kind.__name__))
     if other is not None and getattr(value, "tzinfo", None) is None:
         return {"other": [kind.__module__, kind.__name__, other(value)]}
@@ -127,10 +139,10 @@ _BINARY = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "lshift", "rshift", "and"),
     *("or", "xor"),
 )
-_COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("getitem", "setitem", "delitem", "contains")},
-    **{name: getattr(operator, name) for name in ("neg", "pos", "invert", "index", *_COMPARISONS)},
+    **{name: getattr(operator, name) for name in ("neg", "pos", "invert", "index", *COMPARISONS)},
     **{name: getattr(operator, f"__{name}__") for name in _BINARY},
     **{f"r{name}": lambda x, y, f=f"__{name}__": getattr(operator, f)(y, x) for name in _BINARY},
     **{f.__name__: f for f in (len, iter, next, bool, str, repr, hash, int, float, abs, round)},
@@ -140,7 +152,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "enter": lambda manager: type(manager).__enter__(manager),
     "exit": lambda manager, *error: type(manager).__exit__(manager, None, None, None),
 }
-NEED_BOTH = {*_BINARY, *(f"r{name}" for name in _BINARY), *_COMPARISONS, "pow", "divmod"}
+NEED_BOTH = {*_BINARY, *(f"r{name}" for name in _BINARY), *COMPARISONS, "pow", "divmod"}
 """Operations that tell an object the value that it is compared with."""
 SPECIAL_METHODS = {
     f"__{name}__": name

@@ -1,0 +1,58 @@
+"""What `numeric` reads in the texts of many models: a wrong number is worse than none."""
+
+from __future__ import annotations
+
+import pytest
+from at_k.checkers.numbers import read_response
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        # an explanation of a number, or what it is compared with
+        ("The rope is 12 ft long (3.66 m).", "12"),
+        ("The rope is 3 m long (about 10 feet).", "3"),
+        ("41 out of the 60 seats are taken.", "41"),
+        ("They need 8 more points to get 21.", "8"),
+        ("It holds 7 liters, which is more than 5.", "7"),
+        ("Lea has 31 stamps left after selling 9 of them.", "31"),
+        ("There are 6 teams, each with 11 players.", "6"),
+        ("He turns 44 in 2031.", "44"),
+        ("It was 2031.", "2031"),
+        ("So 18 guests, not counting the 2 children.", "18"),
+        ("The answer is less than 5.", None),
+        ("3 of her 8 cats are black.", "3"),
+        ("14 people came, including 2 children.", "14"),
+        ("Kim has 16 shells, 4 fewer than Lou.", "16"),
+        ("k is 5 (since 3^2 = 9 > 5).", "5"),
+        ("The answer is a = 3, b = 4.", None),
+        # two units, or two numbers, are no single number
+        ("It took 1 day and 6 hours.", None),
+        ("3 pounds, 4 ounces", None),
+        ("The answer is 4 minutes 10 seconds.", None),
+        ("用时 2小时30分钟", None),
+        ("about 15 to 20 of them", None),
+        ("5, 6, or 7", None),
+        ("The numbers are 8 and 9.", None),
+        ("$y = 1$ and $y = -1$", None),
+        ("$a \\approx 2$ or $a \\approx 9$", None),
+        ("on May 5, 1999", None),
+        ("on the 5th of May 1999", None),
+        # corrections
+        ("The answer is 9. Hold on, I missed one, so it's 11.", "11"),
+        ("\\boxed{7}\nActually, 2 * 4 = 8.", "8"),
+        ("The answer is 9. Wait, is that right? Yes.", "9"),
+        # names of steps and items
+        ("1. Multiply.\n2. It is 30.\n3. That is all.", "3E+1"),
+        ("5 + 5 = 10, as shown in step 4.", "1E+1"),
+        # a new prompt
+        ("It is 3.\n\n# Problem 2\nAdd 5 and 6.\n11", "3"),
+        ("## Question\nAdd 5 and 6.\n\n11", "11"),
+        # scripts without spaces
+        ("一共有25本书。", "25"),
+        ("전부 12개입니다.", "12"),
+        ("在第9题。", None),
+    ],
+)
+def test_the_number_that_a_reader_takes(text, number):
+    assert read_response(text) == number
