@@ -125,8 +125,9 @@ def mypy(folder: Path) -> dict[str, set[int]]:
 
 @pytest.mark.parametrize("checker", [pyright, mypy])
 def test_the_examples_are_accepted_and_wrong_arguments_are_refused(checker, tmp_path):
-    blocks = [code for code, _ in examples(ROOT / "README.md")]
-    assert len(blocks) == 4
+    pages = [ROOT / "README.md", *sorted((ROOT / "shared/site/pages").glob("*.md"))]
+    blocks = [code for page in pages for code, _ in examples(page)]
+    assert len(blocks) >= 4
     for number, code in enumerate(blocks):
         (tmp_path / f"readme_{number}.py").write_text(code)
     (tmp_path / "accepted.py").write_text(ACCEPTED)
