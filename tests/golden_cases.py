@@ -435,6 +435,7 @@ def metric_cases() -> Iterator[Case]:
         family = f"{target.removesuffix('.compute')} intervals"
         yield from cases(family, target, inputs, INTERVAL, options, CONFIDENCE[:1])
         extra = [*PER_QUESTION, *GROUPS, *CLUSTERS, GROUPS[0] | CLUSTERS[0], BOUNDED, PRIORS[1]]
+        extra.append({"anytime": True})
         extra += WEIGHTED
         extra = [*CONFIDENCE[1:], *(CONFIDENCE[0] | x for x in extra)]
         yield from cases(family, target, [*inputs][:2], INTERVAL, options[:1], extra)

@@ -685,7 +685,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "c2dc9274bd7e"
+KERNEL = "1e6147c72741"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4941,10 +4941,12 @@ class Weighting(NamedTuple):
     Attributes:
         values: (M,) the weight of each question, or None if all are equal.
         words: what differs from a mean over questions, such as "averaged over 3 groups", or "".
+        over_groups: whether the scores of groups are averaged.
     """
 
     values: np.ndarray | None = None
     words: str = ""
+    over_groups: bool = False
 
 
 OVER_QUESTIONS = Weighting()
@@ -4984,7 +4986,12 @@ class IntervalOptions:
 
     @property
     def allow_above_n(self) -> bool:
-        """Whether k may exceed the number of samples of a question."""
+        """Whether k may exceed the number of samples of a question.
+
+        It may not in a mean over groups, each of which would be extrapolated by its own prior.
+        """
+        if self.weighting.over_groups:
+            return False
         return self.confidence is not None and self.method in ("hierarchical", "auto")
 
 
@@ -5127,7 +5134,8 @@ def question_weighting(
             "average='groups' is the mean of the scores of groups: give a label of its group for "
             "each question as groups (in the shell, their column as --groups)."
         )
-    return Weighting(None if (weights == weights[0]).all() else weights, words)
+    values = None if (weights == weights[0]).all() else weights
+    return Weighting(values, words, average == "groups")
 
 
 def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
@@ -6469,8 +6477,8 @@ _FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
 # --- gpassk -------------------------------------------------------------------------------
 
 _FOR_K_ABOVE_N = (
-    " With a confidence, and without clusters or a prior, interval='hierarchical' allows k > n for "
-    "most scores."
+    " With a confidence, and without clusters, a prior or average='groups', "
+    "interval='hierarchical' allows k > n for most scores."
 )
 """What to give, other than a smaller k, if k exceeds n."""
 

@@ -253,7 +253,9 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
     np.testing.assert_allclose(ours, theirs, rtol=0.08)
     behind, ahead = np.flatnonzero(band_hi < 0) + 1, np.flatnonzero(band_lo > 0) + 1
     assert behind.tolist() == peer["certified_negative_budgets"] == [1, 2, 3]
-    assert ahead.tolist() == peer["certified_positive_budgets"] == [*range(10, 33)]
+    # At k = 9 both limits are near 0, and theirs are random.
+    assert ahead.tolist() == [*range(10, 33)]
+    assert peer["certified_positive_budgets"] in ([*range(9, 33)], ahead.tolist())
 
 
 # --- Errors -----------------------------------------------------------------------------

@@ -73,10 +73,12 @@ class Weighting(NamedTuple):
     Attributes:
         values: (M,) the weight of each question, or None if all are equal.
         words: what differs from a mean over questions, such as "averaged over 3 groups", or "".
+        over_groups: whether the scores of groups are averaged.
     """
 
     values: np.ndarray | None = None
     words: str = ""
+    over_groups: bool = False
 
 
 OVER_QUESTIONS = Weighting()
@@ -116,7 +118,12 @@ class IntervalOptions:
 
     @property
     def allow_above_n(self) -> bool:
-        """Whether k may exceed the number of samples of a question."""
+        """Whether k may exceed the number of samples of a question.
+
+        It may not in a mean over groups, each of which would be extrapolated by its own prior.
+        """
+        if self.weighting.over_groups:
+            return False
         return self.confidence is not None and self.method in ("hierarchical", "auto")
 
 
@@ -259,7 +266,8 @@ def question_weighting(
             "average='groups' is the mean of the scores of groups: give a label of its group for "
             "each question as groups (in the shell, their column as --groups)."
         )
-    return Weighting(None if (weights == weights[0]).all() else weights, words)
+    values = None if (weights == weights[0]).all() else weights
+    return Weighting(values, words, average == "groups")
 
 
 def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:

@@ -83,8 +83,8 @@ _FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
 # --- gpassk -------------------------------------------------------------------------------
 
 _FOR_K_ABOVE_N = (
-    " With a confidence, and without clusters or a prior, interval='hierarchical' allows k > n for "
-    "most scores."
+    " With a confidence, and without clusters, a prior or average='groups', "
+    "interval='hierarchical' allows k > n for most scores."
 )
 """What to give, other than a smaller k, if k exceeds n."""
 
