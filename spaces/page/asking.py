@@ -117,13 +117,16 @@ def _is_score(error: SelectionError) -> bool:
 
 def _ways(error: SelectionError, columns: Columns) -> Iterator[Reading]:
     """Yield the choices that an error of the reader names."""
+    known = [*error.choices, *columns]
     for role, example, further in zip(error.roles, error.examples, error.further, strict=False):
         if role == "where":
             yield from _rows(columns, str(example))
-        elif role in ("questions", "pool"):
-            yield {role: _names(str(example), [*error.choices, *columns])}
         elif role in _WORDS:
-            yield {role: example} | {x: y for x, y in further if x in _WORDS}
+            yield {
+                x: _names(str(y), known) if x in ("questions", "pool") else y
+                for x, y in ((role, example), *further)
+                if x in _WORDS
+            }
 
 
 def _rows(columns: Columns, example: str) -> Iterator[Reading]:

@@ -69,8 +69,8 @@ ASKED = {
         [
             {"where": [["strategy of prompt", "x"]]},
             {"where": [["strategy of prompt", "y"]]},
-            {"groups": "strategy of prompt"},
-            {"questions": ["strategy of prompt", "id"]},
+            {"groups": "strategy of prompt", "questions": ["id", "strategy of prompt"]},
+            {"questions": ["id", "strategy of prompt"]},
             {"pool": ["strategy of prompt"]},
         ],
         {"where": [["strategy of prompt", "y"]]},
