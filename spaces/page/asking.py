@@ -52,7 +52,8 @@ _WORDS: dict[str, Callable[[Any], str]] = {
 
 def in_words(way: Reading) -> str:
     """Return the words of a choice: "Missing samples are left out"."""
-    words = ", ".join(_WORDS[role](value) for role, value in way.items())
+    parts = [_WORDS[role](value) for role, value in way.items()]
+    words = ", ".join(f"{part[0].lower()}{part[1:]}" for part in parts)
     more = ".." if len(words) > _LONGEST else ""
     return f"{words[0].upper()}{words[1:_LONGEST]}{more}"
 
