@@ -685,7 +685,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "1e6147c72741"
+KERNEL = "cbd578aec8cd"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2841,8 +2841,8 @@ def _few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
 
     size = v / np.where(u > 0, u, 1.0)  # of an event
     events = u / np.where(size > 0, size, np.inf)
-    few = (events > 0) & (events < FEW_EVENTS)
-    return np.where(few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
+    are_few = (events > 0) & (events < FEW_EVENTS)
+    return np.where(are_few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
 
 
 # --- Products -----------------------------------------------------------------------------
@@ -5102,14 +5102,14 @@ def question_weighting(
         return OVER_QUESTIONS
     weights, words = np.ones(questions), ""
     if question_weights is not None:
-        given = entries_of("question_weights", question_weights)
-        if len(given) != questions:
+        entries = entries_of("question_weights", question_weights)
+        if len(entries) != questions:
             raise ValueError(
-                f"question_weights has {len(given)} entries for {questions} questions: give one "
+                f"question_weights has {len(entries)} entries for {questions} questions: give one "
                 f"weight for each."
             )
         wanted = "a weight is 0, or a number from 1e-50 to 1e50"
-        for question, weight in enumerate(given):
+        for question, weight in enumerate(entries):
             number = check_number(f"question_weights[{question}]", weight, wanted, 0, 1e50)
             if 0 < number < 1e-50:
                 raise ValueError(f"question_weights[{question}] is {weight}: {wanted}.")

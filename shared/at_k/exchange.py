@@ -274,8 +274,8 @@ class Exchange:
     def _other_hosts(self, waiting: list[int]) -> str:
         """Say that processes were on other hosts whose locks this host does not see, or nothing."""
         own = socket.gethostname()
-        found = {p: _read(self._file(p, "host")).decode() for p in waiting if not self._lives(p)}
-        hosts = sorted({*found.values()} - {"", own})
+        silent = {p: _read(self._file(p, "host")).decode() for p in waiting if not self._lives(p)}
+        hosts = sorted({*silent.values()} - {"", own})
         if not hosts:
             return ""
         return (

@@ -18,7 +18,7 @@ from .space import Space
 
 def escape(text: str) -> str:
     """Return HTML that shows the text as it is, also if it has tags or template expressions."""
-    return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda found: f"&#{ord(found[0])};", text)
+    return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda match: f"&#{ord(match[0])};", text)
 
 
 def result_html(space: Space, answer: Answer, link: str) -> str:

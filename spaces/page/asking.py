@@ -154,7 +154,7 @@ def _names(text: str, columns: Sequence[str]) -> list[str]:
 
 def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
     """Yield how people write tables whose columns have no usual names."""
-    numbered = [x for x in names if (found := _NUMBERED.fullmatch(x)) and found[1]]
+    numbered = [x for x in names if (match := _NUMBERED.fullmatch(x)) and match[1]]
     prefixes = {_NUMBERED.fullmatch(x)[1] for x in numbered}  # type: ignore[index]
     if 1 < len(numbered) <= MAX_SAMPLES_PER_QUESTION and len(prefixes) == 1:
         yield {"samples": numbered}

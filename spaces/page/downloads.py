@@ -108,9 +108,9 @@ class Downloads:
         if choice not in self.choices(answer):
             raise ValueError(f"There is no download {choice!r:.40}.")
         with _unless_removed():
-            if found := _CHART.fullmatch(choice):
-                chart = charts_of(self._space, answer)[int(found[1]) - 1]
-                file = Path(folder) / f"{metric}-{found[1]}.{found[2].lower()}"
+            if match := _CHART.fullmatch(choice):
+                chart = charts_of(self._space, answer)[int(match[1]) - 1]
+                file = Path(folder) / f"{metric}-{match[1]}.{match[2].lower()}"
                 assert chart is not None
                 draw(chart, answer).save(file)
                 return str(file)

@@ -68,7 +68,7 @@ def page_svg(figure: Figure) -> str:
     svg = svg.replace("<svg", described, 1)
     svg = re.sub(r'<path (aria-label="([^"]*)"[^>]*)/>', r"<path \1><title>\2</title></path>", svg)
     # `gr.HTML` would take braces and dollar signs in labels for those of a template.
-    return re.sub(r"[{}$]", lambda found: f"&#{ord(found[0])};", svg)
+    return re.sub(r"[{}$]", lambda match: f"&#{ord(match[0])};", svg)
 
 
 def _describe_marks(part: Any) -> None:

@@ -191,11 +191,11 @@ def _shown_keys(space: Space, answer: Answer) -> list[str]:
 
 def _scores_of_questions(run: Run) -> dict[str, list[float]]:
     """Return the scores of the questions of all calls that have them, by their keys."""
-    found: dict[str, list[float]] = {}
+    by_key: dict[str, list[float]] = {}
     for result in run.results.values():
         if isinstance(result, dict):
-            found |= result.get("per_question", {})
-    return found
+            by_key |= result.get("per_question", {})
+    return by_key
 
 
 def _rewards(answer: Answer, outcomes: Sequence[float | None]) -> list[float | None]:

@@ -46,8 +46,8 @@ def write_text(text: str, notes: list[str]) -> str:
         raise ValueError(TOO_LARGE)
     if not text.strip():
         raise ValueError("There are no samples. Paste a table, rows of outcomes, or JSON.")
-    if found := _DATASET.fullmatch(text.strip()):
-        return _download(found["name"], found["file"], notes)
+    if match := _DATASET.fullmatch(text.strip()):
+        return _download(match["name"], match["file"], notes)
     return write("text", text)
 
 

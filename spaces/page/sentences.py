@@ -117,11 +117,11 @@ def interval_notes(
                 meaning = f"{INTERVAL_NAME[name]} {INTERVAL_SCOPE[name].replace('question', row)}"
                 scores_by_meaning.setdefault(meaning, []).append(key)
     notes = []
-    for meaning, found in scores_by_meaning.items():
-        which = f" for {_names(found)}" if len(scores_by_meaning) > 1 else ""
+    for meaning, shown in scores_by_meaning.items():
+        which = f" for {_names(shown)}" if len(scores_by_meaning) > 1 else ""
         notes.append(f"Interval{which}: {percent(confidence)} {meaning}.")
-    for reason, found in scores_by_reason.items():
-        which = f" for {_names(found)}" if scores_by_meaning else ""
+    for reason, shown in scores_by_reason.items():
+        which = f" for {_names(shown)}" if scores_by_meaning else ""
         notes.append(f"No interval{which}: {reason.replace('question', row)}.")
     return notes
 

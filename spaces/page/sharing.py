@@ -151,28 +151,28 @@ def request_of_address(space: Space, parameters: Mapping[str, str]) -> Request |
     Raises:
         ValueError: if the page does not know one of them, or its value is invalid.
     """
-    given = {
+    query = {
         name: value
         for name, value in parameters.items()
         if not name.startswith("__") and name not in _OF_GRADIO
     }
-    if not given:
+    if not query:
         return None
     controls = {control.name: control for control in space.controls}
     known = ["example", "checker", *controls]
-    unknown = [name for name in given if name not in known]
+    unknown = [name for name in query if name not in known]
     if unknown:
         raise ValueError(
             f"The address has the parameter {unknown[0]:.40}, which this page does not know. It "
             f"knows {', '.join(known)}."
         )
-    number = given.pop("example", "1")
+    number = query.pop("example", "1")
     if not number.isdigit() or not 1 <= int(number) <= len(space.examples):
         raise ValueError(f"example must be a number from 1 to {len(space.examples)}.")
-    changes: dict[str, Any] = dict(given)
+    changes: dict[str, Any] = dict(query)
     for name in changes:
         if isinstance(controls.get(name), Slider):
-            changes[name] = _number(name, given[name])
+            changes[name] = _number(name, query[name])
     return example_request(space, space.examples[int(number) - 1], **changes)
 
 

@@ -130,12 +130,12 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
         graded = grade_samples(samples, checker, executor, labels)
         runs = []
         for run in graded:
-            given = samples_for(computation, samples[run.name], run)
+            sampled = samples_for(computation, samples[run.name], run)
             others = {
                 name: column for name, column in samples[run.name].items() if name not in _ROLES
             }
             results = {
-                name: _results(computation, given, others, call) for name, call in calls.items()
+                name: _results(computation, sampled, others, call) for name, call in calls.items()
             }
             is_binary = space.has_references and not (options.get("w") or options.get("categories"))
             is_binary = is_binary and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
@@ -214,8 +214,8 @@ def _results(
     computation: Computation, samples: SampledQuestions, others: dict[str, Any], call: Call
 ) -> Any:
     """Return the scores of a call, or the list of them for a sweep."""
-    given = {**others, **call.arguments}
+    options = {**others, **call.arguments}
     if call.sweep is None:
-        return computation.results(samples, **given)
+        return computation.results(samples, **options)
     name, values = call.sweep
-    return [computation.results(samples, **given, **{name: value}) for value in values]
+    return [computation.results(samples, **options, **{name: value}) for value in values]

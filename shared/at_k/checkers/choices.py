@@ -236,14 +236,16 @@ def _option_in(sentence: str, options: Options) -> str | None:
     normal = _normal(sentence)
     if normal in options.texts and options.texts.count(normal) == 1:
         return _name(options, options.texts.index(normal))
-    found = [
+    chosen = [
         index
         for index, text in enumerate(options.texts)
         if text and re.search(rf"(?<![\w.-]){re.escape(text)}(?![\w-]|\.\d)", normal)
     ]
     # An option that is part of another one is not meant: "acid" in "nucleic acid".
     longest = [
-        i for i in found if not any(i != j and options.texts[i] in options.texts[j] for j in found)
+        i
+        for i in chosen
+        if not any(i != j and options.texts[i] in options.texts[j] for j in chosen)
     ]
     return _name(options, longest[0]) if len(longest) == 1 else None
 

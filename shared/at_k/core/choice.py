@@ -234,14 +234,14 @@ def question_weighting(
         return OVER_QUESTIONS
     weights, words = np.ones(questions), ""
     if question_weights is not None:
-        given = entries_of("question_weights", question_weights)
-        if len(given) != questions:
+        entries = entries_of("question_weights", question_weights)
+        if len(entries) != questions:
             raise ValueError(
-                f"question_weights has {len(given)} entries for {questions} questions: give one "
+                f"question_weights has {len(entries)} entries for {questions} questions: give one "
                 f"weight for each."
             )
         wanted = "a weight is 0, or a number from 1e-50 to 1e50"
-        for question, weight in enumerate(given):
+        for question, weight in enumerate(entries):
             number = check_number(f"question_weights[{question}]", weight, wanted, 0, 1e50)
             if 0 < number < 1e-50:
                 raise ValueError(f"question_weights[{question}] is {weight}: {wanted}.")

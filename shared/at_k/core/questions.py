@@ -236,8 +236,8 @@ def _few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
 
     size = v / np.where(u > 0, u, 1.0)  # of an event
     events = u / np.where(size > 0, size, np.inf)
-    few = (events > 0) & (events < FEW_EVENTS)
-    return np.where(few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
+    are_few = (events > 0) & (events < FEW_EVENTS)
+    return np.where(are_few, size * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha), 1.0)
 
 
 # --- Products -----------------------------------------------------------------------------

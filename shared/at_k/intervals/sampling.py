@@ -181,8 +181,8 @@ def upper_limit(
     event = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
     events = (theta[last] - u) / np.maximum(event, 1e-300)
     fewest = event * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha)
-    few = (events > 0) & (events < FEW_EVENTS)
-    limit = np.where(few, np.maximum(limit, theta[last] - fewest), limit)
+    are_few = (events > 0) & (events < FEW_EVENTS)
+    limit = np.where(are_few, np.maximum(limit, theta[last] - fewest), limit)
     return np.maximum(limit, u)  # only rounding leads below u
 
 

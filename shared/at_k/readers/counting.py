@@ -600,9 +600,9 @@ def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> Table:
 
     path = "$." + json.dumps(question)
     with duckdb.connect() as connection:
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT json FROM read_ndjson_objects(?) WHERE list_contains(?, "
             "json_extract_string(json, ?))",
             [list(names), list(ids), path],
         ).fetchall()
-    return table_of_rows([json.loads(x) for (x,) in found])
+    return table_of_rows([json.loads(x) for (x,) in rows])

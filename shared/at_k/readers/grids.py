@@ -211,9 +211,9 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
     names = [str(name) for name in head]
     numbered: dict[str, list[tuple[int, int]]] = {}
     for place, name in enumerate(names):
-        found = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
-        if found and found[1] in _NUMBERED:
-            numbered.setdefault(found[1], []).append((place, int(found[2])))
+        match = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
+        if match and match[1] in _NUMBERED:
+            numbered.setdefault(match[1], []).append((place, int(match[2])))
     for prefix, columns in numbered.items():
         first, number = columns[0][1], len(columns)
         in_order = [n for _, n in columns] == [*range(first, first + number)]

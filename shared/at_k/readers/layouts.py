@@ -122,8 +122,8 @@ def _read_layout(layout: Layout, table: Table, path: Path | None) -> Table | Non
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     origin = {"harness": layout.tool}
     for what, name in layout.origin.items():
-        found = [field_at(record, name.split(".")) for record in records]
-        texts = [str(x) for x in found if x is not None and not isinstance(x, (list, dict))]
+        entries = [field_at(record, name.split(".")) for record in records]
+        texts = [str(x) for x in entries if x is not None and not isinstance(x, (list, dict))]
         if texts:
             origin[what] = ", ".join(dict.fromkeys(texts))
     if layout.rows or layout.columns:

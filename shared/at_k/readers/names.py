@@ -172,7 +172,7 @@ def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = (
         used: columns that have another role.
     """
     taken = {*used}
-    found = []
+    columns_of_names = []
     for name, cells in columns.items():
         lower = last_part(name)
         if lower not in SAMPLE_NUMBERS or name in taken:
@@ -184,5 +184,5 @@ def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = (
         numbers = [as_whole_number(cell) for cell in entries if not is_missing(cell)]
         is_bare = lower in ("sample", "rollout", "generation", "draw") or lower in SETTINGS
         if numbers and not (is_bare and None in numbers):
-            found.append(name)
-    return found
+            columns_of_names.append(name)
+    return columns_of_names

@@ -282,11 +282,11 @@ def column_per_question(table: Table, role: str, name: str | None) -> str | None
 
     The tasks of a log are groups if there are several.
     """
-    found = columns_of_role(table, role) if name is None else [name]
-    if not found:
+    names = columns_of_role(table, role) if name is None else [name]
+    if not names:
         return None
     is_one_task = role == "groups" and table.layout and name is None
-    return None if is_one_task and len({*table.columns[found[0]]}) == 1 else found[0]
+    return None if is_one_task and len({*table.columns[names[0]]}) == 1 else names[0]
 
 
 # --- Which question a row belongs to ----------------------------------------------------------
