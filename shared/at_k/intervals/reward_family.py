@@ -1,11 +1,11 @@
 """The family of rewards: each question has a distribution over the levels of its rewards.
 
-The distributions and their prior are those of `reward_levels`. The scores are Max@k, and TailPass@k
-in `tail_family`. Adding d to all log-odds shifts the family. Its score theta(d) is the mean score
-of the distributions over the prior, and the variance of the estimate is the mean variance within
-questions. If the samples vary more than the estimated prior predicts, by the changes of the score
-when one is left out, the variance is larger by the same factor. No distribution exceeds the largest
-observed reward: the samples say nothing about larger ones.
+The distributions and their prior are those of `reward_levels`. The scores are Max@k. Adding d to
+all log-odds shifts the family. Its score theta(d) is the mean score of the distributions over the
+prior, and the variance of the estimate is the mean variance within questions. If the samples vary
+more than the estimated prior predicts, by the changes of the score when one is left out, the
+variance is larger by the same factor. No distribution exceeds the largest observed reward: the
+samples say nothing about larger ones.
 """
 
 from __future__ import annotations
@@ -41,32 +41,8 @@ from .reward_levels import (
 )
 from .sampling import family_intervals
 
-REWARD_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
-MEMBERS = 2 * REWARD_SHIFTS + 3  # of a family; the first and the last have no variation
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LevelsFamily(Family):
-    """Distributions over the levels of rewards, with a prior estimated from the samples."""
-
-    rewards: Rewards
-
-    tables = (*Family.tables, "rewards")
-
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        shape = self.columns.shape[1], len(multiplicity)
-        low, high = self.bounds_of(multiplicity)
-        return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
-
-    def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
-        samples = (leveled_samples(self.rewards, of_group) for of_group in multiplicity)
-        return [None if of_group is None else of_group.fit() for of_group in samples]
-
-    def other_fits(self, fit: Fit) -> list[Fit]:
-        if not any(fitted and fitted.other for fitted in fit.priors):
-            return []
-        others = [fitted and (fitted.other or fitted) for fitted in fit.priors]
-        return [fit._replace(priors=others)]
+_SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
+_MEMBERS = 2 * _SHIFTS + 3  # of a family; the first and the last have no variation
 
 
 def max_intervals(
@@ -92,16 +68,22 @@ def max_intervals(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RewardFamily(LevelsFamily):
-    """Distributions of rewards, with the scores Max@k.
+class RewardFamily(Family):
+    """Distributions over the levels of rewards, with the scores Max@k.
+
+    The prior is estimated from the samples.
 
     Args:
+        rewards: of the samples.
         ks: of the columns, ascending, k <= n.
         extrapolated_ks: of the extrapolated scores, of any size.
     """
 
+    rewards: Rewards
     ks: Sequence[int]
     extrapolated_ks: Sequence[int]
+
+    tables = (*Family.tables, "rewards")
 
     @classmethod
     def of_run(
@@ -137,8 +119,23 @@ class RewardFamily(LevelsFamily):
             weights=weights,
         )
 
+    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        shape = self.columns.shape[1], len(multiplicity)
+        low, high = self.bounds_of(multiplicity)
+        return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
+
+    def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
+        samples = (leveled_samples(self.rewards, of_group) for of_group in multiplicity)
+        return [None if of_group is None else of_group.fit() for of_group in samples]
+
+    def other_fits(self, fit: Fit) -> list[Fit]:
+        if not any(fitted and fitted.other for fitted in fit.priors):
+            return []
+        others = [fitted and (fitted.other or fitted) for fitted in fit.priors]
+        return [fit._replace(priors=others)]
+
     def shifted(self, fit: Fit) -> Shifted:
-        theta = np.zeros((MEMBERS, len(self.ks), len(fit.priors)))
+        theta = np.zeros((_MEMBERS, len(self.ks), len(fit.priors)))
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
         offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
@@ -157,7 +154,8 @@ class RewardFamily(LevelsFamily):
                 mean = (low - offset[group]) / scale[group] + size * mean
                 theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
                 variance[1:-1, column, group] = size**2 * square
-        return shifted_columns(theta, variance, offset, scale)
+        covariance = {(column, column): variance[:, column] for column in range(len(self.ks))}
+        return Shifted(theta, covariance, offset, scale)
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
@@ -257,22 +255,11 @@ class RewardFamily(LevelsFamily):
         return Statistics(expected, observed, covariance)
 
 
-def shifted_columns(
-    theta: np.ndarray,
-    variance: np.ndarray,
-    offset: np.ndarray,
-    scale: np.ndarray,
-) -> Shifted:
-    """The shifted scores of separate columns, from (F, m, B) scores and variances."""
-    covariance = {(column, column): variance[:, column] for column in range(theta.shape[1])}
-    return Shifted(theta, covariance, offset, scale)
-
-
 def _shifted_moments(fitted: FittedRewards, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    log_odds = fitted.shifted_log_odds(REWARD_SHIFTS)
+    log_odds = fitted.shifted_log_odds(_SHIFTS)
     mean = max_mean(log_odds, fitted.samples.gaps, k)
-    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * REWARD_SHIFTS + 1)
+    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * _SHIFTS + 1)
     for n, prior in fitted.priors.items():
         within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
         variance = variance + fitted.shifted_means(within, prior)
