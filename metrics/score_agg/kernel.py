@@ -685,7 +685,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "cbd578aec8cd"
+KERNEL = "75947533148e"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -6692,7 +6692,8 @@ BAYES_AT_N = Computation(
 
 # --- max_at_k -----------------------------------------------------------------------------
 
-_SCORES_OF_REWARDS = ("Max@k", "TailPass@k", "picked@k")
+_SCORES_OF_REWARDS = {name: name for name in ("Max@k", "TailPass@k", "picked@k")}
+_SCORES_OF_REWARDS["max@k"] = "Max@k"  # as in its key, max@4
 
 
 def max_at_k_results(
@@ -6726,7 +6727,8 @@ def max_at_k_results(
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     default = "Max@k" if picked_by is None else "picked@k"
-    include = [default] if include is None else check_names("include", include, _SCORES_OF_REWARDS)
+    names = check_names("include", default if include is None else include, _SCORES_OF_REWARDS)
+    include = [_SCORES_OF_REWARDS[name] for name in names]
     if (picked_by is None) == ("picked@k" in include):
         raise ValueError(
             "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "

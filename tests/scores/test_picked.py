@@ -169,6 +169,12 @@ def test_invalid_options_are_refused(compute, options, message):
         compute.compute(predictions=[[1, 0], [0, 1]], **options)
 
 
+def test_max_at_k_may_be_named_as_in_its_key():
+    rows = [[0.5, 1.0], [0.0, 0.25]]
+    expected = MAX.compute(predictions=rows, k=2, include="Max@k")
+    assert MAX.compute(predictions=rows, k=2, include="max@k") == expected == {"max@2": 0.625}
+
+
 def test_scores_of_unscored_samples_are_ignored():
     rows, scores = [[1, None, 0, 1], [0, 1, None, 0]], [[0.2, None, 0.9, 0.1], [3, 4, 5, 3]]
     short, of_short = [[1, 0, 1], [0, 1, 0]], [[0.2, 0.9, 0.1], [3, 4, 3]]

@@ -298,7 +298,8 @@ BAYES_AT_N = Computation(
 
 # --- max_at_k -----------------------------------------------------------------------------
 
-_SCORES_OF_REWARDS = ("Max@k", "TailPass@k", "picked@k")
+_SCORES_OF_REWARDS = {name: name for name in ("Max@k", "TailPass@k", "picked@k")}
+_SCORES_OF_REWARDS["max@k"] = "Max@k"  # as in its key, max@4
 
 
 def max_at_k_results(
@@ -332,7 +333,8 @@ def max_at_k_results(
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     default = "Max@k" if picked_by is None else "picked@k"
-    include = [default] if include is None else check_names("include", include, _SCORES_OF_REWARDS)
+    names = check_names("include", default if include is None else include, _SCORES_OF_REWARDS)
+    include = [_SCORES_OF_REWARDS[name] for name in names]
     if (picked_by is None) == ("picked@k" in include):
         raise ValueError(
             "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
