@@ -317,32 +317,48 @@ def _all(values: Any, kind: type) -> bool:
 def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
     """Return a row for each key of an object whose keys are ids, or None."""
     values = list(record.values())
-    inner = {x for value in values if isinstance(value, dict) for x in value}
-    is_frame = all(x.isdigit() for x in (*record, *inner)) and _all(values, dict)
-    if (prefix := sample_columns(record) and not next(iter(record)).isdigit()) or is_frame:
-        what = "a list or an object" if prefix else "an object of numbers"
-        raise ValueError(
-            f"{title} has {what} for each of {', '.join(map(short, list(record)[:3]))}: these can "
-            f"be questions or samples. Write a row for each question, or a list of them with "
-            f'"id" and "outcomes".'
-        )
+    _refuse_samples_as_keys(record, title)
     rows = [x for value in values for x in (value if _all(value, dict) else [value])]
     has_ids = any(columns_named(map(str, x), (*IDS, *INDICES)) for x in rows if isinstance(x, dict))
     name = "key" if has_ids else "id"
     if _all(values, dict) and set.intersection(*({*x} for x in values)):
         return [{name: key, **value} for key, value in record.items()]
     if not _all(values, list):
-        are_outcomes = len(values) > 1 and all(
-            isinstance(x, bool) or x in (0, 1) for x in values if not isinstance(x, (list, dict))
-        )
-        is_plain = not any(isinstance(x, (list, dict, str)) for x in values)
-        _refuse_summary(record, values if is_plain and len(values) > 1 else [], title)
-        if not (are_outcomes and is_plain):
-            return None
-        return [{"id": key, "outcome": value} for key, value in record.items()]
+        return _rows_of_outcomes(record, title)
     if all(_all(value, dict) for value in values):
         return [{name: key, **row} for key, value in record.items() for row in value]
-    lists = [x[0] if len(x) == 1 and isinstance(x[0], list) else x for x in values]
+    return _rows_of_lists(record, title)
+
+
+def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
+    """Raise a ValueError if the keys can be those of samples, or of a frame of pandas."""
+    values = list(record.values())
+    inner = {x for value in values if isinstance(value, dict) for x in value}
+    is_frame = _all(values, dict) and all(x.isdigit() for x in (*record, *inner))
+    are_samples = bool(sample_columns(record)) and not next(iter(record)).isdigit()
+    if are_samples or is_frame:
+        what = "a list or an object" if are_samples else "an object of numbers"
+        raise ValueError(
+            f"{title} has {what} for each of {', '.join(map(short, list(record)[:3]))}: these can "
+            f"be questions or samples. Write a row for each question, or a list of them with "
+            f'"id" and "outcomes".'
+        )
+
+
+def _rows_of_outcomes(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
+    """Return a row for each key whose value is an outcome, or None if there are other values."""
+    values = list(record.values())
+    if len(values) < 2 or any(isinstance(x, (list, dict, str)) for x in values):
+        return None
+    _refuse_summary(record, values, title)
+    if not all(isinstance(x, bool) or x in (0, 1) for x in values):
+        return None
+    return [{"id": key, "outcome": value} for key, value in record.items()]
+
+
+def _rows_of_lists(record: Mapping[str, list[Any]], title: str) -> list[dict[str, Any]]:
+    """Return a row for each key with the list of its samples or outcomes."""
+    lists = [x[0] if len(x) == 1 and isinstance(x[0], list) else x for x in record.values()]
     flat = [x for entries in lists for x in entries]
     _refuse_summary(record, flat, title)
     role = "samples" if any(isinstance(x, str) for x in flat) else "outcomes"
