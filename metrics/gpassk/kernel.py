@@ -685,7 +685,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "75947533148e"
+KERNEL = "a29cee710502"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1930,7 +1930,8 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:
             result[:, columns] = _expected_table(size, of_k)[c]
             continue
-        if of_k == (any_correct(k),) and 0 < size <= len(c) * k:
+        # The sum of n equal chances of k = 1 would lose a digit.
+        if k > 1 and of_k == (any_correct(k),) and 0 < size <= len(c) * k:
             sums = np.cumsum([0.0, *chance_of_rank(size, k)[::-1]])
             result[:, columns[0]] = sums[c] / sums[-1]
             continue
