@@ -31,12 +31,11 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
 from collections.abc import Collection, Iterable
-from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Collection, Iterable, Sequence
-from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Iterator
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
@@ -685,7 +684,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "a29cee710502"
+KERNEL = "85f1fa477761"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1644,6 +1643,26 @@ class IntervalMethod(abc.ABC):
         return np.eye(len(keys))
 
 
+class DerivedIntervals(IntervalMethod):
+    """Intervals that are made from those of another method.
+
+    Args:
+        method: the other method.
+    """
+
+    def __init__(self, method: IntervalMethod):
+        self._method = method
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+
 class Multiplicity(NamedTuple):
     """How many questions of B groups have each of U distinct counts, by their weights.
 
@@ -2052,7 +2071,7 @@ in place of that of one look (Robbins 1970, Annals of Mathematical Statistics 41
 Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, 1055). With estimated standard errors it
 holds for large N (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024, Annals of Statistics 52,
 2613). It is smallest at N0, where x0 = log(1 + x0) - 2 log(alpha): for 95 %, 1.55 times the z-value
-of one look. From N0 / 4 to 25 N0 it is at most 1.7 times as large.
+of one look. From N0 / 4 to 16 N0 it is at most 1.7 times as large.
 
 N is the number of questions for limits of other questions, with N0 = 50, and the mean number of
 samples of a question for those of the same questions, with N0 = 8.
@@ -2090,7 +2109,7 @@ def look_size(n: np.ndarray, other_questions: bool) -> float:
     return len(n) / _TUNED_FOR_QUESTIONS if other_questions else n.mean() / _TUNED_FOR_SAMPLES
 
 
-class AnytimeIntervals(IntervalMethod):
+class AnytimeIntervals(DerivedIntervals):
     """The intervals of a method, with limits that hold at all looks together.
 
     Args:
@@ -2101,16 +2120,8 @@ class AnytimeIntervals(IntervalMethod):
     """
 
     def __init__(self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None):
-        self._method, self._n, self._other_questions = method, n, other_questions
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        return self._method.unidentified(questions)
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
+        super().__init__(method)
+        self._n, self._other_questions = n, other_questions
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
@@ -2278,7 +2289,7 @@ class _Order:
         return _Ladder([k - r for r in rungs], lo, hi)
 
 
-class CoherentIntervals(IntervalMethod):
+class CoherentIntervals(DerivedIntervals):
     """The intervals of a method, with limits in the order of the scores.
 
     Args:
@@ -2287,17 +2298,9 @@ class CoherentIntervals(IntervalMethod):
     """
 
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
-        self._method, self._keys = method, [*scores]
+        super().__init__(method)
+        self._keys = [*scores]
         self._events = events_of(scores)
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        return self._method.unidentified(questions)
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float

@@ -12,7 +12,7 @@ in place of that of one look (Robbins 1970, Annals of Mathematical Statistics 41
 Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, 1055). With estimated standard errors it
 holds for large N (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024, Annals of Statistics 52,
 2613). It is smallest at N0, where x0 = log(1 + x0) - 2 log(alpha): for 95 %, 1.55 times the z-value
-of one look. From N0 / 4 to 25 N0 it is at most 1.7 times as large.
+of one look. From N0 / 4 to 16 N0 it is at most 1.7 times as large.
 
 N is the number of questions for limits of other questions, with N0 = 50, and the mean number of
 samples of a question for those of the same questions, with N0 = 8.
@@ -21,13 +21,13 @@ samples of a question for those of the same questions, with N0 = 8.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
-from .interval import Interval, IntervalMethod
+from .interval import DerivedIntervals, Interval, IntervalMethod
 from .score import ScoreKey
 
 _TUNED_FOR_QUESTIONS, _TUNED_FOR_SAMPLES = 50.0, 8.0
@@ -61,7 +61,7 @@ def look_size(n: np.ndarray, other_questions: bool) -> float:
     return len(n) / _TUNED_FOR_QUESTIONS if other_questions else n.mean() / _TUNED_FOR_SAMPLES
 
 
-class AnytimeIntervals(IntervalMethod):
+class AnytimeIntervals(DerivedIntervals):
     """The intervals of a method, with limits that hold at all looks together.
 
     Args:
@@ -72,16 +72,8 @@ class AnytimeIntervals(IntervalMethod):
     """
 
     def __init__(self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None):
-        self._method, self._n, self._other_questions = method, n, other_questions
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        return self._method.unidentified(questions)
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
+        super().__init__(method)
+        self._n, self._other_questions = n, other_questions
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float

@@ -19,13 +19,13 @@ contradicted, their limits move.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from .credits import at_least
-from .interval import Interval, IntervalMethod
+from .interval import DerivedIntervals, Interval, IntervalMethod
 from .score import Score, ScoreKey
 
 _EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
@@ -155,7 +155,7 @@ class _Order:
         return _Ladder([k - r for r in rungs], lo, hi)
 
 
-class CoherentIntervals(IntervalMethod):
+class CoherentIntervals(DerivedIntervals):
     """The intervals of a method, with limits in the order of the scores.
 
     Args:
@@ -164,17 +164,9 @@ class CoherentIntervals(IntervalMethod):
     """
 
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
-        self._method, self._keys = method, [*scores]
+        super().__init__(method)
+        self._keys = [*scores]
         self._events = events_of(scores)
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        return self._method.unidentified(questions)
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float

@@ -77,6 +77,26 @@ class IntervalMethod(abc.ABC):
         return np.eye(len(keys))
 
 
+class DerivedIntervals(IntervalMethod):
+    """Intervals that are made from those of another method.
+
+    Args:
+        method: the other method.
+    """
+
+    def __init__(self, method: IntervalMethod):
+        self._method = method
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+
 class Multiplicity(NamedTuple):
     """How many questions of B groups have each of U distinct counts, by their weights.
 

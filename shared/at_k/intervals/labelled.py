@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.counts import BinaryCounts
-from ..core.interval import Interval, IntervalMethod, normal_z
+from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.samples import Samples
 from ..core.score import ScoreKey, Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates
@@ -199,7 +199,7 @@ class RateIntervals(IntervalMethod):
         ]
 
 
-class LabelledIntervals(IntervalMethod):
+class LabelledIntervals(DerivedIntervals):
     """Intervals of scores that are corrected with rates estimated from labels.
 
     Args:
@@ -218,17 +218,9 @@ class LabelledIntervals(IntervalMethod):
         labels: LabelCounts,
         weights: np.ndarray | None = None,
     ):
-        self._method, self._points, self._under, self._labels = method, points, under, labels
+        super().__init__(method)
+        self._points, self._under, self._labels = points, under, labels
         self._weights = weights
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        return self._method.unidentified(questions)
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
