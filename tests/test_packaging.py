@@ -49,11 +49,27 @@ def test_the_wheel_holds_the_package_the_metrics_and_the_samples(wheel):
     assert {name.split("/")[0] for name in names} == {"at_k", metadata}
 
 
-def test_the_sdist_holds_every_file_of_the_repository(source, tmp_path):
-    build = "import setuptools.build_meta as b, sys; b.build_sdist(sys.argv[1])"
-    result = run(sys.executable, "-c", build, tmp_path, cwd=source)
+def build_sdist(source, folder):
+    build = "import sys, build_backend as b; b.build_sdist(sys.argv[1])"
+    paths = os.environ | {"PYTHONPATH": str(source / "shared")}
+    result = run(sys.executable, "-c", build, folder, cwd=source, env=paths)
     assert result.returncode == 0, result.stderr
-    (sdist,) = tmp_path.glob("evaluate_at_k-*.tar.gz")
+    (sdist,) = folder.glob("evaluate_at_k-*.tar.gz")
+    return sdist
+
+
+def test_two_sdists_have_the_same_bytes(source, tmp_path):
+    sdists = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        sdists.append(build_sdist(source, tmp_path / name).read_bytes())
+        os.utime(source / "LICENSE", (0, 0))
+        (source / "LICENSE").chmod(0o600)
+    assert sdists[0] == sdists[1]
+
+
+def test_the_sdist_holds_every_file_of_the_repository(source, tmp_path):
+    sdist = build_sdist(source, tmp_path)
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     tracked = run("git", "ls-files", cwd=ROOT).stdout.splitlines()
