@@ -684,7 +684,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "85f1fa477761"
+KERNEL = "a0f7ec585b66"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5264,8 +5264,8 @@ Checker = str | Callable[[Any, Any], Any]
 The function may be async. If it has an attribute `batched` that is True, it is a function of a list
 of predictions and a list of references, and returns a list of results. The lists have at most
 `batch_size` entries, which is another attribute of the function, by default 64. A checker with the
-methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers. Named
-checkers with options are made by `at_k.checkers`.
+methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers. Checkers
+with options are made by `at_k.checkers`.
 """
 
 PairToCheck = tuple[Any, Any]
@@ -5315,15 +5315,15 @@ class Checked:
         return distinct_entries(read)[1]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Checking:
     """A checker, and how it runs. All is validated when the object is made.
 
     Attributes:
         checker: see `Checker`.
-        num_proc: number of processes to check in.
-        executor: an executor to check in.
-        timeout: seconds that a check may take.
+        num_proc: number of processes to check in; by default that of the checker, if it has one.
+        executor: an executor to check in, with the same default.
+        timeout: seconds that a check may take, with the same default.
         labels: labels that stand for outcomes, and the number of each.
 
     Raises:
@@ -5338,6 +5338,7 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
+        self._take_options_of_checker()
         if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
             return
         self._check_checker()
@@ -5346,6 +5347,18 @@ class Checking:
             self._package_checker.validate(self)
         elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
             PACKAGE.rooms.check_workers(self)
+
+    def _take_options_of_checker(self) -> None:
+        options = getattr(self.checker, "run_options", None)  # see at_k.checkers.parallel
+        if not isinstance(options, Mapping):
+            return
+        for name, value in options.items():
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} is given to compute and to the checker: give it to the checker only."
+                )
+            setattr(self, name, value)
+        self.checker = getattr(self.checker, "function", self.checker)
 
     def _check_checker(self) -> None:
         if isinstance(self.checker, str):
