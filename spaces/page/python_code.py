@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from at_k.readers.run import COLUMNS
+
 from .charts import Chart, charts_of
 from .figures import chart_arguments
 from .request import Answer, Comparison
@@ -52,6 +54,9 @@ def python_code(space: Space, answer: Answer) -> str:
 def _read(answer: Answer, label: str) -> str:
     arguments = arguments_of_read(answer.reading)
     arguments.pop("unnamed", None)
+    columns = {name: arguments.pop(name) for name in COLUMNS if name in arguments}
+    if columns:
+        arguments["columns"] = columns
     return f"at_k.read({', '.join([repr(answer.files[label]), *_arguments(arguments)])})"
 
 

@@ -195,7 +195,7 @@ def test_columns_of_counts_exclude_others():
     with pytest.raises(ValueError, match="already graded: leave out references"):
         at_k.read(rows, counts=["c0", "c1"], references="samples")
     with pytest.raises(ValueError, match="counts and n both count samples"):
-        at_k.read(rows, counts=["c0", "c1"], n="n", correct="correct")
+        at_k.read(rows, counts=["c0", "c1"], columns={"n": "n", "correct": "correct"})
 
 
 def test_runs_of_counts_are_compared(capsys, tmp_path):

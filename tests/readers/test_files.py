@@ -11,6 +11,7 @@ import at_k
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from at_k.readers.run import read_run
 
 ROWS = [{"id": i, "samples": ["a", "b"], "answer": "a"} for i in range(3)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -57,7 +58,7 @@ def test_columns_of_an_object_of_json_have_the_same_number_of_rows(tmp_path, out
         with pytest.raises(ValueError, match=problem):
             at_k.read(source)
     file.write_text(json.dumps({"errors": [], "rows": [{"id": "a", "correct": 1}]}))
-    assert at_k.read(file, records="rows") == {"predictions": [[1]]}
+    assert read_run(file, records="rows") == {"predictions": [[1]]}
 
 
 def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path):

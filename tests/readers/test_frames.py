@@ -103,7 +103,7 @@ def test_rows_of_a_selection_of_a_dataset_are_read():
     splits = datasets.DatasetDict({"dev": dataset, "test": datasets.Dataset.from_dict(NESTED)})
     with pytest.raises(SelectionError, match="splits dev, test"):
         at_k.read(splits)
-    assert plain(at_k.read(splits, split="test")) == READ_NESTED
+    assert plain(at_k.read(splits["test"])) == READ_NESTED
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,8 @@ def test_metadata_of_samples_are_columns_for_groups_and_clusters(tmp_path):
         sample["metadata"] = {"topic": topics[sample["id"]], "template": sample["id"][:3]}
 
     file = edited(tmp_path, "log.json", with_topic)
-    arguments = at_k.read(file, groups="metadata_topic", clusters="metadata_template")
+    clusters = {"clusters": "metadata_template"}
+    arguments = at_k.read(file, groups="metadata_topic", columns=clusters)
     assert arguments["groups"] == ["small", "small", "large", "large"]
     assert arguments["clusters"] == ["sum"] * 4
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import at_k
 import pytest
+from at_k.readers.run import read_run
 from logs import pass_at_k_of
 from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
 
@@ -154,12 +155,17 @@ def test_generations_of_bigcode_are_checked_by_tests_in_their_order(capsys, tmp_
     tests = ["assert f(1) == 2", "assert g(1) == 1"]
     references = write_json_lines(tmp_path / "tests.jsonl", [{"tests": x} for x in tests])
     flags = ("--references", references, "--check-correct-fn", "exact_match")
-    assert "say so by by_order" in error_of(capsys, "gpassk", file, *flags)
-    run = at_k.read(file, references=str(references), by_order=True)
-    assert run == {"predictions": generations, "references": tests}
+    assert "say so by --by-order" in error_of(capsys, "gpassk", file, *flags)
+    for run in (
+        read_run(file, references=str(references), by_order=True),
+        at_k.read(file, references=tests),
+    ):
+        assert run == {"predictions": generations, "references": tests}
     short = write_json_lines(tmp_path / "one.jsonl", [{"tests": tests[0]}])
-    with pytest.raises(ValueError, match="has 1 references for 2 rows"):
-        at_k.read(file, references=str(short), by_order=True)
+    with pytest.raises(ValueError, match=r"one\.jsonl has 1 references for 2 rows"):
+        read_run(file, references=str(short), by_order=True)
+    with pytest.raises(ValueError, match=r"^references has 1 references for 2 rows"):
+        at_k.read(file, references=tests[:1])
 
 
 # --- Questions ----------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_one_of_several_filters_has_to_be_chosen(capsys, flags, column):
 
 def test_pool_and_questions_cannot_be_the_filters_of_a_log():
     for arguments in ({"pool": "filter"}, {"questions": ["filter", "doc_id"]}):
-        with pytest.raises(ValueError, match=r"counted 2 times: choose one filter\. Pass where\."):
+        with pytest.raises(ValueError, match=r"counted 2 times: choose one filter\. Pass where="):
             at_k.read(samples_of("sums_pass"), predictions="resps", **arguments)
 
 

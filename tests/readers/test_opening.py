@@ -17,6 +17,7 @@ from typing import Any
 import at_k
 import pytest
 from at_k.readers import opening
+from at_k.readers.run import read_run
 from conftest import ROOT
 from run_command import error_of
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no devices,
 
 
 def samples_of(path: Path, **options: Any) -> list[list[int]]:
-    return [list(map(int, row)) for row in to_lists(at_k.read(path, **options)["predictions"])]
+    return [list(map(int, row)) for row in to_lists(read_run(path, **options)["predictions"])]
 
 
 def to_lists(column: Any) -> list[Any]:
@@ -142,8 +143,8 @@ def test_a_pipe_of_more_than_max_gb_is_not_read_to_its_end(tmp_path):
     path = fifo(tmp_path)
     rows = b"".join(b'{"id": %d, "outcomes": [0, 1]}\n' % i for i in range(100_000))
     write_later(path, 0, 0, rows)
-    with pytest.raises(ValueError, match=r"a.jsonl holds more than 0.001 GB. .* raise max_gb"):
-        at_k.read(path, max_gb=0.001)
+    with pytest.raises(ValueError, match=r"a.jsonl holds more than 0.001 GB. .* --max-gb raises"):
+        read_run(path, max_gb=0.001)
 
 
 def test_standard_input_without_end_is_refused_at_the_limit(tmp_path):
@@ -166,8 +167,8 @@ def sparse(path: Path, size: int) -> Path:
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet", "json", "tsv.gz", "eval"])
 def test_a_file_above_the_limit_is_refused_before_it_is_read(tmp_path, capsys, suffix):
     file = sparse(tmp_path / f"a.{suffix}", 10**12)
-    with pytest.raises(ValueError, match=r"has 1e\+03 GB, more than 5 GB. .* raise max_gb"):
-        at_k.read(file, max_gb=5)
+    with pytest.raises(ValueError, match=r"has 1e\+03 GB, more than 5 GB. .* --max-gb raises"):
+        read_run(file, max_gb=5)
     assert "more than 0.5 GB" in error_of(capsys, "gpassk", file, "--max-gb", 0.5)
 
 
@@ -182,8 +183,8 @@ def test_a_limit_counts_the_bytes_of_a_file_as_it_is(tmp_path):
     file = tmp_path / "a.jsonl"
     file.write_bytes(ROW)
     assert samples_of(file, max_gb=(len(ROW) + 1) / 1e9) == [[0, 1]]
-    with pytest.raises(ValueError, match="raise max_gb"):
-        at_k.read(file, max_gb=(len(ROW) - 1) / 1e9)
+    with pytest.raises(ValueError, match="--max-gb raises"):
+        read_run(file, max_gb=(len(ROW) - 1) / 1e9)
 
 
 # --- Bombs --------------------------------------------------------------------------------

@@ -130,6 +130,6 @@ def test_counts_are_read_or_refused(counts, names, beside, shards, seed):
     try:
         arguments = at_k.read(rows)
     except ValueError:
-        arguments = at_k.read(rows, n=names[0], correct=names[1])
+        arguments = at_k.read(rows, columns={"n": names[0], "correct": names[1]})
     assert isinstance(arguments["predictions"], dict)
     assert counts_of(arguments) == sorted((shards * n, shards * c) for n, c in counts)

@@ -32,7 +32,10 @@ def test_different_runs_are_not_samples_of_one_question(tmp_path, name, key):
         read_rows(tmp_path, rows, questions=key)
     message = "The samples of doc_id 0 have different values of {}: 'x', 'y', 'z'. "
     assert str(raised.value).startswith(message.format(name))
-    assert str(raised.value).endswith("Pass where or groups or questions or pool.")
+    assert str(raised.value).endswith(
+        f"Pass where={{{name!r}: 'x'}} or groups={name!r}, questions=['doc_id', {name!r}] or "
+        f"questions=['doc_id', {name!r}] or pool={name!r}."
+    )
     one = {"predictions": [[1]] * 4}
     assert read_rows(tmp_path, rows, questions=key, where={name: "x"}) == one
     assert read_rows(tmp_path, rows, questions=[name, "doc_id"])["predictions"] == (

@@ -167,7 +167,7 @@ def test_a_table_of_counts_is_read_as_counts(capsys, tmp_path, names):
     # The counts of shards add, where the names say that samples are counted, and not tests.
     shards = [*rows, rows[0] | {names[1]: 7}]
     added = {"predictions": {"n": [16, 8, 8], "correct": [8, 0, 1]}}
-    assert read_rows(tmp_path, shards, n=names[0], correct=names[1]) == added
+    assert read_rows(tmp_path, shards, columns={"n": names[0], "correct": names[1]}) == added
     if names[0] == "attempts":
         with pytest.raises(SelectionError, match=r"rows of question_id q0\. If attempts"):
             read_rows(tmp_path, shards)
@@ -185,14 +185,18 @@ def test_numbers_of_correct_and_incorrect_samples_are_not_outcomes(tmp_path):
 
 def test_columns_of_counts_can_be_named(tmp_path):
     rows = [{"runs": 4, "good": 3, "correct": 1, "group": "x"}]
-    read = read_rows(tmp_path, rows, n="runs", correct="good")
+    read = read_rows(tmp_path, rows, columns={"n": "runs", "correct": "good"})
     assert read == {"predictions": {"n": [4], "correct": [3]}, "groups": ["x"]}
     for flags in ({"n": "runs"}, {"correct": "good"}):
         with pytest.raises(ValueError, match="Counts need two columns"):
-            read_rows(tmp_path, rows, **flags)
+            read_rows(tmp_path, rows, columns=flags)
     for n, correct in ((4, 5), (4, -1), (4.5, 1), (None, 1), ("many", 1)):
         with pytest.raises(ValueError, match=r"row 0 \(from 0\): .* whole number"):
-            read_rows(tmp_path, [{"runs": n, "good": correct}], n="runs", correct="good")
+            read_rows(
+                tmp_path,
+                [{"runs": n, "good": correct}],
+                columns={"n": "runs", "correct": "good"},
+            )
 
 
 def test_counts_and_outcomes_of_single_samples_are_not_mistaken_for_each_other(tmp_path):
@@ -200,7 +204,7 @@ def test_counts_and_outcomes_of_single_samples_are_not_mistaken_for_each_other(t
     with pytest.raises(SelectionError, match="n and correct can be counts"):
         read_rows(tmp_path, rows)
     assert read_rows(tmp_path, rows, outcomes="correct") == {"predictions": [[0, 1]] * 2}
-    read = read_rows(tmp_path, rows, n="n", correct="correct")
+    read = read_rows(tmp_path, rows, columns={"n": "n", "correct": "correct"})
     assert read == {"predictions": {"n": [4, 4], "correct": [1, 1]}}
     # Here n is the index of a sample, which its name does not say.
     rows = [{"id": i, "n": n, "correct": 1} for i in (0, 1) for n in (0, 1)]

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from at_k.readers.run import read_run
 from at_k.readers.table import SelectionError
 from hostile_files import check_files
 from run_command import error_of, pass_at_k, write_json_lines
@@ -186,9 +187,9 @@ def test_records_that_are_no_objects_are_refused(tmp_path):
     file = tmp_path / "nested.json"
     file.write_text(json.dumps({"rows": {"a": [1, 2]}}))
     with pytest.raises(ValueError, match=r"records is 'rows.a', where entry 0 is 1"):
-        at_k.read(file, records="rows.a")
+        read_run(file, records="rows.a")
     with pytest.raises(SelectionError, match=r"no column 'rows.b'"):
-        at_k.read(file, records="rows.b")
+        read_run(file, records="rows.b")
 
 
 # --- Files without a row ----------------------------------------------------------------
@@ -272,9 +273,9 @@ def test_a_small_file_that_holds_much_is_refused(tmp_path, suffix):
     text = ('{"id": 1, "outcomes": [0, 1]}\n' + " " * 4_000_000 + "\n").encode()
     file = tmp_path / f"bomb.jsonl{suffix}"
     file.write_bytes(COMPRESSIONS[suffix](text))
-    with pytest.raises(ValueError, match=r"holds more than 0\.002 GB .* raise max_gb"):
-        at_k.read(file, max_gb=0.002)
-    assert at_k.read(file, max_gb=0.005)["predictions"] == [[0, 1]]
+    with pytest.raises(ValueError, match=r"holds more than 0\.002 GB .* --max-gb raises"):
+        read_run(file, max_gb=0.002)
+    assert read_run(file, max_gb=0.005)["predictions"] == [[0, 1]]
 
 
 def test_a_file_of_zeros_is_refused_by_default(tmp_path):

@@ -17,7 +17,8 @@ def count(row):
 
 
 counts = dataset.map(count, remove_columns=["samples", "answer"])
-assert gpassk.compute(**at_k.read(counts, n="n", correct="correct"), **wanted) == columns
+run = at_k.read(counts, columns={"n": "n", "correct": "correct"})
+assert gpassk.compute(**run, **wanted) == columns
 
 streamed = dataset.to_iterable_dataset()
 for row in streamed:

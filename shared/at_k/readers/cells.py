@@ -324,22 +324,22 @@ def _has_cases(table: Table) -> bool:
 
 
 def are_elsewhere(references: Any, table: Table) -> bool:
-    """Whether references are a dict, or the name of a file instead of a column."""
+    """Whether references are a dict or a list, or the name of a file instead of a column."""
     if isinstance(references, str):
         is_file = is_remote(references) or Path(references).is_file()
         return column_at(table.columns, references) is None and is_file
-    return isinstance(references, Mapping)
+    return isinstance(references, (Mapping, list, tuple))
 
 
 def join_references(
-    table: Table, references: Mapping[Any, Any] | str, reading: Reading
+    table: Table, references: Mapping[Any, Any] | Sequence[Any] | str, reading: Reading
 ) -> tuple[Table, str]:
     """Return the table with a column of references, and the name of the column.
 
     Args:
         table: a log.
-        references: the reference of each question by its id, or a file with a column of questions
-            and one of references.
+        references: the reference of each question by its id, or in the order of the questions, or
+            a file with a column of questions and one of references.
         reading: which columns identify questions, and whether they go by their order.
 
     Raises:
@@ -347,16 +347,18 @@ def join_references(
         ValueError: if a question has no reference, or two.
     """
     columns = reading.questions or question_columns(table)
-    if isinstance(references, str) and not columns and reading.by_order:
-        answers = _answers_in(references)[1]
+    is_file = isinstance(references, str)
+    if isinstance(references, (list, tuple)) or (is_file and not columns and reading.by_order):
+        answers = _answers_in(references)[1] if isinstance(references, str) else [*references]
         if len(answers) != table.size:
-            raise ValueError(f"{references} has {len(answers)} references for {table.size} rows.")
+            name = references if is_file else "references"
+            raise ValueError(f"{name} has {len(answers)} references for {table.size} rows.")
         return table.with_columns({**table.columns, "references": answers}), "references"
     if len(columns) != 1:
         raise SelectionError(
             f"References are joined by one column that identifies questions, not by "
-            f"{len(columns)}. {list_columns(table.columns)} If they are in the same order, say so "
-            f"by by_order.",
+            f"{len(columns)}. {list_columns(table.columns)} If they are in the same order, "
+            f"give a list of them (in the shell, say so by --by-order).",
             ["questions"],
             table.columns,
         )
@@ -368,6 +370,7 @@ def join_references(
         for entry, answer in zip(ids, answers, strict=True):
             if references[entry] != answer:
                 raise ValueError(f"{name} has two references for {short(entry)}.")
+    assert isinstance(references, Mapping)
     by_text = {entry_text(entry): reference for entry, reference in references.items()}
     texts = [entry_text(entry) for entry in table.columns[columns[0]]]
     for row, text in enumerate(texts):

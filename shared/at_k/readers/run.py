@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
-from ..core.checks import QUESTION, InputError, did_you_mean, short
+from ..core.checks import QUESTION, InputError, check_name, short
 from .cells import (
     TESTS,
     are_elsewhere,
@@ -31,24 +31,8 @@ Names = str | Sequence[str]
 """The name of a column, or of several."""
 
 
-class Others(TypedDict, total=False):
-    """Rarer parameters of `read`: columns by role, where the rows are, and parts of a dataset."""
-
-    n: str | None
-    correct: str | None
-    R0: str | None
-    clusters: str | None
-    question_weights: str | None
-    labels: str | None
-    picked_by: str | None
-    vote_weights: str | None
-    records: str | None
-    config: str | None
-    split: str | None
-    max_gb: float | None
-    by_order: bool
-    finish: str | None
-    unfinished: str | None
+COLUMNS = ("n", "correct", *PER_QUESTION[1:], *PER_SAMPLE, "finish")
+"""What `columns` of `read` may name."""
 
 
 class Run(dict[str, Any]):
@@ -82,38 +66,40 @@ def read(
     *,
     predictions: str | None = None,
     outcomes: str | None = None,
-    references: str | Mapping[Any, Any] | None = None,
+    references: str | Mapping[Any, Any] | Sequence[Any] | None = None,
     questions: Names | None = None,
     groups: str | None = None,
     counts: Names | Mapping[Any, str] | None = None,
+    columns: Mapping[str, str] | None = None,
     where: Mapping[str, Any] | None = None,
     pool: Names = (),
     missing: str | None = None,
+    unfinished: str | None = None,
     correct_values: Collection[Any] = (),
     correct_at_least: float | None = None,
     group_size: int | None = None,
-    **others: Unpack[Others],
 ) -> Run:
     """Read samples or outcomes from a file, log, data frame or dataset, as arguments of `compute`.
 
     A row of the source is a question with the list of its samples or a column for each sample (1,
     2, .. or sample_1, sample_2, ..), or one sample, or the counts of a question. Rows with the same
     question id belong to one question. The layouts of many tools are recognised. In other sources
-    columns are found by exact names if they are not named, except those from `R0` to
-    `vote_weights`. A name such as `response.choices` leads to the fields of nested objects. A table
-    without names holds outcomes. Outcomes are 0 and 1, true and false, or words such as yes and no,
-    pass and fail, correct and incorrect.
+    columns are found by exact names if they are not named, except those in `columns`. A name such
+    as `response.choices` leads to the fields of nested objects. A table without names holds
+    outcomes. Outcomes are 0 and 1, true and false, or words such as yes and no, pass and fail,
+    correct and incorrect.
 
     Args:
         source: the path of a file or folder, a name that fsspec opens (`https://`, `s3://`,
             `hf://datasets/..`), the name of a dataset that `datasets` can load, or a list of
             files with parts of one run; or an object: an open file, a data frame, an Arrow table,
-            a `datasets.Dataset`, or a dict of columns.
+            a `datasets.Dataset`, a list of dicts, or a dict of columns.
         predictions: the column of samples to be checked. Beside `outcomes`: of answers that were
             graded, for the votes of cons_at_k.
         outcomes: the column of already-graded outcomes.
         references: the column to check the samples against. If the log has none: a dict with the
-            reference of each question, or a file with columns of questions and references.
+            reference of each question, a list with the reference of each row, or a file with
+            columns of questions and references.
         questions: the column with the id of the question, or several that identify it together.
         groups: the column of groups. A setting, such as the strategy of a prompt, gives a group
             for each of its values.
@@ -121,23 +107,21 @@ def read(
             named by their outcomes, such as 0, 0.5 and 1; or a dict with the column of each
             outcome. A single column has lists of such numbers. Beside `predictions` or `outcomes`,
             it has the number of times that the sample of its row occurs.
+        columns: further columns, by what they have: {"clusters": "repo"}. Of counts, "n" and
+            "correct"; of questions, "R0", "clusters" and "question_weights"; of samples, "labels"
+            (what a person says of some: 1, 0 or nothing), "picked_by" (the scores that pick one of
+            k samples), "vote_weights", and "finish" (why a response ended).
         where: the rows to read, by their entries: {"filter": "strict-match"}; a list of entries are
             alternatives.
         pool: columns whose entries may differ between the samples of a question, such as "run";
             "files" for files with the same questions. Without it, different entries are an error.
         missing: what a missing outcome or answer counts: "incorrect", or "drop" to leave it out.
             Default: the rule of the tool that wrote the log; otherwise an error asks.
+        unfinished: "incorrect" if responses that were cut off by length are incorrect.
         correct_values: the outcomes that are correct, such as ["C"]. All others are incorrect.
         correct_at_least: the least score that is correct, such as 0.75.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
-        others: the columns n and correct of a table of counts; R0; clusters; question_weights, a
-            number for each question; labels, what a person says of a sample (1 or 0, empty for
-            most); picked_by, the scores that pick one of k samples; vote_weights. Also records,
-            the path to the list of rows inside of one object of JSON; config and split of a
-            dataset; by_order=True, if references in a file go with the questions by their order;
-            and unfinished="incorrect", if responses that were cut off by length are incorrect, with
-            finish, the column that says why a response ended.
 
     Returns:
         A dict of arguments of `compute`, with the attributes of `Run`.
@@ -159,12 +143,8 @@ def read(
     for name in [source] if isinstance(source, str) else source if type(source) is list else ():
         if isinstance(name, str) and not (name and name.isprintable()):
             raise ValueError(f"source is {short(name)}: this is no name of a file.")
-    for name in others:
-        if name not in Others.__annotations__:
-            known = [*Others.__annotations__, *(read.__kwdefaults__ or ())]
-            hint = did_you_mean(name, known)
-            raise TypeError(f"read() has no parameter {name!r}.{hint}")
-    named = {name: x for name, x in others.items() if x is not None}
+    for role in columns or ():
+        check_name("columns", role, COLUMNS)
     try:
         return read_run(
             source,
@@ -180,7 +160,8 @@ def read(
             correct_values=correct_values,
             correct_at_least=correct_at_least,
             group_size=group_size,
-            **named,
+            unfinished=unfinished,
+            **(columns or {}),
         )
     except SelectionError as error:
         problem = f"{error} Pass {_in_python(error)}."
@@ -194,9 +175,32 @@ def read(
 
 
 def _in_python(error: SelectionError) -> str:
-    examples = error.examples if "missing" in error.roles else ()
-    ways = [f"{x}={y!r}" for x, y in zip(error.roles, examples, strict=False)]
-    return " or ".join(ways or dict.fromkeys(error.roles))
+    """Return the arguments of `read` that the roles of an error stand for."""
+    examples = error.examples or ("",) * len(error.roles)
+    pairs = zip(error.roles, examples, error.further, strict=True)
+    ways = [
+        ", ".join(_argument(*pair) for pair in ((role, example), *further))
+        for role, example, further in pairs
+    ]
+    return " or ".join(dict.fromkeys(ways))
+
+
+def _argument(role: str, example: str) -> str:
+    if role == "records":
+        return f"the list in {example} itself"
+    if role == "split":
+        return "one split, as datasets.load_dataset(name, split=..) returns it"
+    if role == "where":
+        column, _, entry = example.partition("=")
+        return f"where={{{column!r}: {entry!r}}}" if example else role
+    value: Any = example or ".."
+    if role in ("questions", "pool") and " " in value:
+        value = value.split()
+    if role in COLUMNS:
+        return f"columns={{{role!r}: {value!r}}}"
+    if role == "correct_at_least":
+        return f"{role}={value}"
+    return f"{role}={value!r}" if example else role
 
 
 def read_run(source: Any, **options: Any) -> Run:
