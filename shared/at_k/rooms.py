@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from .core.choice import IntervalOptions
     from .core.consensus import Consensus
     from .core.counts import BinaryCounts
-    from .core.interval import IntervalMethod
+    from .core.interval import Interval, IntervalMethod
     from .core.rewards import Rewards
     from .core.samples import Samples
-    from .core.score import Score, ScoreKey, Scores
+    from .core.score import Score, ScoreId, ScoreKey, Scores
     from .intervals.corrected import CheckerErrors
     from .scores.weighted_votes import WeightedVotes
 
@@ -111,7 +111,20 @@ class PackageRooms(Rooms):
 
         return JoinedIntervals(most, some, keys)
 
-    def band_confidence(self, covariance: np.ndarray, confidence: float) -> float:
-        from .intervals.band import simultaneous_confidence
+    def anytime_limits(
+        self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None
+    ) -> IntervalMethod:
+        from .intervals.anytime import AnytimeIntervals
 
-        return simultaneous_confidence(covariance, confidence)
+        return AnytimeIntervals(method, n, other_questions)
+
+    def bands(
+        self,
+        method: IntervalMethod,
+        groups: Sequence[np.ndarray],
+        intervals: Sequence[dict[ScoreId, Interval]],
+        confidence: float,
+    ) -> list[dict[ScoreId, tuple[float, float]]]:
+        from .intervals.band import bands
+
+        return bands(method, groups, intervals, confidence)

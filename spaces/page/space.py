@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import at_k
-from at_k.core.estimates import Estimate, estimates_of
+from at_k.core.estimates import Estimate
+from at_k.runs.estimates import estimates_of
 
 from .charts import Chart
 from .controls import Control

@@ -8,8 +8,8 @@ import at_k
 import numpy as np
 import pytest
 from at_k.cli.command import main
-from at_k.core.anytime import confidence_of_a_look
 from at_k.core.interval import normal_z
+from at_k.intervals.anytime import confidence_of_a_look
 from at_k.testing import assert_at_least
 from run_command import error_of, output_of
 from scipy import integrate, stats

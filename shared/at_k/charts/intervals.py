@@ -10,7 +10,8 @@ from typing import Any, Literal
 import altair as alt
 
 from ..core.checks import check_confidence
-from ..core.estimates import Estimate, carried_by
+from ..core.estimates import Estimate
+from ..runs.estimates import carried_by
 from .figure import (
     Figure,
     make_figure,

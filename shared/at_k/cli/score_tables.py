@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..core.estimates import Estimate, estimates_of
+from ..core.estimates import Estimate
+from ..runs.estimates import estimates_of
 from ..runs.noise import Noise, correction_in_words
 from .formats import (
     Cells,

@@ -1,15 +1,14 @@
 """Estimates of scores, and the flat dict of `compute`, which carries them.
 
 An `Estimate` has fields, and the dict has keys such as "topic/G-Pass@4_0.5_lo". `as_dict` makes the
-keys. What shows results takes the fields from `estimates_of`, which reads keys only of dicts that
-were changed, merged, or read from a file. No other code makes a key or takes one apart.
+keys, and no other code does. What shows results takes the fields, see `runs.estimates`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .interval import Interval
@@ -168,55 +167,3 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 def _with_underscores(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
-
-
-# --- Keys to estimates --------------------------------------------------------------------
-
-_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
-
-
-def read_score(key: str) -> ScoreId:
-    """Return the score that a key without a group names.
-
-    >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
-    (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
-    """
-    match = _SCORE_KEY.fullmatch(key)
-    if match is None:
-        return ScoreId(key)
-    name, k, tau, before, n, after = match.groups()
-    if before:
-        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
-    letter = "N" if name in ("avg@", "bayes@") else "k"
-    return ScoreId(
-        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
-    )
-
-
-def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
-    """Return the estimates that the flat dict of `compute` was made of, in its order."""
-    carried = carried_by(scores, Estimate)
-    return list(_read_estimates(scores)) if carried is None else carried
-
-
-def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
-    """Return the records of a kind that a dict carries, or None: it was changed, or has others."""
-    if not isinstance(scores, Result) or not scores.is_unchanged:
-        return None
-    records = list(scores.estimates)
-    return records if all(isinstance(record, kind) for record in records) else None
-
-
-def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
-    suffixes = (*Interval._fields, "band_lo", "band_hi")
-    statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
-    for key, value in scores.items():
-        if key in statistics or key in ("per_question", "checker"):
-            continue
-        group, slash, name = key.rpartition("/")
-        values = [scores.get(f"{key}_{field}") for field in Interval._fields]
-        interval = None if values == [None] * len(values) else Interval(*values)
-        band = None
-        if f"{key}_band_lo" in scores:
-            band = scores[f"{key}_band_lo"], scores[f"{key}_band_hi"]
-        yield Estimate(*read_score(name), group if slash else None, value, interval, band)

@@ -115,12 +115,16 @@ class Rooms:
         """Return the votes of answers with weights."""
         needs_package("vote_weights")
 
+    def anytime_limits(self, method: Any, n: Any, other_questions: bool | None) -> Any:
+        """Return a method of limits that hold at all looks together."""
+        needs_package("anytime=True")
+
     def joined(self, most: Any, some: Any, keys: Any) -> Any:
         """Return a method of limits for most scores, joined with another for those with keys."""
         needs_package("include with several kinds of scores and a confidence")
 
-    def band_confidence(self, covariance: Any, confidence: float) -> float:
-        """Return the confidence of each interval of a simultaneous band."""
+    def bands(self, method: Any, groups: Any, intervals: Any, confidence: Any) -> Any:
+        """Return the limits of the simultaneous bands over k, of each group."""
         needs_package("band=True")
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 
-from .anytime import AnytimeIntervals
 from .checks import check_flag, check_name, label_index
 from .choice import IntervalOptions
 from .estimates import Estimate, Result, as_dict, safe_prefixes
@@ -79,7 +77,7 @@ class Report:
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        estimates = self.estimates(scores, method)
+        estimates = self._estimates(scores, method)
         others: dict[str, Any] = {}
         if checker is not None and not self._safe:
             others["checker"] = checker
@@ -92,11 +90,10 @@ class Report:
             }
         return as_dict(estimates, self._safe, others, self._options.weighting.words)
 
-    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+    def _estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
-        An interval that the options name has the name of its method, or "none: " and the reason why
-        there is no interval. Scores that the data do not identify are left out, with a warning.
+        Scores that the data do not identify are left out, with a warning.
 
         Args:
             scores: of the questions.
@@ -106,47 +103,47 @@ class Report:
             ValueError: if no score of all questions is left.
         """
         options = self._options
+        if options.confidence is None:
+            method = None
         if options.anytime and method is not None:
             other = None if options.method == "auto" else options.method == "questions"
-            method = AnytimeIntervals(method, self._n, other)
+            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
+        intervals = self._intervals(method)
+        bands: list[dict[ScoreId, tuple[float, float]]] = [{}] * len(intervals)
+        if options.band:
+            bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
-        intervals = self._intervals(method)
-        bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
-        has_intervals = method is not None and self._options.confidence is not None
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
-            unidentified: Collection[ScoreId] = ()
-            if method is not None and has_intervals:
-                unidentified = method.unidentified(questions)
-            for score, mean in scores.over(questions, self._options.weights).items():
+            unidentified = () if method is None else method.unidentified(questions)
+            for score, mean in scores.over(questions, options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
-                interval = interval_of.get(score)
-                if interval is not None:
-                    interval = self._shown(interval, mean)
-                elif has_intervals and self._options.is_named:
-                    # Every other method gives an interval for each score.
-                    interval = Interval(None, None, None, None, f"none: {score} has no posterior")
-                band = (band_of[score].lo, band_of[score].hi) if score in band_of else None
-                estimates.append(
-                    Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
-                )
-        _warn_of_unidentified(left_out, bool(estimates))
+                interval = None
+                if method is not None:
+                    interval = self._shown(score, mean, interval_of.get(score))
+                estimates.append(Estimate(*score, group, mean, interval, band_of.get(score)))
+        if left_out:
+            _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
-    def _shown(self, interval: Interval, score: float) -> Interval:
-        """Return an interval without the fields that are not requested."""
+    def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
+        """Return the interval of a score with the fields that are requested."""
+        is_named = self._options.is_named
+        if interval is None:  # every other method gives an interval for each score
+            reason = f"none: {score} has no posterior"
+            return Interval(None, None, None, None, reason) if is_named else None
         if not self._with_mu:
             interval = interval._replace(mu=None)
-        elif math.isclose(interval.mu, score, rel_tol=1e-12):
-            interval = interval._replace(mu=score)  # the same sum in another order
-        return interval if self._options.is_named else interval._replace(interval=None)
+        elif math.isclose(interval.mu, mean, rel_tol=1e-12):
+            interval = interval._replace(mu=mean)  # the same sum in another order
+        return interval if is_named else interval._replace(interval=None)
 
     def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
-        """The intervals over all questions and over each group."""
+        """Return the intervals over all questions and over each group."""
         confidence = self._options.confidence
         if method is None or confidence is None:
             return [{} for _ in self._questions_of]
@@ -155,24 +152,6 @@ class Report:
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
         return method.for_groups(self._questions_of, confidence)
-
-    def _bands(
-        self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
-    ) -> list[dict[ScoreId, Interval]]:
-        """The simultaneous bands over all questions and over each group."""
-        options = self._options
-        if method is None or options.confidence is None:
-            return [{} for _ in self._questions_of]
-        bands = []
-        for questions, interval_of in zip(self._questions_of, intervals, strict=True):
-            band: dict[ScoreId, Interval] = {}
-            for curve in curves(interval_of):
-                covariance = method.covariance(questions, curve)
-                confidence = PACKAGE.rooms.band_confidence(covariance, options.confidence)
-                wider = method.for_groups([questions], confidence)[0]
-                band |= {score: wider[score] for score in curve}
-            bands.append(band)
-        return bands
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
@@ -183,16 +162,3 @@ def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: boo
         if not has_others:
             raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
         warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
-
-
-def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
-    """Return the scores that differ only in k together, in ascending order of k.
-
-    >>> scores = [ScoreId("pass@k", 1), ScoreId("avg@N", "n"), ScoreId("pass@k", 16)]
-    >>> [[score.key for score in curve] for curve in curves([*scores, ScoreId("pass@k", 4)])]
-    [['pass@1', 'pass@4', 'pass@16'], ['avg@n']]
-    """
-    by_name: dict[tuple[str, float | None], list[ScoreId]] = {}
-    for score in scores:
-        by_name.setdefault((score.metric, score.tau), []).append(score)
-    return [sorted(curve, key=lambda score: score.k or 0) for curve in by_name.values()]

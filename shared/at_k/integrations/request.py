@@ -16,8 +16,9 @@ from ..core.checks import as_list, check_ks, check_names
 from ..core.choice import interval_options
 from ..core.computations import GPASSK, MAX_AT_K
 from ..core.credits import PASS_FAMILY, ScoreOptions, scores_by_name
-from ..core.estimates import Estimate, estimates_of
+from ..core.estimates import Estimate
 from ..core.score import ScoreId
+from ..runs.estimates import estimates_of
 
 REQUESTED = ("pass@k", "pass^k")
 _KNOWN = (*PASS_FAMILY, "max@k")

@@ -18,10 +18,13 @@ random numbers, unlike a bootstrap.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from statistics import NormalDist
 
 import numpy as np
+
+from ..core.interval import Interval, IntervalMethod
+from ..core.score import ScoreId
 
 
 def path_angles(covariance: np.ndarray) -> np.ndarray:
@@ -77,3 +80,42 @@ def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
     return confidence_of_each(
         lambda c: float(path_exceedance(angles, c)), len(covariance), confidence
     )
+
+
+def bands(
+    method: IntervalMethod,
+    groups: Sequence[np.ndarray],
+    intervals: Sequence[dict[ScoreId, Interval]],
+    confidence: float,
+) -> list[dict[ScoreId, tuple[float, float]]]:
+    """The limits of the bands over k, one for each score and threshold, of each group.
+
+    Args:
+        method: of the intervals.
+        groups: the indices of the questions of each group.
+        intervals: of each group.
+        confidence: that a band covers.
+    """
+    result = []
+    for questions, intervals_of_group in zip(groups, intervals, strict=True):
+        band: dict[ScoreId, tuple[float, float]] = {}
+        for curve in curves(intervals_of_group):
+            covariance = method.covariance(questions, curve)
+            wider_confidence = simultaneous_confidence(covariance, confidence)
+            (wider,) = method.for_groups([questions], wider_confidence)
+            band |= {score: (wider[score].lo, wider[score].hi) for score in curve}
+        result.append(band)
+    return result
+
+
+def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
+    """Return the scores that differ only in k together, in ascending order of k.
+
+    >>> scores = [ScoreId("pass@k", 1), ScoreId("avg@N", "n"), ScoreId("pass@k", 16)]
+    >>> [[score.key for score in curve] for curve in curves([*scores, ScoreId("pass@k", 4)])]
+    [['pass@1', 'pass@4', 'pass@16'], ['avg@n']]
+    """
+    by_name: dict[tuple[str, float | None], list[ScoreId]] = {}
+    for score in scores:
+        by_name.setdefault((score.metric, score.tau), []).append(score)
+    return [sorted(curve, key=lambda score: score.k or 0) for curve in by_name.values()]

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..core.estimates import Result, carried_by, estimates_of
+from ..core.estimates import Result
 from ..core.score import ScoreId
 from ..functions import RunLike
+from .estimates import carried_by, estimates_of
 
 
 class Difference(NamedTuple):

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..core.anytime import confidence_of_a_look, look_size
 from ..core.checks import (
     InputError,
     as_list,
@@ -58,6 +57,7 @@ from ..core.samples import number_of_samples, require_shares
 from ..core.score import Score, ScoreId, Scores, one_column_each
 from ..core.score_agg import VERDICTS, exponent, item_scores, require_weights
 from ..core.votes import count_answers, vote_at_k
+from ..intervals.anytime import confidence_of_a_look, look_size
 from ..intervals.binary_family import BinaryFamily, family_under, pass_intervals
 from ..intervals.labelled import Errors, distances_of_rates
 from ..intervals.methods import EstimatedScore, VarianceIntervals
@@ -190,7 +190,7 @@ class ComparisonOptions:
     Args:
         clusters, groups, average, question_weights: of the questions, see `at_k.compare`.
         all_k: whether the default is every k (see `spread_of_k`), or the largest of 4, 8 and 16.
-        anytime: whether limits hold at all looks together, see `core.anytime`.
+        anytime: whether limits hold at all looks together, see `intervals.anytime`.
 
     Attributes:
         interval: "sampling", "posterior" or "questions"; never None.

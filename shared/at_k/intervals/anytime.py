@@ -27,8 +27,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .interval import DerivedIntervals, Interval, IntervalMethod
-from .score import ScoreKey
+from ..core.interval import DerivedIntervals, Interval, IntervalMethod
+from ..core.score import ScoreKey
 
 _TUNED_FOR_QUESTIONS, _TUNED_FOR_SAMPLES = 50.0, 8.0
 _LARGEST = math.nextafter(1.0, 0.0)

@@ -1,0 +1,64 @@
+"""Estimates of the dicts that `compute` returns: those that a dict carries, or what its keys say.
+
+A dict that was changed, merged, or read from a file carries none, and is read by its keys. No other
+code takes a key apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..core.estimates import Estimate, Result
+from ..core.interval import Interval
+from ..core.score import ScoreId
+
+_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
+
+
+def read_score(key: str) -> ScoreId:
+    """Return the score that a key without a group names.
+
+    >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
+    (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
+    """
+    match = _SCORE_KEY.fullmatch(key)
+    if match is None:
+        return ScoreId(key)
+    name, k, tau, before, n, after = match.groups()
+    if before:
+        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
+    letter = "N" if name in ("avg@", "bayes@") else "k"
+    return ScoreId(
+        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
+    )
+
+
+def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
+    """Return the estimates that the flat dict of `compute` was made of, in its order."""
+    carried = carried_by(scores, Estimate)
+    return list(_read_estimates(scores)) if carried is None else carried
+
+
+def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
+    """Return the records of a kind that a dict carries, or None: it was changed, or has others."""
+    if not isinstance(scores, Result) or not scores.is_unchanged:
+        return None
+    records = list(scores.estimates)
+    return records if all(isinstance(record, kind) for record in records) else None
+
+
+def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
+    suffixes = (*Interval._fields, "band_lo", "band_hi")
+    statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
+    for key, value in scores.items():
+        if key in statistics or key in ("per_question", "checker"):
+            continue
+        group, slash, name = key.rpartition("/")
+        values = [scores.get(f"{key}_{field}") for field in Interval._fields]
+        interval = None if values == [None] * len(values) else Interval(*values)
+        band = None
+        if f"{key}_band_lo" in scores:
+            band = scores[f"{key}_band_lo"], scores[f"{key}_band_hi"]
+        yield Estimate(*read_score(name), group if slash else None, value, interval, band)
