@@ -6,6 +6,7 @@ from at_k.core.counts import BinaryCounts
 from at_k.core.credits import any_correct, geom_ds
 from at_k.core.score import Score
 from at_k.intervals.binary_family import BinaryFamily
+from at_k.intervals.groups import interval_of_group
 from at_k.intervals.sampling import SamplingIntervals, lower_limit, upper_limit
 from at_k.scores.checker_rates import estimator
 from scipy.stats import poisson
@@ -76,4 +77,6 @@ def test_many_runs_at_once_have_the_intervals_that_each_has_alone():
         method = sampling(BinaryCounts(np.full(len(c), 6), c))
         (alone,) = method.for_groups([np.arange(len(c))], 0.9)
         for key, interval in alone.items():
-            assert together[key].of_group(place)[:4] == pytest.approx(interval[:4], abs=1e-12)
+            assert interval_of_group(together[key], place)[:4] == pytest.approx(
+                interval[:4], abs=1e-12
+            )

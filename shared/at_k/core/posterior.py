@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .interval import Interval, IntervalMethod, Multiplicity, intervals_by_counts, normal_z
+from .counts import UniqueIntegers
+from .interval import Interval, IntervalMethod, normal_z
 from .score import Moments, ScoreKey
 
 
@@ -37,38 +38,34 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        def of_counts(
-            rows: np.ndarray | None, multiplicity: Multiplicity
-        ) -> dict[ScoreKey, Interval]:
-            used = moments if rows is None else moments.at_rows(rows)
-            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
-
-        moments, bounds, name = self._moments, self._bounds, self._name
-        size = len(moments.mean)
-        return intervals_by_counts(groups, moments.inverse, size, of_counts, self._weights)
+        return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         # Those of different scores are not known.
-        (intervals,) = self.for_groups([questions], 0.5)
+        intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
-    def over(self, multiplicity: Multiplicity, confidence: float) -> dict[ScoreKey, Interval]:
-        """The intervals of B groups of questions."""
-        weight, squares = (x.astype(float) for x in multiplicity)
-        total = weight.sum(axis=1)
-        mean, covariance = self._moments.mean, self._moments.covariance
-        means = (weight @ mean).T / total
-        pooled = {pair: squares @ of_counts / total**2 for pair, of_counts in covariance.items()}
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        moments = self._moments
+        used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
+        weight = squares = used.multiplicity
+        if self._weights is not None:
+            weights = self._weights[questions]
+            weight, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
+        total, mean = weight.sum(), moments.mean[used.values]
+        covariance = {pair: values[used.values] for pair, values in moments.covariance.items()}
+        means = weight @ mean / total
+        pooled = {pair: squares @ values / total**2 for pair, values in covariance.items()}
         result = {}
-        for key, score in self._moments.keys.items():
+        for key, score in moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
                 mu = weight @ score.value(mean.T) / total
                 variance = squares @ score.variance(mean.T, covariance) / total**2
-            sigma = np.sqrt(variance)
-            lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
-            result[key] = Interval(mu, sigma, lo, hi, self._name)
+            sigma = float(np.sqrt(variance))
+            lo, hi = normal_limits(float(mu), sigma, confidence, self._bounds)
+            result[key] = Interval(float(mu), sigma, float(lo), float(hi), self._name)
         return result
 
 

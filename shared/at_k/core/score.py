@@ -257,8 +257,3 @@ class Moments:
     inverse: np.ndarray
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
-
-    def at_rows(self, rows: np.ndarray) -> Moments:
-        """The moments of some of the U rows."""
-        covariance = {pair: values[rows] for pair, values in self.covariance.items()}
-        return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)

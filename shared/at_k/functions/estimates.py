@@ -13,7 +13,6 @@ from ..core.choice import interval_options, pass_limits
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import expected_credits
-from ..core.interval import Multiplicity
 from ..core.posterior import PosteriorIntervals
 from ..core.samples import read_outcomes
 from ..core.score import Moments, Score, Scores, number_terms
@@ -63,7 +62,7 @@ def summary_of_score(
     if not allow_above_n:
         check_k(k, counts.n)
     moments = pass_moments(counts, scores, prior)
-    summary = summary_of_moments(moments, "", counts.multiplicity, confidence, bounds)
+    summary = summary_of_moments(moments, "", confidence, bounds)
     if k <= counts.n.min():
         estimate = _mean_score(counts, scores[""])
         warn_if_excluded(estimate, summary, bounds, "pass interval='sampling'")
@@ -98,17 +97,12 @@ def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: LimitOptio
 
 
 def summary_of_moments(
-    moments: Moments,
-    key: str,
-    multiplicity: np.ndarray,
-    confidence: float,
-    bounds: tuple[float, float],
+    moments: Moments, key: str, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
-    """Return the posterior summary of one score over (U,) questions with each distinct count."""
-    intervals = PosteriorIntervals(moments, bounds).over(
-        Multiplicity(multiplicity[None], multiplicity[None]), confidence
-    )
-    return intervals[key].of_group(0)[:4]
+    """Return the posterior summary of one score over all questions."""
+    questions = np.arange(len(moments.inverse))
+    (intervals,) = PosteriorIntervals(moments, bounds).for_groups([questions], confidence)
+    return intervals[key][:4]
 
 
 def warn_if_excluded(

@@ -151,7 +151,7 @@ def _mean_reward_summary(
     if rewards.categories is None:
         return _real_reward_summary(rewards, 1, confidence, limits)
     moments = bayes_moments(rewards, "bayes", "avg")
-    return summary_of_moments(moments, key, rewards.multiplicity, confidence, limits)
+    return summary_of_moments(moments, key, confidence, limits)
 
 
 def max_at_k(R: OutcomesLike, k: int, w: Numbers | None = None) -> float:
@@ -230,7 +230,7 @@ def max_at_k_ci(
     if bounds is None and k > 1:
         bounds = float(rewards.levels[0]), float(rewards.levels[-1])
     moments, limits = max_moments(rewards, {"": k}), check_bounds(bounds)
-    summary = summary_of_moments(moments, "", rewards.multiplicity, confidence, limits)
+    summary = summary_of_moments(moments, "", confidence, limits)
     if 1 < k <= rewards.n.min() and R0 is None:
         estimate = max_scores(rewards, {"": k}).means(rewards.multiplicity)[""]
         remedy = "use the metric max_at_k with interval='sampling'"

@@ -17,9 +17,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.interval import Interval, Multiplicity, intervals_by_counts, multiplicities
+from ..core.interval import Interval
 from ..core.questions import QuestionIntervals, Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
+from .groups import Multiplicity, intervals_by_counts, multiplicities
 
 
 class Fit(NamedTuple):

@@ -46,7 +46,7 @@ from scipy.special import betaincinv
 
 from ..core.choice import OVER_QUESTIONS, Weighting
 from ..core.counts import BinaryCounts
-from ..core.interval import Interval, multiplicities, normal_z
+from ..core.interval import Interval, normal_z
 from ..core.questions import MeansOfQuestions
 from ..core.score import Score
 from ..intervals.binary_family import (
@@ -58,6 +58,7 @@ from ..intervals.binary_family import (
     family_under,
     scores_of_rates,
 )
+from ..intervals.groups import multiplicities
 from ..intervals.labelled import RateMoves, moves_of_rates
 from ..intervals.labels import LabelCounts
 from ..intervals.sampling import SamplingIntervals
