@@ -28,10 +28,13 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
+
+from .core.batches import Batch, check_alike, read_batch, unite, write_batch
 
 _LAUNCHERS = (
     ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT"),
@@ -137,6 +140,46 @@ class Exchange:
         role = os.getpid(), str(self._file(self._process, "lock"))
         if role in _roles:
             _release(_roles.pop(role))
+
+    def compute(
+        self, read: Callable[[], list[Batch]], score: Callable[[list[Batch]], dict[str, Any]]
+    ) -> dict[str, Any] | None:
+        """Return the scores of the questions of all processes in process 0, None in the others.
+
+        A process that cannot read its questions takes part all the same, so that the others learn
+        why there is no result.
+
+        Args:
+            read: returns the questions of this process.
+            score: returns the scores of questions.
+        """
+        batches: list[Batch] = []
+        problem = None
+        try:
+            batches = read()
+        except Exception as error:
+            problem = error
+        if self._process > 0:
+            self.send(partial(write_batch, unite(batches)) if batches else None, problem)
+            if problem is not None:
+                raise problem
+            self.leave()
+            return None
+        try:
+            received = self.receive()
+            if problem is not None:
+                raise problem
+            for rows in filter(None, received):
+                batch = read_batch(rows)
+                check_alike(batch, batches)
+                batches.append(batch)
+            result = score(batches)
+        except BaseException as error:
+            self.report(error)
+            raise
+        self.report(None)
+        self.leave()
+        return result
 
     # --- Process 0 ------------------------------------------------------------------------
 

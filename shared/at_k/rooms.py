@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .core.package import Rooms
-from .exchange import Exchange, default_experiment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from .core.rewards import Rewards
     from .core.samples import Samples
     from .core.score import Score, ScoreId, ScoreKey, Scores
+    from .exchange import Exchange
     from .intervals.corrected import CheckerErrors
     from .scores.weighted_votes import WeightedVotes
 
@@ -48,9 +48,13 @@ class PackageRooms(Rooms):
         return check_pairs(checking, pairs)
 
     def run_name(self) -> str | None:
+        from .exchange import default_experiment
+
         return default_experiment()
 
     def exchange(self, metric: Any) -> Exchange:
+        from .exchange import Exchange
+
         folder = Path(metric.data_dir, f"{metric.experiment_id}-{metric.num_process}")
         return Exchange(folder, metric.num_process, metric.process_id, metric.timeout)
 

@@ -15,7 +15,7 @@ from typing import Any
 import evaluate
 from evaluate.module import temp_seed
 
-from .batches import Added, Batch, check_alike, read_batch, unite, write_batch
+from .batches import Added, Batch, check_alike, unite
 from .checking import CheckCache
 from .computation import Computation, SampledQuestions
 from .package import PACKAGE
@@ -117,13 +117,9 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._alone():
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                if self._exchange is not None:
-                    result = self._collective_result(
-                        self._exchange, predictions, references, options
-                    )
-                else:
-                    batches = self._batches(predictions, references, bool(ordered))
-                    result = self._scores(batches, options, bool(ordered))
+                read = partial(self._batches, predictions, references, bool(ordered))
+                score = partial(self._scores, options=options, in_order=bool(ordered))
+                result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
             self._forget()
@@ -155,7 +151,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references, in_order: bool = False) -> list[Batch]:
+    def _batches(self, predictions, references, in_order: bool) -> list[Batch]:
         """Return the questions that were added before, and these."""
         batches = [*self._added.batches]
         if predictions is not None or references is not None:
@@ -164,51 +160,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return batches
 
     def _scores(
-        self, batches: list[Batch], options: dict[str, Any], in_order: bool = False
+        self, batches: list[Batch], options: dict[str, Any], in_order: bool
     ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        batch = unite(batches)
         questions = SampledQuestions(
-            batch, self.computation.validate, self._cache, in_order=in_order
+            unite(batches), self.computation.validate, self._cache, in_order=in_order
         )
         with temp_seed(self.seed):
             return self.computation.results(questions, **options)
-
-    def _collective_result(
-        self, exchange: Any, predictions, references, options: dict[str, Any]
-    ) -> dict[str, Any] | None:
-        """Return the scores of the questions of all processes in process 0, None in the others.
-
-        A process that cannot read its questions takes part all the same, so that the others learn
-        why there is no result.
-        """
-        batches: list[Batch] = []
-        problem = None
-        try:
-            batches = self._batches(predictions, references)
-        except Exception as error:
-            problem = error
-        if self.process_id > 0:
-            write = partial(write_batch, unite(batches)) if batches else None
-            exchange.send(write, problem)
-            if problem is not None:
-                raise problem
-            exchange.leave()
-            return None
-        try:
-            received = exchange.receive()
-            if problem is not None:
-                raise problem
-            for rows in received:
-                if rows:
-                    batch = read_batch(rows)
-                    check_alike(batch, batches)
-                    batches.append(batch)
-            result = self._scores(batches, options)
-        except BaseException as error:
-            exchange.report(error)
-            raise
-        exchange.report(None)
-        exchange.leave()
-        return result
