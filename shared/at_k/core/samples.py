@@ -51,12 +51,9 @@ from .containers import (
     to_numpy,
 )
 from .count_tables import is_counts, read_counts
-from .counts import BinaryCounts, joined_multiplicity, one_size, row_sums, sums_per_question
+from .counts import BinaryCounts, joined_multiplicity, one_size, sums_per_question
 
 PLAIN_TYPES = {bool, int, float, str, type(None)}
-
-_BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
-_BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
 
 Labels = Mapping[str, float]
 """Labels that stand for outcomes, and the number of each."""
@@ -121,16 +118,11 @@ class Samples:
             return self.sizes
         n = self.number_where(scored)
         if not n.all():
-            question = int(n.argmin())
-            place = Place(self.name, question)
-            if not self.number_where()[question]:
-                zero = ": all counts are 0. Leave the "
-                raise InputError(place, " has no scored ", SAMPLE, zero, QUESTION, " out.")
             raise InputError(
-                place,
+                Place(self.name, int(n.argmin())),
                 " has no scored ",
                 SAMPLE,
-                InPython(": all are None"),
+                InPython(": all are None, or counts of 0"),
                 ". Give 0 for each that counts as incorrect, or leave the ",
                 QUESTION,
                 " out.",
@@ -154,13 +146,10 @@ class Samples:
 
     def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
         """(M,) number of samples of each question, or of those where (S,) a condition holds."""
-        if condition is None:
-            if self.multiplicity is None:
-                return self.sizes
-            return sums_per_question(self.multiplicity, self.sizes)
-        if self.multiplicity is not None:
-            condition = condition * self.multiplicity
-        return sums_per_question(condition, self.sizes)
+        if condition is None and self.multiplicity is None:
+            return self.sizes
+        weights = 1 if self.multiplicity is None else self.multiplicity
+        return sums_per_question(weights if condition is None else condition * weights, self.sizes)
 
     # --- Outcomes ---------------------------------------------------------------------------
 
@@ -193,33 +182,17 @@ class Samples:
             raise InputError(place, f" {verb} {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question, counted once.
+        """Return the number of scored and of correct samples of each question.
 
         Raises:
             ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
         """
-        return self._counts
-
-    @cached_property
-    def _counts(self) -> BinaryCounts:
+        correct = require_binary(self).values
+        if self.scored is not None:
+            correct = (correct == 1) & self.scored
         if self.multiplicity is not None:
-            correct = require_binary(self).values * self.weights
-            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-        size = one_size(self.sizes)
-        if self.scored is not None or not size:
-            require_binary(self)
-            correct = self.values if self.scored is None else (self.values == 1) & self.scored
-            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-        rows = self.values.reshape(-1, size)
-        c = np.empty(len(rows), dtype=np.int64)
-        # A block is validated and summed while it is in the cache.
-        step = max(1, _BLOCK_BYTES // (size * rows.itemsize))
-        for start in range(0, len(rows), step):
-            block = rows[start : start + step]
-            if not _is_binary(block):
-                require_binary(self)
-            c[start : start + step] = row_sums(block)
-        return BinaryCounts(self.sizes, c)
+            correct = correct * self.multiplicity
+        return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
         """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
@@ -235,22 +208,12 @@ class Samples:
             return np.array([counts.n - counts.c, counts.c]).T
         values = require_categories(self).values
         self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        table = np.zeros((len(self.n), categories), dtype=np.int64)
-        last = np.cumsum(self.sizes)
-        first = last - self.sizes
-        for start in range(0, len(values), _BLOCK_SAMPLES):
-            stop = min(start + _BLOCK_SAMPLES, len(values))
-            a, b = np.searchsorted(last, [start, stop - 1], side="right")
-            questions = slice(a, b + 1)
-            sizes = np.minimum(last[questions], stop) - np.maximum(first[questions], start)
-            cell = np.repeat(np.arange(len(sizes)) * categories, sizes)
-            cell += values[start:stop].astype(np.int64)
-            weights = None
-            if self.scored is not None or self.multiplicity is not None:
-                weights = self.weights[start:stop]
-            block = np.bincount(cell, weights, minlength=len(sizes) * categories)
-            table[questions] += block.astype(np.int64).reshape(-1, categories)
-        return table
+        cell = np.repeat(np.arange(len(self)) * categories, self.sizes) + values.astype(np.int64)
+        all_count_once = self.scored_or_none is None and self.multiplicity is None
+        table = np.bincount(
+            cell, None if all_count_once else self.weights, minlength=len(self) * categories
+        )
+        return table.astype(np.int64).reshape(-1, categories)
 
 
 def concatenate(batches: Sequence[Samples]) -> Samples:
@@ -319,28 +282,24 @@ def require_finite(outcomes: Samples) -> Samples:
 # --- Reading ------------------------------------------------------------------------------
 
 
-def read_samples(
-    values,
-    name: str = "predictions",
-    flat_is_one_question: bool = False,
-) -> Samples:
+def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container, see the head of this module.
 
     Args:
         values: the samples.
         name: what the caller calls them, for messages.
-        flat_is_one_question: whether a flat list or array is one question, and not an error.
 
     Raises:
         ValueError: if there is no question, or if a question has no list of samples or an empty
             one, with the question.
         TypeError: if a library cannot convert its array.
     """
-    values = plain_container(values)
-    if is_counts(values):
-        rows = _samples_of_counts(values, name)
-    else:
-        rows = _samples_of_rows(values, name, flat_is_one_question)
+    return _read_plain(plain_container(values), name)
+
+
+def _read_plain(values: Any, name: str) -> Samples:
+    """Read samples from one of the forms that `plain_container` returns."""
+    rows = _samples_of_counts(values, name) if is_counts(values) else _samples_of_rows(values, name)
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
@@ -349,16 +308,16 @@ def read_samples(
     return rows
 
 
-def _samples_of_rows(rows: Any, name: str, flat_is_one_question: bool) -> Samples:
+def _samples_of_rows(rows: Any, name: str) -> Samples:
+    if isinstance(rows, np.ndarray):
+        return _samples_of_array(rows, name)
     if isinstance(rows, list):
-        return _samples_of_lists(rows, name, flat_is_one_question)
+        return _samples_of_lists(rows, name)
     if is_frame(rows):
-        return _samples_of_rows(sample_rows(rows, name), name, flat_is_one_question)
+        return _samples_of_rows(sample_rows(rows, name), name)
     if not is_list_like(rows):
         raise ValueError(f"{name} is {short(rows)}: give a list with the samples of each question.")
-    if isinstance(rows, np.ndarray):
-        return _samples_of_array(rows, name, flat_is_one_question)
-    return _samples_of_column(rows, name, flat_is_one_question)
+    return _samples_of_column(rows, name)
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
@@ -382,9 +341,7 @@ def _samples_of_counts(counts, name: str) -> Samples:
 # --- Arrays -------------------------------------------------------------------------------
 
 
-def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) -> Samples:
-    if array.ndim == 1 and flat_is_one_question:
-        array = array[None]
+def _samples_of_array(array: np.ndarray, name: str) -> Samples:
     if array.ndim == 1 and len(array):
         raise _no_list(name, 0, array[0].item())
     if array.ndim > 2:
@@ -396,11 +353,10 @@ def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) 
 # --- Arrow columns ------------------------------------------------------------------------
 
 
-def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples:
+def _samples_of_column(column, name: str) -> Samples:
     """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
-    is_list = "list" in str(column.type).partition("<")[0]
-    if not is_list:
-        return read_samples(column.to_pylist(), name, flat_is_one_question)
+    if not _has_lists(column):
+        return _read_plain(column.to_pylist(), name)
     if column.null_count:
         question = next(i for i, row in enumerate(column) if not row.is_valid)
         raise _no_list(name, question, None)
@@ -414,14 +370,15 @@ def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples
     return Samples(numbers, sizes, name, scored)
 
 
+def _has_lists(column) -> bool:
+    return "list" in str(column.type).partition("<")[0]
+
+
 # --- Lists --------------------------------------------------------------------------------
 
 
-def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Samples:
-    if flat_is_one_question:
-        if lists and not any(map(is_list_like, lists)):
-            lists = [lists]
-    elif (texts := _column_of_texts(lists)) is not None:
+def _samples_of_lists(lists: list[Any], name: str) -> Samples:
+    if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
     for question, row in enumerate(lists):
         if not is_list_like(row):
@@ -515,7 +472,15 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
     scored.
     """
-    return as_outcomes(read_samples(R, name, flat_is_one_question=True), labels)
+    values = plain_container(R)
+    if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
+        values = values.to_pylist()
+    is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+    if isinstance(values, list) and not is_counts(values):
+        is_flat = bool(values) and not any(map(is_list_like, values))
+    if is_flat:
+        values = [values]
+    return as_outcomes(_read_plain(values, name), labels)
 
 
 def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
@@ -525,12 +490,12 @@ def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
         ValueError: if a sample is neither a finite number nor one of the labels, or if a question
             has nothing but None, with its index.
     """
-    values, scored = rows.values, rows.scored
+    outcomes = rows
     if not rows.are_numbers:
         values, scored = _numbers_of_labels(rows, labels or {})
-    outcomes = Samples(values, rows.sizes, rows.name, scored, rows.multiplicity)
+        outcomes = replace(rows, values=values, scored=scored)
     outcomes.n  # noqa: B018, a ValueError if a question has none
-    return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
+    return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
 
 
 def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
