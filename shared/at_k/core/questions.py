@@ -191,14 +191,9 @@ def effective_clusters(
         questions: M.
         weights: (M,) of the questions, or None if they are equal.
     """
-    if weights is None:
-        if clusters is None:
-            return float(questions)
-        sizes = np.unique(clusters, return_counts=True)[1].astype(float)
-        return questions**2 / float(np.sum(sizes**2))
-    sizes = weights
+    sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
-        sizes = np.bincount(np.unique(clusters, return_inverse=True)[1], weights)
+        sizes = np.bincount(np.unique(clusters, return_inverse=True)[1], sizes)
     return float(sizes.sum() ** 2 / np.sum(sizes**2))
 
 
@@ -345,9 +340,8 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):
-            mean = self._scores.columns[rows].mean(axis=0)
-            if self._weights is not None:
-                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
+            weights = None if self._weights is None else self._weights[questions]
+            mean = np.average(self._scores.columns[rows], 0, weights)
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER

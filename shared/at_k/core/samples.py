@@ -203,17 +203,10 @@ class Samples:
         Raises:
             ValueError: if a scored outcome is not one of the categories.
         """
-        if categories == 2:
-            counts = self.counts()
-            return np.array([counts.n - counts.c, counts.c]).T
-        values = require_categories(self).values
+        values, is_scored = require_categories(self).values, self.is_scored
         self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        cell = np.repeat(np.arange(len(self)) * categories, self.sizes) + values.astype(np.int64)
-        all_count_once = self.scored_or_none is None and self.multiplicity is None
-        table = np.bincount(
-            cell, None if all_count_once else self.weights, minlength=len(self) * categories
-        )
-        return table.astype(np.int64).reshape(-1, categories)
+        numbers = [self.number_where((values == x) & is_scored) for x in range(categories)]
+        return np.stack(numbers, axis=1)
 
 
 def concatenate(batches: Sequence[Samples]) -> Samples:
