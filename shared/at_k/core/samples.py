@@ -146,10 +146,12 @@ class Samples:
 
     def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
         """(M,) number of samples of each question, or of those where (S,) a condition holds."""
-        if condition is None and self.multiplicity is None:
+        weights = self.multiplicity if condition is None else condition
+        if weights is None:
             return self.sizes
-        weights = 1 if self.multiplicity is None else self.multiplicity
-        return sums_per_question(weights if condition is None else condition * weights, self.sizes)
+        if condition is not None and self.multiplicity is not None:
+            weights = condition * self.multiplicity
+        return sums_per_question(weights, self.sizes)
 
     # --- Outcomes ---------------------------------------------------------------------------
 
@@ -203,9 +205,14 @@ class Samples:
         Raises:
             ValueError: if a scored outcome is not one of the categories.
         """
-        values, is_scored = require_categories(self).values, self.is_scored
-        self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        numbers = [self.number_where((values == x) & is_scored) for x in range(categories)]
+        if categories == 2:
+            counts = self.counts()
+            return np.array([counts.n - counts.c, counts.c]).T
+        values, scored = require_categories(self).values, self.scored_or_none
+        if values.max() >= categories:
+            self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        are_of = (values == category for category in range(categories))
+        numbers = [self.number_where(x if scored is None else x & scored) for x in are_of]
         return np.stack(numbers, axis=1)
 
 
@@ -246,11 +253,11 @@ def _is_binary(values: np.ndarray) -> bool:
 def require_categories(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is a category."""
     values = outcomes.values
-    whole = values == np.floor(values) if values.dtype.kind == "f" else True
-    outcomes.require(
-        (values >= 0) & whole,
-        "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
-    )
+    if values.dtype.kind == "f" or values.min() < 0:
+        outcomes.require(
+            (values >= 0) & (values == np.floor(values)),
+            "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
+        )
     return outcomes
 
 
