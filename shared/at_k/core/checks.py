@@ -330,18 +330,19 @@ def check_flag(name: str, value) -> bool:
     return bool(value)
 
 
-def check_count(name: str, value, wanted: str = "give a positive integer", least: int = 1) -> int:
-    """Return a number of things, by default a positive one.
-
-    Args:
-        name: of the parameter.
-        value: to be checked.
-        wanted: what would be right, for the message.
-        least: smallest valid number.
-    """
+def check_count(
+    name: str,
+    value,
+    wanted: str = "give a positive integer",
+    least: int = 1,
+    most: float = math.inf,
+) -> int:
+    """Return an integer from `least` to `most`. The arguments are those of `check_number`."""
     if not isinstance(value, int) and has_no_axes(value):
         value = plain_number(name, value)
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+    # Testing for int first is faster: Integral is an abstract base class.
+    is_integer = isinstance(value, (int, Integral)) and not isinstance(value, bool)
+    if not is_integer or not least <= value <= most:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return int(value)
 
@@ -395,14 +396,10 @@ def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
             k is not bounded.
         name: of the parameter, for messages.
     """
-    if not isinstance(k, int) and has_no_axes(k):
-        k = plain_number(name, k)
-    is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
-    if not is_integer or not 1 <= k <= _LARGEST_K:
-        raise ValueError(f"{name} is {short(k)}: give a positive integer, at most a million.")
+    k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
     if n is not None:
         check_samples([k], n)
-    return int(k)
+    return k
 
 
 def check_ks(k) -> list[int] | None:

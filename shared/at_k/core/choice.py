@@ -232,23 +232,14 @@ def question_weighting(
     check_name("average", average, ("questions", "groups"))
     if average == "questions" and question_weights is None:
         return OVER_QUESTIONS
+    if average == "groups" and groups is None:
+        raise ValueError(
+            "average='groups' is the mean of the scores of groups: give a label of its group for "
+            "each question as groups (in the shell, their column as --groups)."
+        )
     weights, words = np.ones(questions), ""
     if question_weights is not None:
-        entries = entries_of("question_weights", question_weights)
-        if len(entries) != questions:
-            raise ValueError(
-                f"question_weights has {len(entries)} entries for {questions} questions: give one "
-                f"weight for each."
-            )
-        wanted = "a weight is 0, or a number from 1e-50 to 1e50"
-        for question, weight in enumerate(entries):
-            number = check_number(f"question_weights[{question}]", weight, wanted, 0, 1e50)
-            if 0 < number < 1e-50:
-                raise ValueError(f"question_weights[{question}] is {weight}: {wanted}.")
-            weights[question] = number
-        words = "averaged with weights"
-        if not weights.any():
-            raise ValueError("question_weights are all 0: give a weight above 0.")
+        weights, words = _check_weights(question_weights, questions), "averaged with weights"
     if groups is not None:
         names, index = label_index(groups, questions, "groups")
         sums = np.bincount(index, weights)
@@ -261,13 +252,26 @@ def question_weighting(
             weights = weights / sums[index]
             within = ", with weights in each" if words else ""
             words = f"averaged over {len(names)} groups{within}"
-    elif average == "groups":
-        raise ValueError(
-            "average='groups' is the mean of the scores of groups: give a label of its group for "
-            "each question as groups (in the shell, their column as --groups)."
-        )
     values = None if (weights == weights[0]).all() else weights
     return Weighting(values, words, average == "groups")
+
+
+def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
+    """Return (M,) weights of the questions, at least one of which is above 0."""
+    entries = entries_of("question_weights", question_weights)
+    if len(entries) != questions:
+        raise ValueError(
+            f"question_weights has {len(entries)} entries for {questions} questions: give one "
+            f"weight for each."
+        )
+    weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
+    for question, weight in enumerate(entries):
+        name = f"question_weights[{question}]"
+        if check_number(name, weight, wanted, 0, 1e50):
+            weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
+    if not weights.any():
+        raise ValueError("question_weights are all 0: give a weight above 0.")
+    return weights
 
 
 def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:

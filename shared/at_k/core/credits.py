@@ -14,6 +14,7 @@ expected values.
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -216,18 +217,17 @@ def scores_by_name(
         ValueError: if the scores of very many k would take more than some minutes. That of a k
             takes time in proportion to k.
     """
-    names, ks = list(names), list(ks)
-    per_k = sum(len(options.thresholds) if name == "G-Pass@k" else 1 for name in names)
+    taus = {name: options.thresholds if name == "G-Pass@k" else [None] for name in names}
+    per_k = sum(map(len, taus.values()))
     if len(ks) > 1 and sum(ks) * per_k > _MOST_CREDITS:
         raise ValueError(
             f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
             f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
     scores = {}
-    for name in names:
-        for k in ks:
-            for tau in options.thresholds if name == "G-Pass@k" else [None]:
-                score = PASS_FAMILY[name](k, tau or 0.0, options)
-                assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
-                scores[ScoreId(name, k, tau)] = score
+    for name, k in itertools.product(taus, ks):
+        for tau in taus[name]:
+            score = PASS_FAMILY[name](k, tau or 0.0, options)
+            assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+            scores[ScoreId(name, k, tau)] = score
     return scores

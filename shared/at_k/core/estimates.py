@@ -129,9 +129,9 @@ def as_dict(
             name = prefixes.get(estimate.group, f"{estimate.group}/") + name
         result[name] = estimate.score
         if estimate.interval is not None:
-            for field, value in zip(Interval._fields, estimate.interval, strict=True):
-                if value is not None and not (safe and field == "interval"):
-                    result[f"{name}_{field}"] = value
+            interval = estimate.interval._replace(interval=None) if safe else estimate.interval
+            statistics = interval._asdict().items()
+            result |= {f"{name}_{key}": value for key, value in statistics if value is not None}
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
     return Result(result | dict(others or {}), estimates, averaging)
