@@ -11,7 +11,7 @@ METRICS = sorted(path.parent for path in (ROOT / "metrics").glob("*/requirements
 # Each room may import from the rooms before it.
 ROOMS = [
     ["core"],
-    ["exchange", "scores"],
+    ["exchange", "results", "scores"],
     ["intervals"],
     ["functions", "checkers"],
     ["rooms"],

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 import yaml
 from at_k.core.computations import GPASSK
-from at_k.core.estimates import Estimate, Result, as_dict
+from at_k.core.estimates import Estimate, as_dict
+from at_k.results import Result, carried_by, estimates_of
 from at_k.runs.comparison import Difference, differences_in
-from at_k.runs.estimates import carried_by, estimates_of
 from conftest import ROOT
 
 A = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1]]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
 from .core.checks import short
-from .core.estimates import Result
 from .functions import Array, Bounds, Counts, Numbers, OutcomesLike
+from .results import Result
 
 _PACKAGE = Path(__file__).resolve().parent
 _INSTALLED, _CHECKOUT = _PACKAGE / "metrics", _PACKAGE.parents[1] / "metrics"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .core.package import Rooms
+from .results import Result
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .core.choice import IntervalOptions
     from .core.consensus import Consensus
     from .core.counts import BinaryCounts
+    from .core.estimates import Estimate
     from .core.interval import Interval, IntervalMethod
     from .core.rewards import Rewards
     from .core.samples import Samples
@@ -51,6 +53,11 @@ class PackageRooms(Rooms):
         from .exchange import default_experiment
 
         return default_experiment()
+
+    def result(
+        self, scores: dict[str, Any], estimates: Sequence[Estimate], averaging: str
+    ) -> Result:
+        return Result(scores, estimates, averaging)
 
     def exchange(self, metric: Any) -> Exchange:
         from .exchange import Exchange

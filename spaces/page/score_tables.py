@@ -21,8 +21,8 @@ from at_k.cli.formats import (
 )
 from at_k.cli.score_tables import records_of
 from at_k.core.estimates import Estimate
+from at_k.results import estimates_of
 from at_k.runs.comparison import Difference
-from at_k.runs.estimates import estimates_of
 
 from .request import Answer, Comparison
 from .sentences import interval_notes, limits_sentence, percent, scale_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import at_k
 from at_k.core.estimates import Estimate
-from at_k.runs.estimates import estimates_of
+from at_k.results import estimates_of
 
 from .charts import Chart
 from .controls import Control

@@ -6,8 +6,8 @@ import pytest
 from at_k.cli.command import main
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
-from at_k.core.estimates import Result
 from at_k.core.samples import Samples
+from at_k.results import Result
 from conftest import ROOT
 from run_command import (
     FLAGS,

@@ -6,7 +6,7 @@ import re
 import at_k
 import pytest
 from at_k.core.estimates import as_dict
-from at_k.runs.estimates import estimates_of
+from at_k.results import estimates_of
 
 PREDICTIONS = [["a", "b", "a", "a"], ["b", "b", "a", "a"], ["a"] * 4]
 DATA = {"predictions": PREDICTIONS, "references": ["a", "b", "a"]}

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
 from ..core.estimates import Estimate
-from ..runs.estimates import estimates_of
+from ..results import estimates_of
 from .figure import Figure
 from .lines import LineAxis, figure_of_lines, k_axis, with_panels
 from .results import (

@@ -11,7 +11,7 @@ import altair as alt
 
 from ..core.checks import check_confidence
 from ..core.estimates import Estimate
-from ..runs.estimates import carried_by
+from ..results import carried_by
 from .figure import (
     Figure,
     make_figure,

@@ -9,10 +9,10 @@ from numbers import Real
 from typing import Any
 
 from ..core.checks import as_list, check_confidence, check_count, check_text, short
-from ..core.estimates import Estimate, Result
+from ..core.estimates import Estimate
 from ..core.score import ScoreId
+from ..results import Result, estimates_of, read_score
 from ..runs.comparison import Difference
-from ..runs.estimates import estimates_of, read_score
 from ..runs.noise import correction_in_words
 
 Row = dict[str, Any]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.estimates import Estimate, as_dict
+from ..results import Result
 from ..runs.comparison import differences_as_dict
 from .run_input import RunInput, checker_of_all
 
@@ -166,12 +167,9 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
     of_run: dict[str, list[Estimate]] = {name: [] for name in names}
     for row, estimate in zip(board["runs"], board.estimates, strict=True):
         of_run[row["run"]].append(estimate)
-    scores = {
-        name: as_dict(
-            estimates,
-            others={"checker": checkers[name]} if checkers else {},
-            averaging=compared.options.weighting.words,
-        )
-        for name, estimates in of_run.items()
-    }
+    scores = {}
+    for name, estimates in of_run.items():
+        others = {"checker": checkers[name]} if checkers else {}
+        result = as_dict(estimates, others=others)
+        scores[name] = Result(result, estimates, compared.options.weighting.words)
     return by_k(scores, **details)

@@ -18,7 +18,6 @@ from ..core.checks import InputError, Place, short
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS
 from ..core.containers import to_numpy
-from ..core.estimates import Result
 from ..core.samples import read_outcomes
 from ..functions import Counts
 from ..intervals.labelled import Errors, check_errors
@@ -27,7 +26,7 @@ from ..readers.missing import CHOICES, MissingError
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..readers.words import KNOWN_WORDS, WORDS, number_in, word
-from ..runs.estimates import estimates_of
+from ..results import Result, estimates_of
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
 from ..runs.outcomes_of_runs import Run

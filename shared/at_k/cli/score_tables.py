@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from ..core.estimates import Estimate
-from ..runs.estimates import estimates_of
+from ..results import estimates_of
 from ..runs.noise import Noise, correction_in_words
 from .formats import (
     Cells,

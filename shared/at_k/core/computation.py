@@ -17,7 +17,6 @@ from .batches import Batch
 from .checking import CheckCache, Checked, Checking
 from .columns import check_types, sample_kind, stored
 from .counts import BinaryCounts
-from .estimates import Result
 from .samples import Samples, as_outcomes, read_samples
 
 DEFAULT_K = (4, 8, 16)
@@ -90,7 +89,7 @@ class Computation:
             `compute`, as one that has a number for each sample does.
     """
 
-    results: Callable[..., Result]
+    results: Callable[..., dict[str, Any]]
     validate: Callable[[Samples], Samples | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import Executor
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,6 @@ from .credits import (
     check_thresholds,
     scores_by_name,
 )
-from .estimates import Result
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
@@ -117,7 +117,7 @@ def gpassk_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     included = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
@@ -231,7 +231,7 @@ def bayes_at_n_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     names = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
@@ -326,7 +326,7 @@ def max_at_k_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
@@ -437,7 +437,7 @@ def cons_at_k_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     names = _SCORES_OF_CONSENSUS
@@ -515,7 +515,7 @@ def score_agg_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_weights(weights)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)

@@ -1,14 +1,14 @@
-"""Estimates of scores, and the flat dict of `compute`, which carries them.
+"""Estimates of scores, and the flat dict of `compute`.
 
 An `Estimate` has fields, and the dict has keys such as "topic/G-Pass@4_0.5_lo". `as_dict` makes the
-keys, and no other code does. What shows results takes the fields, see `runs.estimates`.
+keys, and no other code does. What shows results takes the fields, see `at_k.results`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .interval import Interval
@@ -59,45 +59,6 @@ class Estimate(NamedTuple):
         return self.interval.lo, self.interval.hi
 
 
-class _TakenForDict(type):
-    """The type of `Result`, for PyYAML: it writes an object as the first class in this order."""
-
-    @property
-    def __mro__(cls) -> tuple[type, ...]:
-        return dict.__mro__
-
-
-class Result(dict[str, Any], metaclass=_TakenForDict):
-    """A flat dict of scores, which carries what it was made of. Everything else sees a dict.
-
-    Attributes:
-        estimates: an `Estimate` for each score, in the order of the keys; of `compare` a
-            `Difference`; and of `leaderboard` an `Estimate` for each entry of "runs".
-        averaging: how questions are averaged, such as "averaged over 3 groups", or "".
-    """
-
-    def __init__(
-        self, values: Any = (), estimates: Iterable[Any] | None = None, averaging: str = ""
-    ):
-        super().__init__(values)  # also alone, as libraries make a dict of the type of another one
-        self.estimates = () if estimates is None else tuple(estimates)
-        self._made = None if estimates is None else dict(self)
-        self.averaging = averaging
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether the estimates are still those of the dict, which callers may change."""
-        return self == self._made
-
-    def __reduce__(self) -> Any:
-        """Pickle a plain dict, unless another process finds this class in the package."""
-        module = type(self).__module__
-        is_of_package = module.startswith("at_k.") and not module.endswith(".kernel")
-        if self.is_unchanged and is_of_package:
-            return type(self), (self._made, self.estimates, self.averaging)
-        return dict, (dict(self),)
-
-
 # --- Estimates to keys --------------------------------------------------------------------
 
 
@@ -105,15 +66,13 @@ def as_dict(
     estimates: Sequence[Estimate],
     safe: bool = False,
     others: Mapping[str, Any] | None = None,
-    averaging: str = "",
-) -> Result:
+) -> dict[str, Any]:
     """Return the flat dict of `compute`: for each estimate its score, interval and band.
 
     Args:
         estimates: in the order of the keys.
         safe: whether the keys are names that every logger takes, and the values numbers only.
         others: further entries of the dict.
-        averaging: see `Result`.
 
     Raises:
         ValueError: if two groups have the same safe name.
@@ -134,7 +93,7 @@ def as_dict(
             result |= {f"{name}_{key}": value for key, value in statistics if value is not None}
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return Result(result | dict(others or {}), estimates, averaging)
+    return result | dict(others or {})
 
 
 def safe_name(score: ScoreId) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .checks import check_flag, check_name, label_index
 from .choice import IntervalOptions
-from .estimates import Estimate, Result, as_dict, safe_prefixes
+from .estimates import Estimate, as_dict, safe_prefixes
 from .interval import Interval, IntervalMethod
 from .package import PACKAGE
 from .score import ScoreId, Scores
@@ -66,7 +66,7 @@ class Report:
         scores: Scores,
         method: IntervalMethod | None = None,
         checker: dict[str, float] | None = None,
-    ) -> Result:
+    ) -> dict[str, Any]:
         """Return the flat dict of `compute`.
 
         Args:
@@ -88,7 +88,8 @@ class Report:
                 for score, values in scores.per_question().items()
                 if score in known
             }
-        return as_dict(estimates, self._safe, others, self._options.weighting.words)
+        result = as_dict(estimates, self._safe, others)
+        return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
 
     def _estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.

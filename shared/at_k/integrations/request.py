@@ -18,7 +18,7 @@ from ..core.computations import GPASSK, MAX_AT_K
 from ..core.credits import PASS_FAMILY, ScoreOptions, scores_by_name
 from ..core.estimates import Estimate
 from ..core.score import ScoreId
-from ..runs.estimates import estimates_of
+from ..results import estimates_of
 
 REQUESTED = ("pass@k", "pass^k")
 _KNOWN = (*PASS_FAMILY, "max@k")

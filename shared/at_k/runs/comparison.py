@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..core.estimates import Result
 from ..core.score import ScoreId
 from ..functions import RunLike
-from .estimates import carried_by, estimates_of
+from ..results import Result, carried_by, estimates_of
 
 
 class Difference(NamedTuple):

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.checks import short
-from ..core.estimates import Estimate, Result
+from ..core.estimates import Estimate
 from ..core.interval import Interval
 from ..functions import RunLike
+from ..results import Result
 
 if TYPE_CHECKING:
     from ..core.score import ScoreId

@@ -1,18 +1,57 @@
-"""Estimates of the dicts that `compute` returns: those that a dict carries, or what its keys say.
+"""The dicts that `compute` returns carry their estimates; other dicts are read by their keys.
 
-A dict that was changed, merged, or read from a file carries none, and is read by its keys. No other
-code takes a key apart.
+A dict that was changed, merged, or read from a file carries none. No other code takes a key apart.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..core.estimates import Estimate, Result
-from ..core.interval import Interval
-from ..core.score import ScoreId
+from .core.estimates import Estimate
+from .core.interval import Interval
+from .core.score import ScoreId
+
+
+class _TakenForDict(type):
+    """The type of `Result`, for PyYAML: it writes an object as the first class in this order."""
+
+    @property
+    def __mro__(cls) -> tuple[type, ...]:
+        return dict.__mro__
+
+
+class Result(dict[str, Any], metaclass=_TakenForDict):
+    """A flat dict of scores, which carries what it was made of. Everything else sees a dict.
+
+    Attributes:
+        estimates: an `Estimate` for each score, in the order of the keys; of `compare` a
+            `Difference`; and of `leaderboard` an `Estimate` for each entry of "runs".
+        averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+    """
+
+    def __init__(
+        self, values: Any = (), estimates: Iterable[Any] | None = None, averaging: str = ""
+    ):
+        super().__init__(values)  # also alone, as libraries make a dict of the type of another one
+        self.estimates = () if estimates is None else tuple(estimates)
+        self._made = None if estimates is None else dict(self)
+        self.averaging = averaging
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the estimates are still those of the dict, which callers may change."""
+        return self == self._made
+
+    def __reduce__(self) -> Any:
+        """Pickle a plain dict if the estimates are no longer those of the dict."""
+        if self.is_unchanged:
+            return type(self), (self._made, self.estimates, self.averaging)
+        return dict, (dict(self),)
+
+
+# --- Keys to estimates --------------------------------------------------------------------
 
 _SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
 
