@@ -76,16 +76,6 @@ class Rewards:
         """(U, 2) the smallest and the largest reward that the samples of each row can have."""
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
-    def __getitem__(self, rows: np.ndarray) -> Rewards:
-        """The rewards of some rows, each as one question."""
-        prior = self.prior if isinstance(self.prior, int) else self.prior[rows]
-        at_most = self.at_most[rows]
-        return replace(self, inverse=np.arange(len(at_most)), at_most=at_most, prior=prior)
-
-    def by_level(self) -> tuple[np.ndarray, np.ndarray]:
-        """(L,) rewards, ascending, and (U, L) number of samples with each."""
-        return self.levels, np.diff(self.at_most, axis=1, prepend=0)
-
     def max_of(self, k: int) -> np.ndarray:
         """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
 
@@ -175,21 +165,6 @@ class RankedRewards(Rewards):
         """(M,) index of the largest reward of each question."""
         starts = np.flatnonzero(self.at_most == 1)
         return np.append(starts[1:], len(self.at_most)) - 1
-
-    def __getitem__(self, rows: np.ndarray) -> Rewards:
-        sizes, ends = self.sizes[rows], np.cumsum(self.sizes[rows])
-        of_sample = np.arange(ends[-1]) + np.repeat(self._last[rows] + 1 - ends, sizes)
-        return RankedRewards(np.arange(len(sizes)), self.levels[of_sample], self.at_most[of_sample])
-
-    def by_level(self) -> tuple[np.ndarray, np.ndarray]:
-        levels, index = np.unique(self.levels, return_inverse=True)
-        return levels, self.count(index)
-
-    def count(self, level: np.ndarray) -> np.ndarray:
-        """(M, L) samples of each question at each of L levels, from the (S,) level of each."""
-        size = int(level.max()) + 1
-        cell = np.repeat(self.inverse * size, self.sizes) + level
-        return np.bincount(cell, minlength=len(self.inverse) * size).reshape(-1, size)
 
     def max_of(self, k: int) -> np.ndarray:
         sizes = self.sizes

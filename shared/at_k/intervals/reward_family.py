@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ..core.interval import IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.rewards import RankedRewards, Rewards, max_scores
 from ..core.score import Score, ScoreKey, Scores
+from ..scores.reward_counts import counts_by_level, rewards_at
 from ..scores.reward_moments import max_moments
 from .binary_family import extrapolated_scores, scores_with_ends
 from .family import (
@@ -83,7 +84,8 @@ class RewardFamily(Family):
     ks: Sequence[int]
     extrapolated_ks: Sequence[int]
 
-    tables = (*Family.tables, "rewards")
+    def of_counts(self, rows: np.ndarray) -> Family:
+        return replace(super().of_counts(rows), rewards=rewards_at(self.rewards, rows))
 
     @classmethod
     def of_run(
@@ -188,7 +190,7 @@ class RewardFamily(Family):
         It is the lowest reward plus, for each higher level, its distance from the level below times
         the pass@k of samples that reach it.
         """
-        levels, counts = self.rewards.by_level()
+        levels, counts = counts_by_level(self.rewards)
         n, above = counts.sum(axis=1), np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
         scores = scores_with_ends([any_correct(k) for k in self.extrapolated_ks])
         means = np.full((*multiplicity.shape, len(self.extrapolated_ks)), float(levels[0]))

@@ -25,6 +25,7 @@ from functools import cache, cached_property, lru_cache
 import numpy as np
 
 from ..core.rewards import RankedRewards, Rewards
+from ..scores.reward_counts import counts_at, counts_by_level, rewards_at
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
@@ -47,7 +48,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
         multiplicity: (U,) number of questions of the group with each.
     """
     rows = np.flatnonzero(multiplicity)
-    of_group = rewards if len(rows) == len(multiplicity) else rewards[rows]
+    of_group = rewards if len(rows) == len(multiplicity) else rewards_at(rewards, rows)
     levels, counts = _levels_and_counts(of_group)
     if len(levels) == 1:
         return None
@@ -56,14 +57,14 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(rewards, RankedRewards):
-        return rewards.by_level()  # a category without a sample is possible too
+        return counts_by_level(rewards)  # a category without a sample is possible too
     values = rewards.levels
     levels, index = np.unique(values, return_inverse=True)
     if len(levels) > _FEW_LEVELS:
         low, high = levels[[0, -1]]
         _, index = np.unique(_bins(values, low, high), return_inverse=True)
         levels = np.bincount(index, values - low) / np.bincount(index) + low
-    return levels, rewards.count(index)
+    return levels, counts_at(rewards, index)
 
 
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..core.rewards import Rewards
 from ..core.score import ScoreId, Scores, one_column_each
+from .reward_counts import counts_by_level
 
 _LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
 _LARGE_COUNT = 4096  # of samples, above which integers stay small
@@ -69,7 +70,7 @@ def levels_of(rewards: Rewards) -> Levels:
             f"{levels[-1]:g}: rescale them."
         )
     steps, unit = in_units(levels)
-    return Levels(*rewards.by_level(), steps, unit)
+    return Levels(*counts_by_level(rewards), steps, unit)
 
 
 def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
