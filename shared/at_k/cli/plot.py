@@ -159,17 +159,16 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
     names, checkers = [run.name for run in compared.runs], compared.checkers
     if len(names) == 2:
         others = {"checker": checkers} if checkers else {}
-        result = differences_as_dict(
+        differences = differences_as_dict(
             differences_of(compared), others, compared.options.weighting.words
         )
-        return difference(result, names, **details)
+        return difference(differences, names, **details)
     board = leaderboard_of(compared)
     of_run: dict[str, list[Estimate]] = {name: [] for name in names}
     for row, estimate in zip(board["runs"], board.estimates, strict=True):
         of_run[row["run"]].append(estimate)
     scores = {}
     for name, estimates in of_run.items():
-        others = {"checker": checkers[name]} if checkers else {}
-        result = as_dict(estimates, others=others)
+        result = as_dict(estimates) | ({"checker": checkers[name]} if checkers else {})
         scores[name] = Result(result, estimates, compared.options.weighting.words)
     return by_k(scores, **details)

@@ -63,7 +63,17 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         ValueError: if the number of references differs from the number of questions, or if a
             reference cannot be stored, with its index.
     """
-    column = _column_of_references(plain_container(references))
+    values = plain_container(references)
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        column = _column_of_numbers(values)
+    elif isinstance(values, pa.ChunkedArray):
+        column = plain_types(values)
+        if str(column.type) in ("halffloat", "float"):
+            column = _column_of_numbers(*numbers_and_scored(column))
+    else:
+        entries = values if isinstance(values, list) else entries_of("references", values)
+        check_depth("references", entries)
+        column = pa.chunked_array([_typed_array(entries, "references")])
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -71,19 +81,6 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         )
     # References that are all None were given, unlike no references: a checker may ignore them.
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
-
-
-def _column_of_references(references: Any) -> pa.ChunkedArray:
-    if isinstance(references, np.ndarray) and references.ndim == 1:
-        return _column_of_numbers(references)
-    if not isinstance(references, pa.ChunkedArray):
-        is_list = isinstance(references, list)
-        entries = references if is_list else entries_of("references", references)
-        check_depth("references", entries)
-        return pa.chunked_array([_typed_array(entries, "references")])
-    column = plain_types(references)
-    is_short = str(column.type) in ("halffloat", "float")
-    return _column_of_numbers(*numbers_and_scored(column)) if is_short else column
 
 
 def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:

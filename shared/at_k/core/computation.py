@@ -89,7 +89,7 @@ class Computation:
             `compute`, as one that has a number for each sample does.
     """
 
-    results: Callable[..., dict[str, Any]]
+    results: Callable[..., Any]
     validate: Callable[[Samples], Samples | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True

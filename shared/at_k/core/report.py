@@ -126,7 +126,10 @@ class Report:
                 interval = None
                 if method is not None:
                     interval = self._shown(score, mean, interval_of.get(score))
-                estimates.append(Estimate(*score, group, mean, interval, band_of.get(score)))
+                band = band_of.get(score)
+                estimates.append(
+                    Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
+                )
         if left_out:
             _warn_of_unidentified(left_out, bool(estimates))
         return estimates

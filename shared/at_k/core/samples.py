@@ -299,25 +299,25 @@ def read_samples(values, name: str = "predictions") -> Samples:
 
 def _read_plain(values: Any, name: str) -> Samples:
     """Read samples from one of the forms that `plain_container` returns."""
-    rows = _samples_of_counts(values, name) if is_counts(values) else _samples_of_rows(values, name)
+    if is_counts(values):
+        rows = _samples_of_counts(values, name)
+    elif isinstance(values, np.ndarray):
+        rows = _samples_of_array(values, name)
+    elif isinstance(values, list):
+        rows = _samples_of_lists(values, name)
+    elif is_frame(values):
+        return _read_plain(sample_rows(values, name), name)
+    elif is_list_like(values):
+        rows = _samples_of_column(values, name)
+    else:
+        wanted = "give a list with the samples of each question"
+        raise ValueError(f"{name} is {short(values)}: {wanted}.")
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
         place = Place(name, int(rows.sizes.argmin()))
         raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return rows
-
-
-def _samples_of_rows(rows: Any, name: str) -> Samples:
-    if isinstance(rows, np.ndarray):
-        return _samples_of_array(rows, name)
-    if isinstance(rows, list):
-        return _samples_of_lists(rows, name)
-    if is_frame(rows):
-        return _samples_of_rows(sample_rows(rows, name), name)
-    if not is_list_like(rows):
-        raise ValueError(f"{name} is {short(rows)}: give a list with the samples of each question.")
-    return _samples_of_column(rows, name)
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:

@@ -85,7 +85,8 @@ class RewardFamily(Family):
     extrapolated_ks: Sequence[int]
 
     def of_counts(self, rows: np.ndarray) -> Family:
-        return replace(super().of_counts(rows), rewards=rewards_at(self.rewards, rows))
+        family = replace(self, rewards=rewards_at(self.rewards, rows))
+        return Family.of_counts(family, rows)
 
     @classmethod
     def of_run(
