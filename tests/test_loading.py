@@ -21,7 +21,9 @@ import dill
 import evaluate
 import pytest
 from at_k.cli.flags import parameter_helps
+from at_k.core.package import OPTIONS
 from at_k.loading import core_hash, metric_folders
+from at_k.rooms import PackageRooms
 from conftest import ROOT
 from evaluate.loading import evaluation_module_factory, import_main_class
 from hub import Hub
@@ -91,6 +93,8 @@ for option in [
     {{"confidence": 0.9}}, {{"check_correct_fn": "numeric"}}, {{"budget": 3}},
     {{"labels": [[1, 0], [1, 1]]}}, {{"check_correct_fn": max, "num_proc": 2}},
     {{"check_correct_fn": max, "timeout": 2}},
+    {{"confidence": 0.9, "interval": "questions", "anytime": True}},
+    {{"confidence": 0.9, "interval": "questions", "band": True}},
 ]:
     try:
         metric.compute(**samples, **option)
@@ -104,7 +108,13 @@ NEED_PACKAGE = (
     "checker_rates and labels",
     "num_proc",
     "timeout",
+    "anytime=True",
+    "band=True",
 )
+
+
+def test_each_method_that_a_script_alone_lacks_is_one_of_the_package():
+    assert {*OPTIONS} <= {*vars(PackageRooms)}
 
 
 def test_a_script_alone_has_the_scores_and_names_what_needs_the_package(tmp_path):

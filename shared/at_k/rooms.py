@@ -33,6 +33,7 @@ class PackageRooms(Rooms):
     """What the installed package adds to the core."""
 
     def checker(self, checker: Any) -> Any:
+        """Return what checks samples with a checker of the package, which may be its name."""
         from .checkers.named import package_checker
 
         return package_checker(checker)
@@ -60,12 +61,14 @@ class PackageRooms(Rooms):
         return Result(scores, estimates, averaging)
 
     def exchange(self, metric: Any) -> Exchange:
+        """Return what gathers the rows of several processes."""
         from .exchange import Exchange
 
         folder = Path(metric.data_dir, f"{metric.experiment_id}-{metric.num_process}")
         return Exchange(folder, metric.num_process, metric.process_id, metric.timeout)
 
     def errors(self, checker_rates: Any, labels: Any) -> CheckerErrors:
+        """Return the errors of a checker, which scores are corrected for."""
         from .intervals.corrected import CheckerErrors
 
         return CheckerErrors(checker_rates, labels)
@@ -73,6 +76,7 @@ class PackageRooms(Rooms):
     def first_successes(
         self, checked: Checked, budget: int, ks: list[int] | None, options: IntervalOptions
     ) -> tuple[Scores, IntervalMethod]:
+        """Return pass@k of samples that stop at the first success, and its method of limits."""
         from .scores.first_success import first_successes
 
         return first_successes(checked, budget, ks, options)
@@ -80,6 +84,7 @@ class PackageRooms(Rooms):
     def pass_limits(
         self, counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
     ) -> tuple[Scores, IntervalMethod]:
+        """Return scores of the pass@k family, and the method of their limits."""
         from .intervals.binary_family import pass_intervals
 
         return pass_intervals(counts, scores, options)
@@ -87,16 +92,19 @@ class PackageRooms(Rooms):
     def max_limits(
         self, rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
     ) -> tuple[Scores, IntervalMethod]:
+        """Return Max@k, and the method of its limits."""
         from .intervals.reward_family import max_intervals
 
         return max_intervals(rewards, ks, options)
 
     def consensus_limits(self, consensus: Consensus, options: IntervalOptions) -> IntervalMethod:
+        """Return the method of the limits of the scores of cons_at_k."""
         from .intervals.consensus import consensus_limits
 
         return consensus_limits(consensus, options)
 
     def tails(self, rewards: Rewards, ks: Sequence[int], thresholds: Sequence[float]) -> Scores:
+        """Return TailPass@k of each question."""
         from .scores.tails import tail_scores
 
         return tail_scores(rewards, ks, thresholds)
@@ -104,6 +112,7 @@ class PackageRooms(Rooms):
     def picked(
         self, outcomes: Samples, rewards: np.ndarray, picked_by: Any, ks: Sequence[int]
     ) -> Scores:
+        """Return picked@k of each question."""
         from .scores.picked import picked_scores
 
         return picked_scores(outcomes, rewards, picked_by, ks)
@@ -111,6 +120,7 @@ class PackageRooms(Rooms):
     def weighted_votes(
         self, checked: Checked, vote_weights: Any, merge_right: bool
     ) -> WeightedVotes:
+        """Return the votes of answers with weights."""
         from .scores.weighted_votes import WeightedVotes
 
         return WeightedVotes.of(checked, vote_weights, merge_right)
@@ -118,6 +128,7 @@ class PackageRooms(Rooms):
     def joined(
         self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]
     ) -> IntervalMethod:
+        """Return a method of limits for most scores, joined with another for those with keys."""
         from .intervals.methods import JoinedIntervals
 
         return JoinedIntervals(most, some, keys)
@@ -125,6 +136,7 @@ class PackageRooms(Rooms):
     def anytime_limits(
         self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None
     ) -> IntervalMethod:
+        """Return a method of limits that hold at all looks together."""
         from .intervals.anytime import AnytimeIntervals
 
         return AnytimeIntervals(method, n, other_questions)
@@ -136,6 +148,7 @@ class PackageRooms(Rooms):
         intervals: Sequence[dict[ScoreId, Interval]],
         confidence: float,
     ) -> list[dict[ScoreId, tuple[float, float]]]:
+        """Return the limits of the simultaneous bands over k, of each group."""
         from .intervals.band import bands
 
         return bands(method, groups, intervals, confidence)

@@ -9,6 +9,7 @@ until `at_k/__init__` sets an object that has them.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 KERNEL = ""
@@ -57,12 +58,35 @@ def needs_package(option: str) -> NoReturn:
     )
 
 
-class Rooms:
-    """What the installed package adds to the core, as a core without the package has it."""
+OPTIONS = {
+    "checker": "check_correct_fn={0!r}",
+    "exchange": "num_process above 1",
+    "errors": "checker_rates and labels",
+    "first_successes": "budget",
+    "pass_limits": "interval={2.method!r} (unlike interval='questions')",
+    "max_limits": "interval={2.method!r} (unlike interval='questions')",
+    "consensus_limits": "interval={1.method!r} (unlike interval='questions')",
+    "tails": "TailPass@k",
+    "picked": "picked@k",
+    "weighted_votes": "vote_weights",
+    "anytime_limits": "anytime=True",
+    "joined": "include with several kinds of scores and a confidence",
+    "bands": "band=True",
+}
+"""The option that each method of the package is for, with an argument of the call by its number."""
 
-    def checker(self, checker: Any) -> Any:
-        """Return what checks samples with a checker of the package, which may be its name."""
-        needs_package(f"check_correct_fn={checker!r}")
+
+class Rooms:
+    """What the installed package adds to the core, as a core without the package has it.
+
+    `at_k.rooms.PackageRooms` has all methods. Those that are not defined here raise the error that
+    names the option.
+    """
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        if method not in OPTIONS:
+            raise AttributeError(method)
+        return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
         """Raise an error if workers cannot check as these options say."""
@@ -82,58 +106,6 @@ class Rooms:
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
         """Return the dict of `compute`, which may carry what it was made of."""
         return scores
-
-    def exchange(self, metric: Any) -> Any:
-        """Return what gathers the rows of several processes."""
-        needs_package("num_process above 1")
-
-    def errors(self, checker_rates: Any, labels: Any) -> Any:
-        """Return the errors of a checker, which scores are corrected for."""
-        needs_package("checker_rates and labels")
-
-    def first_successes(self, checked: Any, budget: int, ks: Any, options: Any) -> Any:
-        """Return pass@k of samples that stop at the first success, and its method of limits."""
-        needs_package("budget")
-
-    def pass_limits(self, counts: Any, scores: Any, options: Any) -> Any:
-        """Return scores of the pass@k family, and the method of their limits."""
-        needs_package(_interval(options))
-
-    def max_limits(self, rewards: Any, ks: Any, options: Any) -> Any:
-        """Return Max@k, and the method of its limits."""
-        needs_package(_interval(options))
-
-    def consensus_limits(self, consensus: Any, options: Any) -> Any:
-        """Return the method of the limits of the scores of cons_at_k."""
-        needs_package(_interval(options))
-
-    def tails(self, rewards: Any, ks: Any, thresholds: Any) -> Any:
-        """Return TailPass@k of each question."""
-        needs_package("TailPass@k")
-
-    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any) -> Any:
-        """Return picked@k of each question."""
-        needs_package("picked@k")
-
-    def weighted_votes(self, checked: Any, vote_weights: Any, merge_right: bool) -> Any:
-        """Return the votes of answers with weights."""
-        needs_package("vote_weights")
-
-    def anytime_limits(self, method: Any, n: Any, other_questions: bool | None) -> Any:
-        """Return a method of limits that hold at all looks together."""
-        needs_package("anytime=True")
-
-    def joined(self, most: Any, some: Any, keys: Any) -> Any:
-        """Return a method of limits for most scores, joined with another for those with keys."""
-        needs_package("include with several kinds of scores and a confidence")
-
-    def bands(self, method: Any, groups: Any, intervals: Any, confidence: Any) -> Any:
-        """Return the limits of the simultaneous bands over k, of each group."""
-        needs_package("band=True")
-
-
-def _interval(options: Any) -> str:
-    return f"interval={options.method!r} (unlike interval='questions')"
 
 
 class _Package:
