@@ -265,11 +265,6 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
     The labels are in order of their first appearance.
 
-    Args:
-        labels: a list, an array or a column of M labels.
-        questions: M.
-        name: of the parameter, for messages.
-
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
@@ -295,15 +290,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return a number from `least` to `most`.
-
-    Args:
-        name: of the parameter.
-        value: to be checked.
-        wanted: what would be right, for the message.
-        least: smallest valid number.
-        most: largest valid number.
-    """
+    """Return a number from `least` to `most`. The message says what would be right: `wanted`."""
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
         value = plain_number(name, value)
@@ -388,14 +375,7 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k, a positive integer.
-
-    Args:
-        k: to be checked.
-        n: (M,) number of scored samples of each question, none of which k may exceed; or None if
-            k is not bounded.
-        name: of the parameter, for messages.
-    """
+    """Return k, a positive integer that is at most each of (M,) n, if they are given."""
     k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
     if n is not None:
         check_samples([k], n)
@@ -416,14 +396,8 @@ def choose_ks(
 ) -> list[int]:
     """Return the requested k, or those of the default that every question has samples for.
 
-    If a question has fewer samples than every default k, the smallest n is returned.
-
-    Args:
-        ks: the requested k, or None.
-        default: the k to choose from if none are requested.
-        n: (M,) number of scored samples of each question.
-        allow_above_n: whether a requested k may exceed n.
-        instead: a sentence for the error that names what else the caller can give.
+    If a question has fewer samples than every default k, the smallest n is returned. `instead` is a
+    sentence for the error that names what else the caller can give.
     """
     if ks is not None:
         if not allow_above_n:

@@ -145,12 +145,7 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
 
-    Args:
-        questions: M.
-        known: the names that `interval` can have.
-        default: what `interval` is if it is None.
-        has_prior_outcomes: whether there are prior outcomes.
-        weighting: see `question_weighting`.
+    `known` are the names that `interval` can have, and `default` is what None stands for.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -218,13 +213,7 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged.
-
-    Args:
-        average: "questions", or "groups" for the mean of the scores of the groups.
-        question_weights: (M,) numbers, not negative, or None.
-        groups: a label for each question, or None.
-        questions: M.
+    """Return how questions are averaged, from the parameters of a metric.
 
     Raises:
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
@@ -359,14 +348,8 @@ def limits_for_questions(
 ) -> IntervalMethod:
     """Return the method of limits of scores that have those for other questions only.
 
-    Args:
-        points: the scores of the questions.
-        name: of the scores, for the message.
-        options: of the limits.
-        score_range: the smallest and the largest possible score.
-
     Raises:
-        ValueError: if another method is requested.
+        ValueError: if another method is requested, with the name of the scores.
     """
     if options.method not in ("questions", "auto"):
         raise ValueError(

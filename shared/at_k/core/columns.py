@@ -36,11 +36,7 @@ JSON = pa.struct([("at_k.json", TEXTS)])
 
 
 def stored(rows: Samples, references: Any = None) -> Samples:
-    """Return rows with their values in an Arrow column, and with references.
-
-    Args:
-        rows: as `read_samples` returns them.
-        references: one for each question, in any container; or None if there are none.
+    """Return rows with their values in an Arrow column, and with a column of references.
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each

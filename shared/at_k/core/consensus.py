@@ -51,13 +51,7 @@ class Consensus:
     def of(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return what the scores of checked samples depend on.
-
-        Args:
-            checked: the samples.
-            ks: the requested k, or None for all samples of each question.
-            merge_right: whether all correct answers to a question count as one.
-            with_votes: whether votes are counted.
+        """Return what the scores of checked samples depend on; `ks` is None for k = n.
 
         Raises:
             ValueError: if a k exceeds the number of scored samples of a question.

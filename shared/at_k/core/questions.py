@@ -162,11 +162,8 @@ def cluster_errors(
 ) -> np.ndarray:
     """(G, m) by how much the means of (M, m) columns move without each cluster.
 
-    They are scaled so that the sums of their squares are the variances of the means.
-
-    Args:
-        clusters: (M,) labels, or None if each question is its own cluster.
-        weights: (M,) of the questions, or None if they are equal.
+    They are scaled so that the sums of their squares are the variances of the means. Clusters and
+    weights are those of `means_of_questions`.
     """
     deviations = columns - np.average(columns, axis=0, weights=weights)
     sizes = np.ones(len(columns)) if weights is None else weights
@@ -186,10 +183,7 @@ def effective_clusters(
 ) -> float:
     """Return how many clusters of equal size have as uncertain a mean as these, at the most.
 
-    Args:
-        clusters: (M,) labels, or None if each question is its own cluster.
-        questions: M.
-        weights: (M,) of the questions, or None if they are equal.
+    Clusters and weights are those of `means_of_questions`.
     """
     sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:

@@ -95,13 +95,6 @@ class Report:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
         Scores that the data do not identify are left out, with a warning.
-
-        Args:
-            scores: of the questions.
-            method: of the intervals, or None to leave them out.
-
-        Raises:
-            ValueError: if no score of all questions is left.
         """
         options = self._options
         if options.confidence is None:

@@ -60,13 +60,7 @@ Labels = Mapping[str, float]
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`.
-
-    Args:
-        name: what holds the samples.
-        sizes: (M,) number of samples of each question.
-        sample: index of the sample among all samples, question after question.
-    """
+    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return Place(name, question, int(sample - (ends[question] - sizes[question])))
@@ -199,9 +193,6 @@ class Samples:
     def category_counts(self, categories: int) -> np.ndarray:
         """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
 
-        Args:
-            categories: C + 1.
-
         Raises:
             ValueError: if a scored outcome is not one of the categories.
         """
@@ -284,10 +275,6 @@ def require_finite(outcomes: Samples) -> Samples:
 
 def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container, see the head of this module.
-
-    Args:
-        values: the samples.
-        name: what the caller calls them, for messages.
 
     Raises:
         ValueError: if there is no question, or if a question has no list of samples or an empty

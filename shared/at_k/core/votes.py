@@ -56,7 +56,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
     Args:
         correct: whether each sample is correct.
-        answers: (sum of sizes,) integer code of the answer of each sample, or -1 for no answer.
+        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
         merge_correct: whether all correct answers to a question count as one answer.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
