@@ -155,7 +155,7 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
     printed = output_of(capsys, "gpassk", file, *flags, "--interval", "questions")
     assert "; clusters from cluster." in printed
     error = error_of(capsys, "gpassk", file, "--clusters", "cluster")
-    assert "clusters are given but confidence is None" in error
+    assert "only limits use clusters, and confidence is None" in error
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_keys_are_grouped_by_score_in_ascending_order_of_k():
 
 
 def test_a_band_without_a_confidence_is_an_error(gpassk):
-    with pytest.raises(ValueError, match="band needs an interval"):
+    with pytest.raises(ValueError, match="only limits use band"):
         gpassk.compute(predictions=[[1, 0]], k=1, band=True)
     with pytest.raises(ValueError, match="band is 'yes'"):
         gpassk.compute(predictions=[[1, 0]], k=1, confidence=0.9, band="yes")

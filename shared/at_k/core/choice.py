@@ -155,23 +155,21 @@ def interval_options(
     limits = check_bounds(bounds)
     if interval is not None:
         check_name("interval", interval, known)
-        if confidence is None:
-            raise ValueError(
-                f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
-            )
+    check_flag("band", band)
+    check_flag("anytime", anytime)
+    if confidence is None:
+        _check_no_limits(interval=interval, clusters=clusters, band=band, anytime=anytime)
+    else:
+        confidence = check_confidence(confidence)
     requested = method = default if interval is None else interval
     prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
     if requested == "auto":
         method = method_of_auto(prior_name is not None, clusters is not None)
     if prior_name is not None:
         _check_prior_is_used(prior_name, requested, clusters)
-    cluster_index = check_clusters(clusters, method, confidence, questions, weighting.values)
-    if confidence is not None:
-        confidence = check_confidence(confidence)
-    if check_flag("band", band) and confidence is None:
-        raise ValueError("band needs an interval: give a confidence, such as 0.95.")
-    if check_flag("anytime", anytime):
-        _check_looks(confidence, method, band)
+    cluster_index = check_clusters(clusters, method, questions, weighting.values)
+    if anytime:
+        _check_looks(method, band)
     return IntervalOptions(
         confidence,
         method,
@@ -185,10 +183,17 @@ def interval_options(
     )
 
 
-def _check_looks(confidence: float | None, method: str, band: bool) -> None:
+def _check_no_limits(**parameters: Any) -> None:
+    """Raise a ValueError if a parameter that only limits use is given."""
+    for name, value in parameters.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"only limits use {name}, and confidence is None: give a confidence, such as 0.95."
+            )
+
+
+def _check_looks(method: str, band: bool) -> None:
     """Raise a ValueError if limits cannot hold at all looks together."""
-    if confidence is None:
-        raise ValueError("anytime is for limits: give a confidence, such as 0.95.")
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -274,11 +279,7 @@ def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
 
 
 def check_clusters(
-    clusters,
-    interval: str,
-    confidence: float | None,
-    questions: int,
-    weights: np.ndarray | None = None,
+    clusters, interval: str, questions: int, weights: np.ndarray | None = None
 ) -> np.ndarray | None:
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
@@ -289,10 +290,6 @@ def check_clusters(
     """
     if clusters is None:
         return None
-    if confidence is None:
-        raise ValueError(
-            "clusters are given but confidence is None: give a confidence, such as 0.95."
-        )
     if interval not in ("questions", "auto"):
         raise ValueError(
             f"clusters are used by interval='questions' only, and interval is {interval!r}."

@@ -275,7 +275,7 @@ def bayes_at_n_results(
         points = Scores(moments.keys, moments.inverse, moments.mean)
         limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
-            check_clusters(clusters, "posterior", confidence, len(questions))
+            check_clusters(clusters, "posterior", len(questions))
             method = PosteriorIntervals(moments, limits, None, options.weights)
         elif options.method == "posterior":
             method = PosteriorIntervals(moments, limits, weights=options.weights)

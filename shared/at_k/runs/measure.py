@@ -264,7 +264,7 @@ class ComparisonOptions:
             self.average, self.question_weights, self.groups, questions
         )
         result.clusters = check_clusters(
-            self.clusters, str(self.interval), self.confidence, questions, result.weights
+            self.clusters, str(self.interval), questions, result.weights
         )
         result.k = self._choose_ks(sizes) or None
         return result
