@@ -73,7 +73,7 @@ def core_hash(core: Path = CORE) -> str:
 
 def _relative_imports(name: str, tree: ast.Module) -> set[str]:
     """Return the modules of the core that a module imports."""
-    found = set()
+    modules = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
             renamed = any(alias.asname or alias.name == "*" for alias in node.names)
@@ -82,8 +82,8 @@ def _relative_imports(name: str, tree: ast.Module) -> set[str]:
                     f"{name}.py:{node.lineno}: write `from .module import name` at the top level: "
                     f"the core imports nothing else of at_k."
                 )
-            found.add(node.module)
-    return found
+            modules.add(node.module)
+    return modules
 
 
 def _check_names(trees: dict[str, ast.Module]) -> None:

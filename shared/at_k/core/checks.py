@@ -95,13 +95,13 @@ class InputError(ValueError):
     @classmethod
     def of_run(cls, name: str, error: ValueError) -> ValueError:
         """Return an error that has the name of a run, as its first part or as its parameter."""
-        parts = error.args if isinstance(error, InputError) else [str(error)]
-        if any(isinstance(part, RunName) for part in parts):
+        if not isinstance(error, InputError):
+            return cls(RunName(f"{name}: "), str(error))
+        place = error.place
+        is_parameter = place is not None and place.parameter == name and not place.is_question
+        if is_parameter or any(isinstance(part, RunName) for part in error.args):
             return error
-        place = next((part for part in parts if isinstance(part, Place)), None)
-        if place is not None and place.parameter == name and not place.is_question:
-            return error
-        return cls(RunName(f"{name}: "), *parts)
+        return cls(RunName(f"{name}: "), *error.args)
 
 
 # --- Collections --------------------------------------------------------------------------

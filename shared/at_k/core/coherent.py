@@ -63,8 +63,8 @@ def spread_of_k(most: int) -> list[int]:
 
 def spread_of_r(k: int) -> list[int]:
     """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
-    parts = min(k, _EVERY_R)
-    return sorted({-(-part * k // parts) for part in range(1, parts)} - {1, k})
+    steps = min(k, _EVERY_R)
+    return sorted({-(-step * k // steps) for step in range(1, steps)} - {1, k})
 
 
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
@@ -171,7 +171,7 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        return [self._ordered(of_group) for of_group in self._method.for_groups(groups, confidence)]
+        return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
         result = {key: intervals[key] for key in self._keys if key in intervals}

@@ -71,7 +71,6 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
     if "answers" in columns:
-        _require_same_length(name, counts=rows, answers=columns["answers"])
         _require_one_count_each(columns["answers"], sizes, name)
         return columns["answers"], multiplicity, sizes
     if len(sizes) and not one_size(sizes):
@@ -87,7 +86,6 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
-    _require_same_length(name, n=n, correct=correct)
     if (correct > n).any():
         question = int(np.argmax(correct > n))
         raise InputError(
@@ -113,7 +111,9 @@ def _columns(values, name: str) -> dict[str, Any]:
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
-        return {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
+        columns = {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
+        _require_same_length(name, columns)
+        return columns
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
             raise InputError(
@@ -143,7 +143,7 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
     return np.array(plain, dtype=np.int64)
 
 
-def _require_same_length(name: str, **columns) -> None:
+def _require_same_length(name: str, columns: Mapping[str, Any]) -> None:
     lengths = {key: len(column) for key, column in columns.items()}
     if len({*lengths.values()}) > 1:
         shown = " and ".join(f"{length} {key}" for key, length in lengths.items())

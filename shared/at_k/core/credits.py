@@ -203,9 +203,8 @@ Whatever takes the name of a score of correct samples reads this dict.
 
 def scores_of_one_mean() -> list[str]:
     """Return the names of the scores that are one expected credit, and no product of two."""
-    return [
-        name for name, of_k in PASS_FAMILY.items() if len(of_k(2, 0.5, ScoreOptions()).terms) == 1
-    ]
+    scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
+    return [name for name, score in scores.items() if len(score.terms) == 1]
 
 
 def scores_by_name(

@@ -43,17 +43,17 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
-        of_k = tuple(credits[column] for column in columns)
+        credits_of_k = tuple(credits[column] for column in columns)
         if 0 < size <= _MOST_EXACT:
-            result[:, columns] = _expected_table(size, of_k)[c]
+            result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
         # The sum of n equal chances of k = 1 would lose a digit.
-        if k > 1 and of_k == (any_correct(k),) and 0 < size <= len(c) * k:
+        if k > 1 and credits_of_k == (any_correct(k),) and 0 < size <= len(c) * k:
             sums = np.cumsum([0.0, *chance_of_rank(size, k)[::-1]])
             result[:, columns[0]] = sums[c] / sums[-1]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k)
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], credits_of_k)
     return result
 
 

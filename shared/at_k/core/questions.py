@@ -150,9 +150,10 @@ def means_of_questions(
     effective = effective_clusters(clusters, len(columns), weights)
     covariance = errors.T @ errors
     independent = cluster_errors(columns, None, weights)
-    of_one, of_clusters = np.sum(independent**2, axis=0), np.diag(covariance)
+    by_question, by_cluster = np.sum(independent**2, axis=0), np.diag(covariance)
     # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
-    effect = np.where(of_one > 0, of_clusters / np.where(of_one > 0, of_one, 1.0), questions)
+    effect = np.full(len(mean), questions)
+    np.divide(by_cluster, by_question, out=effect, where=by_question > 0)
     number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
     return MeansOfQuestions(mean, covariance, number, effective)
 
@@ -342,12 +343,9 @@ class QuestionIntervals(IntervalMethod):
                 )
                 for key, score in self._scores.keys.items()
             }
-        means, of_estimates = self.means(questions), self._ranges_of_estimates
-        lo, hi = means.limits(
-            confidence,
-            (least, most),
-            None if of_estimates is None else self._extremes(of_estimates, rows),
-        )
+        means, estimates = self.means(questions), self._ranges_of_estimates
+        range_of_estimates = None if estimates is None else self._extremes(estimates, rows)
+        lo, hi = means.limits(confidence, (least, most), range_of_estimates)
         result = {}
         for key, score in self._scores.keys.items():
             lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)

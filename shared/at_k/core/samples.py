@@ -101,8 +101,8 @@ class Samples:
     @property
     def nbytes(self) -> int:
         """The memory that the samples take, if they are no list."""
-        parts = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
-        return sum(part.nbytes for part in parts if part is not None)
+        columns = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
+        return sum(column.nbytes for column in columns if column is not None)
 
     @cached_property
     def n(self) -> np.ndarray:
