@@ -25,16 +25,14 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from collections.abc import Callable, Collection, Sequence
 from collections.abc import Callable, Generator, Mapping, Sequence
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
-from collections.abc import Collection, Iterable
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Iterator
 from collections.abc import Iterator, Mapping, Sequence
@@ -320,13 +318,13 @@ class InputError(ValueError):
     @classmethod
     def of_run(cls, name: str, error: ValueError) -> ValueError:
         """Return an error that has the name of a run, as its first part or as its parameter."""
-        parts = error.args if isinstance(error, InputError) else [str(error)]
-        if any(isinstance(part, RunName) for part in parts):
+        if not isinstance(error, InputError):
+            return cls(RunName(f"{name}: "), str(error))
+        place = error.place
+        is_parameter = place is not None and place.parameter == name and not place.is_question
+        if is_parameter or any(isinstance(part, RunName) for part in error.args):
             return error
-        place = next((part for part in parts if isinstance(part, Place)), None)
-        if place is not None and place.parameter == name and not place.is_question:
-            return error
-        return cls(RunName(f"{name}: "), *parts)
+        return cls(RunName(f"{name}: "), *error.args)
 
 
 # --- Collections --------------------------------------------------------------------------
@@ -490,11 +488,6 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
     The labels are in order of their first appearance.
 
-    Args:
-        labels: a list, an array or a column of M labels.
-        questions: M.
-        name: of the parameter, for messages.
-
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
@@ -520,15 +513,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 
 
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
-    """Return a number from `least` to `most`.
-
-    Args:
-        name: of the parameter.
-        value: to be checked.
-        wanted: what would be right, for the message.
-        least: smallest valid number.
-        most: largest valid number.
-    """
+    """Return a number from `least` to `most`. The message says what would be right: `wanted`."""
     number = math.nan
     if not isinstance(value, (float, int)) and has_no_axes(value):
         value = plain_number(name, value)
@@ -555,18 +540,19 @@ def check_flag(name: str, value) -> bool:
     return bool(value)
 
 
-def check_count(name: str, value, wanted: str = "give a positive integer", least: int = 1) -> int:
-    """Return a number of things, by default a positive one.
-
-    Args:
-        name: of the parameter.
-        value: to be checked.
-        wanted: what would be right, for the message.
-        least: smallest valid number.
-    """
+def check_count(
+    name: str,
+    value,
+    wanted: str = "give a positive integer",
+    least: int = 1,
+    most: float = math.inf,
+) -> int:
+    """Return an integer from `least` to `most`. The arguments are those of `check_number`."""
     if not isinstance(value, int) and has_no_axes(value):
         value = plain_number(name, value)
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+    # Testing for int first is faster: Integral is an abstract base class.
+    is_integer = isinstance(value, (int, Integral)) and not isinstance(value, bool)
+    if not is_integer or not least <= value <= most:
         raise ValueError(f"{name} is {short(value)}: {wanted}.")
     return int(value)
 
@@ -612,22 +598,11 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k, a positive integer.
-
-    Args:
-        k: to be checked.
-        n: (M,) number of scored samples of each question, none of which k may exceed; or None if
-            k is not bounded.
-        name: of the parameter, for messages.
-    """
-    if not isinstance(k, int) and has_no_axes(k):
-        k = plain_number(name, k)
-    is_integer = isinstance(k, (int, Integral)) and not isinstance(k, bool)
-    if not is_integer or not 1 <= k <= _LARGEST_K:
-        raise ValueError(f"{name} is {short(k)}: give a positive integer, at most a million.")
+    """Return k, a positive integer that is at most each of (M,) n, if they are given."""
+    k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
     if n is not None:
         check_samples([k], n)
-    return int(k)
+    return k
 
 
 def check_ks(k) -> list[int] | None:
@@ -644,14 +619,8 @@ def choose_ks(
 ) -> list[int]:
     """Return the requested k, or those of the default that every question has samples for.
 
-    If a question has fewer samples than every default k, the smallest n is returned.
-
-    Args:
-        ks: the requested k, or None.
-        default: the k to choose from if none are requested.
-        n: (M,) number of scored samples of each question.
-        allow_above_n: whether a requested k may exceed n.
-        instead: a sentence for the error that names what else the caller can give.
+    If a question has fewer samples than every default k, the smallest n is returned. `instead` is a
+    sentence for the error that names what else the caller can give.
     """
     if ks is not None:
         if not allow_above_n:
@@ -684,7 +653,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "a0f7ec585b66"
+KERNEL = "c598dca6aacb"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -730,12 +699,35 @@ def needs_package(option: str) -> NoReturn:
     )
 
 
-class Rooms:
-    """What the installed package adds to the core, as a core without the package has it."""
+OPTIONS = {
+    "checker": "check_correct_fn={0!r}",
+    "exchange": "num_process above 1",
+    "errors": "checker_rates and labels",
+    "first_successes": "budget",
+    "pass_limits": "interval={2.method!r} (unlike interval='questions')",
+    "max_limits": "interval={2.method!r} (unlike interval='questions')",
+    "consensus_limits": "interval={1.method!r} (unlike interval='questions')",
+    "tails": "TailPass@k",
+    "picked": "picked@k",
+    "weighted_votes": "vote_weights",
+    "anytime_limits": "anytime=True",
+    "joined": "include with several kinds of scores and a confidence",
+    "bands": "band=True",
+}
+"""The option that each method of the package is for, with an argument of the call by its number."""
 
-    def checker(self, checker: Any) -> Any:
-        """Return what checks samples with a checker of the package, which may be its name."""
-        needs_package(f"check_correct_fn={checker!r}")
+
+class Rooms:
+    """What the installed package adds to the core, as a core without the package has it.
+
+    `at_k.rooms.PackageRooms` has all methods. Those that are not defined here raise the error that
+    names the option.
+    """
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        if method not in OPTIONS:
+            raise AttributeError(method)
+        return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
 
     def check_workers(self, checking: Any) -> None:
         """Raise an error if workers cannot check as these options say."""
@@ -752,53 +744,9 @@ class Rooms:
         """Return a name that the processes of this run share, if there may be several."""
         return None
 
-    def exchange(self, metric: Any) -> Any:
-        """Return what gathers the rows of several processes."""
-        needs_package("num_process above 1")
-
-    def errors(self, checker_rates: Any, labels: Any) -> Any:
-        """Return the errors of a checker, which scores are corrected for."""
-        needs_package("checker_rates and labels")
-
-    def first_successes(self, checked: Any, budget: int, ks: Any, options: Any) -> Any:
-        """Return pass@k of samples that stop at the first success, and its method of limits."""
-        needs_package("budget")
-
-    def pass_limits(self, counts: Any, scores: Any, options: Any) -> Any:
-        """Return scores of the pass@k family, and the method of their limits."""
-        needs_package(_interval(options))
-
-    def max_limits(self, rewards: Any, ks: Any, options: Any) -> Any:
-        """Return Max@k, and the method of its limits."""
-        needs_package(_interval(options))
-
-    def consensus_limits(self, consensus: Any, options: Any) -> Any:
-        """Return the method of the limits of the scores of cons_at_k."""
-        needs_package(_interval(options))
-
-    def tails(self, rewards: Any, ks: Any, thresholds: Any) -> Any:
-        """Return TailPass@k of each question."""
-        needs_package("TailPass@k")
-
-    def picked(self, outcomes: Any, rewards: Any, picked_by: Any, ks: Any) -> Any:
-        """Return picked@k of each question."""
-        needs_package("picked@k")
-
-    def weighted_votes(self, checked: Any, vote_weights: Any, merge_right: bool) -> Any:
-        """Return the votes of answers with weights."""
-        needs_package("vote_weights")
-
-    def joined(self, most: Any, some: Any, keys: Any) -> Any:
-        """Return a method of limits for most scores, joined with another for those with keys."""
-        needs_package("include with several kinds of scores and a confidence")
-
-    def band_confidence(self, covariance: Any, confidence: float) -> float:
-        """Return the confidence of each interval of a simultaneous band."""
-        needs_package("band=True")
-
-
-def _interval(options: Any) -> str:
-    return f"interval={options.method!r} (unlike interval='questions')"
+    def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
+        """Return the dict of `compute`, which may carry what it was made of."""
+        return scores
 
 
 class _Package:
@@ -1065,11 +1013,6 @@ class Moments:
     inverse: np.ndarray
     mean: np.ndarray
     covariance: Mapping[ColumnPair, np.ndarray]
-
-    def at_rows(self, rows: np.ndarray) -> Moments:
-        """The moments of some of the U rows."""
-        covariance = {pair: values[rows] for pair, values in self.covariance.items()}
-        return Moments(self.keys, np.arange(len(rows)), self.mean[rows], covariance)
 
 
 # --- shared/at_k/core/containers.py ---------------------------------------------------------------
@@ -1542,9 +1485,8 @@ Whatever takes the name of a score of correct samples reads this dict.
 
 def scores_of_one_mean() -> list[str]:
     """Return the names of the scores that are one expected credit, and no product of two."""
-    return [
-        name for name, of_k in PASS_FAMILY.items() if len(of_k(2, 0.5, ScoreOptions()).terms) == 1
-    ]
+    scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
+    return [name for name, score in scores.items() if len(score.terms) == 1]
 
 
 def scores_by_name(
@@ -1556,31 +1498,28 @@ def scores_by_name(
         ValueError: if the scores of very many k would take more than some minutes. That of a k
             takes time in proportion to k.
     """
-    names, ks = list(names), list(ks)
-    per_k = sum(len(options.thresholds) if name == "G-Pass@k" else 1 for name in names)
+    taus = {name: options.thresholds if name == "G-Pass@k" else [None] for name in names}
+    per_k = sum(map(len, taus.values()))
     if len(ks) > 1 and sum(ks) * per_k > _MOST_CREDITS:
         raise ValueError(
             f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
             f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
     scores = {}
-    for name in names:
-        for k in ks:
-            for tau in options.thresholds if name == "G-Pass@k" else [None]:
-                score = PASS_FAMILY[name](k, tau or 0.0, options)
-                assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
-                scores[ScoreId(name, k, tau)] = score
+    for name, k in itertools.product(taus, ks):
+        for tau in taus[name]:
+            score = PASS_FAMILY[name](k, tau or 0.0, options)
+            assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+            scores[ScoreId(name, k, tau)] = score
     return scores
 
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
 
-"""What an interval is, what computes one, and how those of many groups are computed at once."""
+"""What an interval is, and what computes one."""
 
 
 UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
-
-_GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
 
 
 class Interval(NamedTuple):
@@ -1599,11 +1538,6 @@ class Interval(NamedTuple):
     def is_unknown(self) -> bool:
         """Whether the data show no interval. Its name is "none: " and the reason then."""
         return self.interval is not None and self.interval.startswith("none")
-
-    def of_group(self, group: int) -> Interval:
-        """The interval of one of B groups."""
-        mu, sigma, lo, hi = (float(values[group]) for values in self[:4])
-        return Interval(mu, sigma, lo, hi, self.interval)
 
 
 def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
@@ -1661,103 +1595,6 @@ class DerivedIntervals(IntervalMethod):
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._method.covariance(questions, keys)
-
-
-class Multiplicity(NamedTuple):
-    """How many questions of B groups have each of U distinct counts, by their weights.
-
-    Let w be the weights of the questions of a group. A weighted mean with independent errors of the
-    variances v has the variance sum w^2 v / (sum w)^2. Questions with equal weights have the same
-    for equal v if there are (sum w)^2 / sum w^2 of them, their effective number (Kish 1965).
-
-    Attributes:
-        numbers: (B, U) shares of the sums of w, times the effective number. For equal weights, the
-            numbers of questions.
-        squares: (B, U) shares of the sums of w^2, times the effective number.
-    """
-
-    numbers: np.ndarray
-    squares: np.ndarray
-
-
-def multiplicities(
-    rows_of_groups: Sequence[np.ndarray],
-    size: int,
-    weights_of_groups: Sequence[np.ndarray] | None = None,
-) -> Multiplicity:
-    """Return the numbers of questions of groups.
-
-    Args:
-        rows_of_groups: for each group the index of each question's counts.
-        size: U.
-        weights_of_groups: for each group the weights of the questions, or None if they are equal.
-    """
-    if weights_of_groups is None:
-        numbers = np.array([np.bincount(rows, minlength=size) for rows in rows_of_groups])
-        return Multiplicity(numbers, numbers)
-    sums, squares = (
-        np.array(
-            [
-                np.bincount(rows, weights**power, minlength=size)
-                for rows, weights in zip(rows_of_groups, weights_of_groups, strict=True)
-            ]
-        )
-        for power in (1, 2)
-    )
-    total, total_of_squares = (x.sum(axis=1, keepdims=True) for x in (sums, squares))
-    effective = total**2 / total_of_squares
-    return Multiplicity(sums * (effective / total), squares * (effective / total_of_squares))
-
-
-def intervals_by_counts(
-    groups: Sequence[np.ndarray],
-    inverse: np.ndarray,
-    size: int,
-    of_counts: Callable[[np.ndarray | None, Multiplicity], dict[ScoreKey, Interval]],
-    weights: np.ndarray | None = None,
-) -> list[dict[ScoreKey, Interval]]:
-    """The intervals of groups of questions, which depend on the counts of the questions only.
-
-    Groups with equal counts have equal intervals, which are computed once, for many groups at a
-    time. The first group is computed alone: it is the whole run, whose prior may be known.
-
-    Args:
-        groups: the indices of the questions of each group.
-        inverse: (M,) index of each question's counts among U distinct ones.
-        size: U.
-        of_counts: the intervals of B groups, from the indices of V of the U distinct counts (None
-            for all), and the (B, V) numbers of questions with each.
-        weights: (M,) of the questions, or None if they are equal.
-    """
-    if not groups:
-        return []
-
-    def of_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
-        counts, rows, used = [inverse[groups[group]] for group in block], None, size
-        if sum(map(len, counts)) < size:  # leave out the counts that no group has
-            rows, index = np.unique(np.concatenate(counts), return_inverse=True)
-            last = np.cumsum([len(of_group) for of_group in counts])
-            counts, used = np.split(index, last[:-1]), len(rows)
-        of_groups = None if weights is None else [weights[groups[group]] for group in block]
-        intervals = of_counts(rows, multiplicities(counts, used, of_groups))
-        return [
-            {key: interval.of_group(i) for key, interval in intervals.items()}
-            for i in range(len(block))
-        ]
-
-    # What is equal for groups with equal intervals.
-    contents: list[Any] = [*range(len(groups))]
-    if weights is None:
-        contents[1:] = [np.sort(inverse[questions]).tobytes() for questions in groups[1:]]
-    first = {content: group for group, content in reversed([*enumerate(contents)])}
-    distinct = sorted(first.values())
-    step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
-    blocks = [distinct[:1]]
-    blocks += [distinct[start : start + step] for start in range(1, len(distinct), step)]
-    result: dict[int, dict[ScoreKey, Interval]] = {}
-    for block in blocks:
-        result |= zip(block, of_block(block), strict=True)
-    return [result[first[content]] for content in contents]
 
 
 @lru_cache(maxsize=64)
@@ -1830,7 +1667,6 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
     if "answers" in columns:
-        _require_same_length(name, counts=rows, answers=columns["answers"])
         _require_one_count_each(columns["answers"], sizes, name)
         return columns["answers"], multiplicity, sizes
     if len(sizes) and not one_size(sizes):
@@ -1846,7 +1682,6 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
-    _require_same_length(name, n=n, correct=correct)
     if (correct > n).any():
         question = int(np.argmax(correct > n))
         raise InputError(
@@ -1872,7 +1707,9 @@ def _columns(values, name: str) -> dict[str, Any]:
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
-        return {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
+        columns = {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
+        _require_same_length(name, columns)
+        return columns
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
             raise InputError(
@@ -1902,7 +1739,7 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
     return np.array(plain, dtype=np.int64)
 
 
-def _require_same_length(name: str, **columns) -> None:
+def _require_same_length(name: str, columns: Mapping[str, Any]) -> None:
     lengths = {key: len(column) for key, column in columns.items()}
     if len({*lengths.values()}) > 1:
         shown = " and ".join(f"{length} {key}" for key, length in lengths.items())
@@ -1945,17 +1782,17 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
-        of_k = tuple(credits[column] for column in columns)
+        credits_of_k = tuple(credits[column] for column in columns)
         if 0 < size <= _MOST_EXACT:
-            result[:, columns] = _expected_table(size, of_k)[c]
+            result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
         # The sum of n equal chances of k = 1 would lose a digit.
-        if k > 1 and of_k == (any_correct(k),) and 0 < size <= len(c) * k:
+        if k > 1 and credits_of_k == (any_correct(k),) and 0 < size <= len(c) * k:
             sums = np.cumsum([0.0, *chance_of_rank(size, k)[::-1]])
             result[:, columns[0]] = sums[c] / sums[-1]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], of_k)
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], credits_of_k)
     return result
 
 
@@ -2055,91 +1892,6 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     return tails[:, 1:] / tails[:, :1]
 
 
-# --- shared/at_k/core/anytime.py ------------------------------------------------------------------
-
-"""Limits that hold at all looks together, however often one looks.
-
-A run grows, and one looks at its limits again and again, until they decide. Each time they may be
-wrong, so the limits of one look would be wrong at some look much more often than 1 - confidence. A
-confidence sequence covers at all looks together with this confidence. For an estimate from N
-questions or samples, with a standard error proportional to 1 / sqrt(N), the normal mixture has
-limits at the z-value
-
-    z(N) = sqrt((1 + 1 / x) (log(1 + x) - 2 log(alpha))),    x = x0 N / N0,
-
-in place of that of one look (Robbins 1970, Annals of Mathematical Statistics 41, 1397; Howard,
-Ramdas, McAuliffe & Sekhon 2021, Annals of Statistics 49, 1055). With estimated standard errors it
-holds for large N (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024, Annals of Statistics 52,
-2613). It is smallest at N0, where x0 = log(1 + x0) - 2 log(alpha): for 95 %, 1.55 times the z-value
-of one look. From N0 / 4 to 16 N0 it is at most 1.7 times as large.
-
-N is the number of questions for limits of other questions, with N0 = 50, and the mean number of
-samples of a question for those of the same questions, with N0 = 8.
-"""
-
-
-_TUNED_FOR_QUESTIONS, _TUNED_FOR_SAMPLES = 50.0, 8.0
-_LARGEST = math.nextafter(1.0, 0.0)
-
-
-@lru_cache(maxsize=1 << 10)
-def confidence_of_a_look(confidence: float, size: float) -> float:
-    """Return the confidence of the limits of a look, so that all looks have this confidence.
-
-    Args:
-        confidence: of all looks together.
-        size: N / N0.
-    """
-    penalty = -2 * math.log(1 - confidence)
-    x = penalty
-    for _ in range(60):
-        x = math.log1p(x) + penalty
-    x *= size
-    z = math.sqrt((1 + 1 / x) * (math.log1p(x) + penalty))
-    return min(1 - 2 * NormalDist().cdf(-z), _LARGEST)
-
-
-def look_size(n: np.ndarray, other_questions: bool) -> float:
-    """Return N / N0.
-
-    Args:
-        n: (M,) numbers of samples of the questions.
-        other_questions: whether the limits are for other questions.
-    """
-    return len(n) / _TUNED_FOR_QUESTIONS if other_questions else n.mean() / _TUNED_FOR_SAMPLES
-
-
-class AnytimeIntervals(DerivedIntervals):
-    """The intervals of a method, with limits that hold at all looks together.
-
-    Args:
-        method: of the intervals of one look.
-        n: (M,) samples.
-        other_questions: whether they are for other questions; None if that depends on whether a
-            question of a group has two samples.
-    """
-
-    def __init__(self, method: IntervalMethod, n: np.ndarray, other_questions: bool | None):
-        super().__init__(method)
-        self._n, self._other_questions = n, other_questions
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        of_looks = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
-        result: list[dict[ScoreKey, Interval]] = [{} for _ in groups]
-        for of_look in {*of_looks}:
-            indices = [i for i, x in enumerate(of_looks) if x == of_look]
-            intervals = self._method.for_groups([groups[i] for i in indices], of_look)
-            for i, of_group in zip(indices, intervals, strict=True):
-                result[i] = of_group
-        return result
-
-    def _size(self, questions: np.ndarray) -> float:
-        n, other = self._n[questions], self._other_questions
-        return look_size(n, bool(n.max() < 2) if other is None else other)
-
-
 # --- shared/at_k/core/coherent.py -----------------------------------------------------------------
 
 """Limits that agree with the orders that hold by definition.
@@ -2197,8 +1949,8 @@ def spread_of_k(most: int) -> list[int]:
 
 def spread_of_r(k: int) -> list[int]:
     """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
-    parts = min(k, _EVERY_R)
-    return sorted({-(-part * k // parts) for part in range(1, parts)} - {1, k})
+    steps = min(k, _EVERY_R)
+    return sorted({-(-step * k // steps) for step in range(1, steps)} - {1, k})
 
 
 def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
@@ -2305,7 +2057,7 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        return [self._ordered(of_group) for of_group in self._method.for_groups(groups, confidence)]
+        return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
         result = {key: intervals[key] for key in self._keys if key in intervals}
@@ -2328,11 +2080,10 @@ class CoherentIntervals(DerivedIntervals):
 
 # --- shared/at_k/core/estimates.py ----------------------------------------------------------------
 
-"""Estimates of scores, and the flat dict of `compute`, which carries them.
+"""Estimates of scores, and the flat dict of `compute`.
 
 An `Estimate` has fields, and the dict has keys such as "topic/G-Pass@4_0.5_lo". `as_dict` makes the
-keys. What shows results takes the fields from `estimates_of`, which reads keys only of dicts that
-were changed, merged, or read from a file. No other code makes a key or takes one apart.
+keys, and no other code does. What shows results takes the fields, see `at_k.results`.
 """
 
 
@@ -2380,45 +2131,6 @@ class Estimate(NamedTuple):
         return self.interval.lo, self.interval.hi
 
 
-class _TakenForDict(type):
-    """The type of `Result`, for PyYAML: it writes an object as the first class in this order."""
-
-    @property
-    def __mro__(cls) -> tuple[type, ...]:
-        return dict.__mro__
-
-
-class Result(dict[str, Any], metaclass=_TakenForDict):
-    """A flat dict of scores, which carries what it was made of. Everything else sees a dict.
-
-    Attributes:
-        estimates: an `Estimate` for each score, in the order of the keys; of `compare` a
-            `Difference`; and of `leaderboard` an `Estimate` for each entry of "runs".
-        averaging: how questions are averaged, such as "averaged over 3 groups", or "".
-    """
-
-    def __init__(
-        self, values: Any = (), estimates: Iterable[Any] | None = None, averaging: str = ""
-    ):
-        super().__init__(values)  # also alone, as libraries make a dict of the type of another one
-        self.estimates = () if estimates is None else tuple(estimates)
-        self._made = None if estimates is None else dict(self)
-        self.averaging = averaging
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether the estimates are still those of the dict, which callers may change."""
-        return self == self._made
-
-    def __reduce__(self) -> Any:
-        """Pickle a plain dict, unless another process finds this class in the package."""
-        module = type(self).__module__
-        is_of_package = module.startswith("at_k.") and not module.endswith(".kernel")
-        if self.is_unchanged and is_of_package:
-            return type(self), (self._made, self.estimates, self.averaging)
-        return dict, (dict(self),)
-
-
 # --- Estimates to keys --------------------------------------------------------------------
 
 
@@ -2426,15 +2138,13 @@ def as_dict(
     estimates: Sequence[Estimate],
     safe: bool = False,
     others: Mapping[str, Any] | None = None,
-    averaging: str = "",
-) -> Result:
+) -> dict[str, Any]:
     """Return the flat dict of `compute`: for each estimate its score, interval and band.
 
     Args:
         estimates: in the order of the keys.
         safe: whether the keys are names that every logger takes, and the values numbers only.
         others: further entries of the dict.
-        averaging: see `Result`.
 
     Raises:
         ValueError: if two groups have the same safe name.
@@ -2450,12 +2160,12 @@ def as_dict(
             name = prefixes.get(estimate.group, f"{estimate.group}/") + name
         result[name] = estimate.score
         if estimate.interval is not None:
-            for field, value in zip(Interval._fields, estimate.interval, strict=True):
-                if value is not None and not (safe and field == "interval"):
-                    result[f"{name}_{field}"] = value
+            interval = estimate.interval._replace(interval=None) if safe else estimate.interval
+            statistics = interval._asdict().items()
+            result |= {f"{name}_{key}": value for key, value in statistics if value is not None}
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return Result(result | dict(others or {}), estimates, averaging)
+    return result | dict(others or {})
 
 
 def safe_name(score: ScoreId) -> str:
@@ -2490,58 +2200,6 @@ def _with_underscores(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
-# --- Keys to estimates --------------------------------------------------------------------
-
-_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
-
-
-def read_score(key: str) -> ScoreId:
-    """Return the score that a key without a group names.
-
-    >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
-    (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
-    """
-    match = _SCORE_KEY.fullmatch(key)
-    if match is None:
-        return ScoreId(key)
-    name, k, tau, before, n, after = match.groups()
-    if before:
-        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
-    letter = "N" if name in ("avg@", "bayes@") else "k"
-    return ScoreId(
-        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
-    )
-
-
-def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:
-    """Return the estimates that the flat dict of `compute` was made of, in its order."""
-    carried = carried_by(scores, Estimate)
-    return list(_read_estimates(scores)) if carried is None else carried
-
-
-def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
-    """Return the records of a kind that a dict carries, or None: it was changed, or has others."""
-    if not isinstance(scores, Result) or not scores.is_unchanged:
-        return None
-    records = list(scores.estimates)
-    return records if all(isinstance(record, kind) for record in records) else None
-
-
-def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
-    suffixes = (*Interval._fields, "band_lo", "band_hi")
-    statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
-    for key, value in scores.items():
-        if key in statistics or key in ("per_question", "checker"):
-            continue
-        group, slash, name = key.rpartition("/")
-        values = [scores.get(f"{key}_{field}") for field in Interval._fields]
-        interval = None if values == [None] * len(values) else Interval(*values)
-        band = None
-        if f"{key}_band_lo" in scores:
-            band = scores[f"{key}_band_lo"], scores[f"{key}_band_hi"]
-        yield Estimate(*read_score(name), group if slash else None, value, interval, band)
-
-
 # --- shared/at_k/core/posterior.py ----------------------------------------------------------------
 
 """The posterior interval: the normal approximation around a posterior mean.
@@ -2574,38 +2232,34 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        def of_counts(
-            rows: np.ndarray | None, multiplicity: Multiplicity
-        ) -> dict[ScoreKey, Interval]:
-            used = moments if rows is None else moments.at_rows(rows)
-            return PosteriorIntervals(used, bounds, name).over(multiplicity, confidence)
-
-        moments, bounds, name = self._moments, self._bounds, self._name
-        size = len(moments.mean)
-        return intervals_by_counts(groups, moments.inverse, size, of_counts, self._weights)
+        return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         # Those of different scores are not known.
-        (intervals,) = self.for_groups([questions], 0.5)
+        intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
-    def over(self, multiplicity: Multiplicity, confidence: float) -> dict[ScoreKey, Interval]:
-        """The intervals of B groups of questions."""
-        weight, squares = (x.astype(float) for x in multiplicity)
-        total = weight.sum(axis=1)
-        mean, covariance = self._moments.mean, self._moments.covariance
-        means = (weight @ mean).T / total
-        pooled = {pair: squares @ of_counts / total**2 for pair, of_counts in covariance.items()}
+    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        moments = self._moments
+        used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
+        weight = squares = used.multiplicity
+        if self._weights is not None:
+            weights = self._weights[questions]
+            weight, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
+        total, mean = weight.sum(), moments.mean[used.values]
+        covariance = {pair: values[used.values] for pair, values in moments.covariance.items()}
+        means = weight @ mean / total
+        pooled = {pair: squares @ values / total**2 for pair, values in covariance.items()}
         result = {}
-        for key, score in self._moments.keys.items():
+        for key, score in moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
                 mu = weight @ score.value(mean.T) / total
                 variance = squares @ score.variance(mean.T, covariance) / total**2
-            sigma = np.sqrt(variance)
-            lo, hi = normal_limits(mu, sigma, confidence, self._bounds)
-            result[key] = Interval(mu, sigma, lo, hi, self._name)
+            sigma = float(np.sqrt(variance))
+            lo, hi = normal_limits(float(mu), sigma, confidence, self._bounds)
+            result[key] = Interval(float(mu), sigma, float(lo), float(hi), self._name)
         return result
 
 
@@ -2759,9 +2413,10 @@ def means_of_questions(
     effective = effective_clusters(clusters, len(columns), weights)
     covariance = errors.T @ errors
     independent = cluster_errors(columns, None, weights)
-    of_one, of_clusters = np.sum(independent**2, axis=0), np.diag(covariance)
+    by_question, by_cluster = np.sum(independent**2, axis=0), np.diag(covariance)
     # Scores that do not vary say nothing of the effect of clusters: at worst it is the largest.
-    effect = np.where(of_one > 0, of_clusters / np.where(of_one > 0, of_one, 1.0), questions)
+    effect = np.full(len(mean), questions)
+    np.divide(by_cluster, by_question, out=effect, where=by_question > 0)
     number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
     return MeansOfQuestions(mean, covariance, number, effective)
 
@@ -2771,11 +2426,8 @@ def cluster_errors(
 ) -> np.ndarray:
     """(G, m) by how much the means of (M, m) columns move without each cluster.
 
-    They are scaled so that the sums of their squares are the variances of the means.
-
-    Args:
-        clusters: (M,) labels, or None if each question is its own cluster.
-        weights: (M,) of the questions, or None if they are equal.
+    They are scaled so that the sums of their squares are the variances of the means. Clusters and
+    weights are those of `means_of_questions`.
     """
     deviations = columns - np.average(columns, axis=0, weights=weights)
     sizes = np.ones(len(columns)) if weights is None else weights
@@ -2795,19 +2447,11 @@ def effective_clusters(
 ) -> float:
     """Return how many clusters of equal size have as uncertain a mean as these, at the most.
 
-    Args:
-        clusters: (M,) labels, or None if each question is its own cluster.
-        questions: M.
-        weights: (M,) of the questions, or None if they are equal.
+    Clusters and weights are those of `means_of_questions`.
     """
-    if weights is None:
-        if clusters is None:
-            return float(questions)
-        sizes = np.unique(clusters, return_counts=True)[1].astype(float)
-        return questions**2 / float(np.sum(sizes**2))
-    sizes = weights
+    sizes = np.ones(questions) if weights is None else weights
     if clusters is not None:
-        sizes = np.bincount(np.unique(clusters, return_inverse=True)[1], weights)
+        sizes = np.bincount(np.unique(clusters, return_inverse=True)[1], sizes)
     return float(sizes.sum() ** 2 / np.sum(sizes**2))
 
 
@@ -2954,21 +2598,17 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):
-            mean = self._scores.columns[rows].mean(axis=0)
-            if self._weights is not None:
-                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
+            weights = None if self._weights is None else self._weights[questions]
+            mean = np.average(self._scores.columns[rows], 0, weights)
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
                 )
                 for key, score in self._scores.keys.items()
             }
-        means, of_estimates = self.means(questions), self._ranges_of_estimates
-        lo, hi = means.limits(
-            confidence,
-            (least, most),
-            None if of_estimates is None else self._extremes(of_estimates, rows),
-        )
+        means, estimates = self.means(questions), self._ranges_of_estimates
+        range_of_estimates = None if estimates is None else self._extremes(estimates, rows)
+        lo, hi = means.limits(confidence, (least, most), range_of_estimates)
         result = {}
         for key, score in self._scores.keys.items():
             lower, upper = limits_of_product(score, lo, means.mean, hi, means.covariance)
@@ -3010,21 +2650,12 @@ inputs, unscored samples and shards of a run are all counts.
 
 PLAIN_TYPES = {bool, int, float, str, type(None)}
 
-_BLOCK_BYTES = 1 << 21  # outcomes that are counted at once, which fit in the cache
-_BLOCK_SAMPLES = 1 << 20  # categories that are counted at once, to bound memory
-
 Labels = Mapping[str, float]
 """Labels that stand for outcomes, and the number of each."""
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`.
-
-    Args:
-        name: what holds the samples.
-        sizes: (M,) number of samples of each question.
-        sample: index of the sample among all samples, question after question.
-    """
+    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return Place(name, question, int(sample - (ends[question] - sizes[question])))
@@ -3065,8 +2696,8 @@ class Samples:
     @property
     def nbytes(self) -> int:
         """The memory that the samples take, if they are no list."""
-        parts = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
-        return sum(part.nbytes for part in parts if part is not None)
+        columns = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
+        return sum(column.nbytes for column in columns if column is not None)
 
     @cached_property
     def n(self) -> np.ndarray:
@@ -3076,16 +2707,11 @@ class Samples:
             return self.sizes
         n = self.number_where(scored)
         if not n.all():
-            question = int(n.argmin())
-            place = Place(self.name, question)
-            if not self.number_where()[question]:
-                zero = ": all counts are 0. Leave the "
-                raise InputError(place, " has no scored ", SAMPLE, zero, QUESTION, " out.")
             raise InputError(
-                place,
+                Place(self.name, int(n.argmin())),
                 " has no scored ",
                 SAMPLE,
-                InPython(": all are None"),
+                InPython(": all are None, or counts of 0"),
                 ". Give 0 for each that counts as incorrect, or leave the ",
                 QUESTION,
                 " out.",
@@ -3109,13 +2735,12 @@ class Samples:
 
     def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
         """(M,) number of samples of each question, or of those where (S,) a condition holds."""
-        if condition is None:
-            if self.multiplicity is None:
-                return self.sizes
-            return sums_per_question(self.multiplicity, self.sizes)
-        if self.multiplicity is not None:
-            condition = condition * self.multiplicity
-        return sums_per_question(condition, self.sizes)
+        weights = self.multiplicity if condition is None else condition
+        if weights is None:
+            return self.sizes
+        if condition is not None and self.multiplicity is not None:
+            weights = condition * self.multiplicity
+        return sums_per_question(weights, self.sizes)
 
     # --- Outcomes ---------------------------------------------------------------------------
 
@@ -3148,39 +2773,20 @@ class Samples:
             raise InputError(place, f" {verb} {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question, counted once.
+        """Return the number of scored and of correct samples of each question.
 
         Raises:
             ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
         """
-        return self._counts
-
-    @cached_property
-    def _counts(self) -> BinaryCounts:
+        correct = require_binary(self).values
+        if self.scored is not None:
+            correct = (correct == 1) & self.scored
         if self.multiplicity is not None:
-            correct = require_binary(self).values * self.weights
-            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-        size = one_size(self.sizes)
-        if self.scored is not None or not size:
-            require_binary(self)
-            correct = self.values if self.scored is None else (self.values == 1) & self.scored
-            return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-        rows = self.values.reshape(-1, size)
-        c = np.empty(len(rows), dtype=np.int64)
-        # A block is validated and summed while it is in the cache.
-        step = max(1, _BLOCK_BYTES // (size * rows.itemsize))
-        for start in range(0, len(rows), step):
-            block = rows[start : start + step]
-            if not _is_binary(block):
-                require_binary(self)
-            c[start : start + step] = row_sums(block)
-        return BinaryCounts(self.sizes, c)
+            correct = correct * self.multiplicity
+        return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
         """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
-
-        Args:
-            categories: C + 1.
 
         Raises:
             ValueError: if a scored outcome is not one of the categories.
@@ -3188,24 +2794,12 @@ class Samples:
         if categories == 2:
             counts = self.counts()
             return np.array([counts.n - counts.c, counts.c]).T
-        values = require_categories(self).values
-        self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        table = np.zeros((len(self.n), categories), dtype=np.int64)
-        last = np.cumsum(self.sizes)
-        first = last - self.sizes
-        for start in range(0, len(values), _BLOCK_SAMPLES):
-            stop = min(start + _BLOCK_SAMPLES, len(values))
-            a, b = np.searchsorted(last, [start, stop - 1], side="right")
-            questions = slice(a, b + 1)
-            sizes = np.minimum(last[questions], stop) - np.maximum(first[questions], start)
-            cell = np.repeat(np.arange(len(sizes)) * categories, sizes)
-            cell += values[start:stop].astype(np.int64)
-            weights = None
-            if self.scored is not None or self.multiplicity is not None:
-                weights = self.weights[start:stop]
-            block = np.bincount(cell, weights, minlength=len(sizes) * categories)
-            table[questions] += block.astype(np.int64).reshape(-1, categories)
-        return table
+        values, scored = require_categories(self).values, self.scored_or_none
+        if values.max() >= categories:
+            self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        are_of = (values == category for category in range(categories))
+        numbers = [self.number_where(x if scored is None else x & scored) for x in are_of]
+        return np.stack(numbers, axis=1)
 
 
 def concatenate(batches: Sequence[Samples]) -> Samples:
@@ -3245,11 +2839,11 @@ def _is_binary(values: np.ndarray) -> bool:
 def require_categories(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is a category."""
     values = outcomes.values
-    whole = values == np.floor(values) if values.dtype.kind == "f" else True
-    outcomes.require(
-        (values >= 0) & whole,
-        "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
-    )
+    if values.dtype.kind == "f" or values.min() < 0:
+        outcomes.require(
+            (values >= 0) & (values == np.floor(values)),
+            "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
+        )
     return outcomes
 
 
@@ -3274,46 +2868,38 @@ def require_finite(outcomes: Samples) -> Samples:
 # --- Reading ------------------------------------------------------------------------------
 
 
-def read_samples(
-    values,
-    name: str = "predictions",
-    flat_is_one_question: bool = False,
-) -> Samples:
+def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container, see the head of this module.
-
-    Args:
-        values: the samples.
-        name: what the caller calls them, for messages.
-        flat_is_one_question: whether a flat list or array is one question, and not an error.
 
     Raises:
         ValueError: if there is no question, or if a question has no list of samples or an empty
             one, with the question.
         TypeError: if a library cannot convert its array.
     """
-    values = plain_container(values)
+    return _read_plain(plain_container(values), name)
+
+
+def _read_plain(values: Any, name: str) -> Samples:
+    """Read samples from one of the forms that `plain_container` returns."""
     if is_counts(values):
         rows = _samples_of_counts(values, name)
+    elif isinstance(values, np.ndarray):
+        rows = _samples_of_array(values, name)
+    elif isinstance(values, list):
+        rows = _samples_of_lists(values, name)
+    elif is_frame(values):
+        return _read_plain(sample_rows(values, name), name)
+    elif is_list_like(values):
+        rows = _samples_of_column(values, name)
     else:
-        rows = _samples_of_rows(values, name, flat_is_one_question)
+        wanted = "give a list with the samples of each question"
+        raise ValueError(f"{name} is {short(values)}: {wanted}.")
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
         place = Place(name, int(rows.sizes.argmin()))
         raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return rows
-
-
-def _samples_of_rows(rows: Any, name: str, flat_is_one_question: bool) -> Samples:
-    if isinstance(rows, list):
-        return _samples_of_lists(rows, name, flat_is_one_question)
-    if is_frame(rows):
-        return _samples_of_rows(sample_rows(rows, name), name, flat_is_one_question)
-    if not is_list_like(rows):
-        raise ValueError(f"{name} is {short(rows)}: give a list with the samples of each question.")
-    if isinstance(rows, np.ndarray):
-        return _samples_of_array(rows, name, flat_is_one_question)
-    return _samples_of_column(rows, name, flat_is_one_question)
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
@@ -3337,9 +2923,7 @@ def _samples_of_counts(counts, name: str) -> Samples:
 # --- Arrays -------------------------------------------------------------------------------
 
 
-def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) -> Samples:
-    if array.ndim == 1 and flat_is_one_question:
-        array = array[None]
+def _samples_of_array(array: np.ndarray, name: str) -> Samples:
     if array.ndim == 1 and len(array):
         raise _no_list(name, 0, array[0].item())
     if array.ndim > 2:
@@ -3351,11 +2935,10 @@ def _samples_of_array(array: np.ndarray, name: str, flat_is_one_question: bool) 
 # --- Arrow columns ------------------------------------------------------------------------
 
 
-def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples:
+def _samples_of_column(column, name: str) -> Samples:
     """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
-    is_list = "list" in str(column.type).partition("<")[0]
-    if not is_list:
-        return read_samples(column.to_pylist(), name, flat_is_one_question)
+    if not _has_lists(column):
+        return _read_plain(column.to_pylist(), name)
     if column.null_count:
         question = next(i for i, row in enumerate(column) if not row.is_valid)
         raise _no_list(name, question, None)
@@ -3369,14 +2952,15 @@ def _samples_of_column(column, name: str, flat_is_one_question: bool) -> Samples
     return Samples(numbers, sizes, name, scored)
 
 
+def _has_lists(column) -> bool:
+    return "list" in str(column.type).partition("<")[0]
+
+
 # --- Lists --------------------------------------------------------------------------------
 
 
-def _samples_of_lists(lists: list[Any], name: str, flat_is_one_question: bool) -> Samples:
-    if flat_is_one_question:
-        if lists and not any(map(is_list_like, lists)):
-            lists = [lists]
-    elif (texts := _column_of_texts(lists)) is not None:
+def _samples_of_lists(lists: list[Any], name: str) -> Samples:
+    if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
     for question, row in enumerate(lists):
         if not is_list_like(row):
@@ -3470,7 +3054,15 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
     scored.
     """
-    return as_outcomes(read_samples(R, name, flat_is_one_question=True), labels)
+    values = plain_container(R)
+    if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
+        values = values.to_pylist()
+    is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+    if isinstance(values, list) and not is_counts(values):
+        is_flat = bool(values) and not any(map(is_list_like, values))
+    if is_flat:
+        values = [values]
+    return as_outcomes(_read_plain(values, name), labels)
 
 
 def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
@@ -3480,12 +3072,12 @@ def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
         ValueError: if a sample is neither a finite number nor one of the labels, or if a question
             has nothing but None, with its index.
     """
-    values, scored = rows.values, rows.scored
+    outcomes = rows
     if not rows.are_numbers:
         values, scored = _numbers_of_labels(rows, labels or {})
-    outcomes = Samples(values, rows.sizes, rows.name, scored, rows.multiplicity)
+        outcomes = replace(rows, values=values, scored=scored)
     outcomes.n  # noqa: B018, a ValueError if a question has none
-    return require_finite(outcomes) if values.dtype.kind == "f" else outcomes
+    return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
 
 
 def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
@@ -3542,11 +3134,7 @@ JSON = pa.struct([("at_k.json", TEXTS)])
 
 
 def stored(rows: Samples, references: Any = None) -> Samples:
-    """Return rows with their values in an Arrow column, and with references.
-
-    Args:
-        rows: as `read_samples` returns them.
-        references: one for each question, in any container; or None if there are none.
+    """Return rows with their values in an Arrow column, and with a column of references.
 
     Raises:
         ValueError: if samples have different types, if there is not one reference for each
@@ -3569,7 +3157,17 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         ValueError: if the number of references differs from the number of questions, or if a
             reference cannot be stored, with its index.
     """
-    column = _column_of_references(plain_container(references))
+    values = plain_container(references)
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        column = _column_of_numbers(values)
+    elif isinstance(values, pa.ChunkedArray):
+        column = plain_types(values)
+        if str(column.type) in ("halffloat", "float"):
+            column = _column_of_numbers(*numbers_and_scored(column))
+    else:
+        entries = values if isinstance(values, list) else entries_of("references", values)
+        check_depth("references", entries)
+        column = pa.chunked_array([_typed_array(entries, "references")])
     if len(column) != questions:
         raise ValueError(
             f"There are {questions} lists of predictions but {len(column)} references: "
@@ -3577,19 +3175,6 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
         )
     # References that are all None were given, unlike no references: a checker may ignore them.
     return column.cast(TEXTS) if pa.types.is_null(column.type) else column
-
-
-def _column_of_references(references: Any) -> pa.ChunkedArray:
-    if isinstance(references, np.ndarray) and references.ndim == 1:
-        return _column_of_numbers(references)
-    if not isinstance(references, pa.ChunkedArray):
-        is_list = isinstance(references, list)
-        entries = references if is_list else entries_of("references", references)
-        check_depth("references", entries)
-        return pa.chunked_array([_typed_array(entries, "references")])
-    column = plain_types(references)
-    is_short = str(column.type) in ("halffloat", "float")
-    return _column_of_numbers(*numbers_and_scored(column)) if is_short else column
 
 
 def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:
@@ -3846,16 +3431,6 @@ class Rewards:
         """(U, 2) the smallest and the largest reward that the samples of each row can have."""
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
-    def __getitem__(self, rows: np.ndarray) -> Rewards:
-        """The rewards of some rows, each as one question."""
-        prior = self.prior if isinstance(self.prior, int) else self.prior[rows]
-        at_most = self.at_most[rows]
-        return replace(self, inverse=np.arange(len(at_most)), at_most=at_most, prior=prior)
-
-    def by_level(self) -> tuple[np.ndarray, np.ndarray]:
-        """(L,) rewards, ascending, and (U, L) number of samples with each."""
-        return self.levels, np.diff(self.at_most, axis=1, prepend=0)
-
     def max_of(self, k: int) -> np.ndarray:
         """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
 
@@ -3945,21 +3520,6 @@ class RankedRewards(Rewards):
         """(M,) index of the largest reward of each question."""
         starts = np.flatnonzero(self.at_most == 1)
         return np.append(starts[1:], len(self.at_most)) - 1
-
-    def __getitem__(self, rows: np.ndarray) -> Rewards:
-        sizes, ends = self.sizes[rows], np.cumsum(self.sizes[rows])
-        of_sample = np.arange(ends[-1]) + np.repeat(self._last[rows] + 1 - ends, sizes)
-        return RankedRewards(np.arange(len(sizes)), self.levels[of_sample], self.at_most[of_sample])
-
-    def by_level(self) -> tuple[np.ndarray, np.ndarray]:
-        levels, index = np.unique(self.levels, return_inverse=True)
-        return levels, self.count(index)
-
-    def count(self, level: np.ndarray) -> np.ndarray:
-        """(M, L) samples of each question at each of L levels, from the (S,) level of each."""
-        size = int(level.max()) + 1
-        cell = np.repeat(self.inverse * size, self.sizes) + level
-        return np.bincount(cell, minlength=len(self.inverse) * size).reshape(-1, size)
 
     def max_of(self, k: int) -> np.ndarray:
         sizes = self.sizes
@@ -4324,7 +3884,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
     Args:
         correct: whether each sample is correct.
-        answers: (sum of sizes,) integer code of the answer of each sample, or -1 for no answer.
+        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
         merge_correct: whether all correct answers to a question count as one answer.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
@@ -5017,12 +4577,7 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
 
-    Args:
-        questions: M.
-        known: the names that `interval` can have.
-        default: what `interval` is if it is None.
-        has_prior_outcomes: whether there are prior outcomes.
-        weighting: see `question_weighting`.
+    `known` are the names that `interval` can have, and `default` is what None stands for.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -5032,23 +4587,21 @@ def interval_options(
     limits = check_bounds(bounds)
     if interval is not None:
         check_name("interval", interval, known)
-        if confidence is None:
-            raise ValueError(
-                f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
-            )
+    check_flag("band", band)
+    check_flag("anytime", anytime)
+    if confidence is None:
+        _check_no_limits(interval=interval, clusters=clusters, band=band, anytime=anytime)
+    else:
+        confidence = check_confidence(confidence)
     requested = method = default if interval is None else interval
     prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
     if requested == "auto":
         method = method_of_auto(prior_name is not None, clusters is not None)
     if prior_name is not None:
         _check_prior_is_used(prior_name, requested, clusters)
-    cluster_index = check_clusters(clusters, method, confidence, questions, weighting.values)
-    if confidence is not None:
-        confidence = check_confidence(confidence)
-    if check_flag("band", band) and confidence is None:
-        raise ValueError("band needs an interval: give a confidence, such as 0.95.")
-    if check_flag("anytime", anytime):
-        _check_looks(confidence, method, band)
+    cluster_index = check_clusters(clusters, method, questions, weighting.values)
+    if anytime:
+        _check_looks(method, band)
     return IntervalOptions(
         confidence,
         method,
@@ -5062,10 +4615,17 @@ def interval_options(
     )
 
 
-def _check_looks(confidence: float | None, method: str, band: bool) -> None:
+def _check_no_limits(**parameters: Any) -> None:
+    """Raise a ValueError if a parameter that only limits use is given."""
+    for name, value in parameters.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"only limits use {name}, and confidence is None: give a confidence, such as 0.95."
+            )
+
+
+def _check_looks(method: str, band: bool) -> None:
     """Raise a ValueError if limits cannot hold at all looks together."""
-    if confidence is None:
-        raise ValueError("anytime is for limits: give a confidence, such as 0.95.")
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -5090,13 +4650,7 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged.
-
-    Args:
-        average: "questions", or "groups" for the mean of the scores of the groups.
-        question_weights: (M,) numbers, not negative, or None.
-        groups: a label for each question, or None.
-        questions: M.
+    """Return how questions are averaged, from the parameters of a metric.
 
     Raises:
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
@@ -5104,23 +4658,14 @@ def question_weighting(
     check_name("average", average, ("questions", "groups"))
     if average == "questions" and question_weights is None:
         return OVER_QUESTIONS
+    if average == "groups" and groups is None:
+        raise ValueError(
+            "average='groups' is the mean of the scores of groups: give a label of its group for "
+            "each question as groups (in the shell, their column as --groups)."
+        )
     weights, words = np.ones(questions), ""
     if question_weights is not None:
-        entries = entries_of("question_weights", question_weights)
-        if len(entries) != questions:
-            raise ValueError(
-                f"question_weights has {len(entries)} entries for {questions} questions: give one "
-                f"weight for each."
-            )
-        wanted = "a weight is 0, or a number from 1e-50 to 1e50"
-        for question, weight in enumerate(entries):
-            number = check_number(f"question_weights[{question}]", weight, wanted, 0, 1e50)
-            if 0 < number < 1e-50:
-                raise ValueError(f"question_weights[{question}] is {weight}: {wanted}.")
-            weights[question] = number
-        words = "averaged with weights"
-        if not weights.any():
-            raise ValueError("question_weights are all 0: give a weight above 0.")
+        weights, words = _check_weights(question_weights, questions), "averaged with weights"
     if groups is not None:
         names, index = label_index(groups, questions, "groups")
         sums = np.bincount(index, weights)
@@ -5133,13 +4678,26 @@ def question_weighting(
             weights = weights / sums[index]
             within = ", with weights in each" if words else ""
             words = f"averaged over {len(names)} groups{within}"
-    elif average == "groups":
-        raise ValueError(
-            "average='groups' is the mean of the scores of groups: give a label of its group for "
-            "each question as groups (in the shell, their column as --groups)."
-        )
     values = None if (weights == weights[0]).all() else weights
     return Weighting(values, words, average == "groups")
+
+
+def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
+    """Return (M,) weights of the questions, at least one of which is above 0."""
+    entries = entries_of("question_weights", question_weights)
+    if len(entries) != questions:
+        raise ValueError(
+            f"question_weights has {len(entries)} entries for {questions} questions: give one "
+            f"weight for each."
+        )
+    weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
+    for question, weight in enumerate(entries):
+        name = f"question_weights[{question}]"
+        if check_number(name, weight, wanted, 0, 1e50):
+            weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
+    if not weights.any():
+        raise ValueError("question_weights are all 0: give a weight above 0.")
+    return weights
 
 
 def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
@@ -5153,11 +4711,7 @@ def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
 
 
 def check_clusters(
-    clusters,
-    interval: str,
-    confidence: float | None,
-    questions: int,
-    weights: np.ndarray | None = None,
+    clusters, interval: str, questions: int, weights: np.ndarray | None = None
 ) -> np.ndarray | None:
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
@@ -5168,10 +4722,6 @@ def check_clusters(
     """
     if clusters is None:
         return None
-    if confidence is None:
-        raise ValueError(
-            "clusters are given but confidence is None: give a confidence, such as 0.95."
-        )
     if interval not in ("questions", "auto"):
         raise ValueError(
             f"clusters are used by interval='questions' only, and interval is {interval!r}."
@@ -5227,14 +4777,8 @@ def limits_for_questions(
 ) -> IntervalMethod:
     """Return the method of limits of scores that have those for other questions only.
 
-    Args:
-        points: the scores of the questions.
-        name: of the scores, for the message.
-        options: of the limits.
-        score_range: the smallest and the largest possible score.
-
     Raises:
-        ValueError: if another method is requested.
+        ValueError: if another method is requested, with the name of the scores.
     """
     if options.method not in ("questions", "auto"):
         raise ValueError(
@@ -5848,7 +5392,7 @@ class Report:
         scores: Scores,
         method: IntervalMethod | None = None,
         checker: dict[str, float] | None = None,
-    ) -> Result:
+    ) -> dict[str, Any]:
         """Return the flat dict of `compute`.
 
         Args:
@@ -5859,7 +5403,7 @@ class Report:
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        estimates = self.estimates(scores, method)
+        estimates = self._estimates(scores, method)
         others: dict[str, Any] = {}
         if checker is not None and not self._safe:
             others["checker"] = checker
@@ -5870,63 +5414,59 @@ class Report:
                 for score, values in scores.per_question().items()
                 if score in known
             }
-        return as_dict(estimates, self._safe, others, self._options.weighting.words)
+        result = as_dict(estimates, self._safe, others)
+        return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
 
-    def estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+    def _estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
-        An interval that the options name has the name of its method, or "none: " and the reason why
-        there is no interval. Scores that the data do not identify are left out, with a warning.
-
-        Args:
-            scores: of the questions.
-            method: of the intervals, or None to leave them out.
-
-        Raises:
-            ValueError: if no score of all questions is left.
+        Scores that the data do not identify are left out, with a warning.
         """
         options = self._options
+        if options.confidence is None:
+            method = None
         if options.anytime and method is not None:
             other = None if options.method == "auto" else options.method == "questions"
-            method = AnytimeIntervals(method, self._n, other)
+            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
+        intervals = self._intervals(method)
+        bands: list[dict[ScoreId, tuple[float, float]]] = [{}] * len(intervals)
+        if options.band:
+            bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
-        intervals = self._intervals(method)
-        bands = self._bands(method, intervals) if self._options.band else [{}] * len(intervals)
-        has_intervals = method is not None and self._options.confidence is not None
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
-            unidentified: Collection[ScoreId] = ()
-            if method is not None and has_intervals:
-                unidentified = method.unidentified(questions)
-            for score, mean in scores.over(questions, self._options.weights).items():
+            unidentified = () if method is None else method.unidentified(questions)
+            for score, mean in scores.over(questions, options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
-                interval = interval_of.get(score)
-                if interval is not None:
-                    interval = self._shown(interval, mean)
-                elif has_intervals and self._options.is_named:
-                    # Every other method gives an interval for each score.
-                    interval = Interval(None, None, None, None, f"none: {score} has no posterior")
-                band = (band_of[score].lo, band_of[score].hi) if score in band_of else None
+                interval = None
+                if method is not None:
+                    interval = self._shown(score, mean, interval_of.get(score))
+                band = band_of.get(score)
                 estimates.append(
                     Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
                 )
-        _warn_of_unidentified(left_out, bool(estimates))
+        if left_out:
+            _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
-    def _shown(self, interval: Interval, score: float) -> Interval:
-        """Return an interval without the fields that are not requested."""
+    def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
+        """Return the interval of a score with the fields that are requested."""
+        is_named = self._options.is_named
+        if interval is None:  # every other method gives an interval for each score
+            reason = f"none: {score} has no posterior"
+            return Interval(None, None, None, None, reason) if is_named else None
         if not self._with_mu:
             interval = interval._replace(mu=None)
-        elif math.isclose(interval.mu, score, rel_tol=1e-12):
-            interval = interval._replace(mu=score)  # the same sum in another order
-        return interval if self._options.is_named else interval._replace(interval=None)
+        elif math.isclose(interval.mu, mean, rel_tol=1e-12):
+            interval = interval._replace(mu=mean)  # the same sum in another order
+        return interval if is_named else interval._replace(interval=None)
 
     def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
-        """The intervals over all questions and over each group."""
+        """Return the intervals over all questions and over each group."""
         confidence = self._options.confidence
         if method is None or confidence is None:
             return [{} for _ in self._questions_of]
@@ -5935,24 +5475,6 @@ class Report:
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
         return method.for_groups(self._questions_of, confidence)
-
-    def _bands(
-        self, method: IntervalMethod | None, intervals: list[dict[ScoreId, Interval]]
-    ) -> list[dict[ScoreId, Interval]]:
-        """The simultaneous bands over all questions and over each group."""
-        options = self._options
-        if method is None or options.confidence is None:
-            return [{} for _ in self._questions_of]
-        bands = []
-        for questions, interval_of in zip(self._questions_of, intervals, strict=True):
-            band: dict[ScoreId, Interval] = {}
-            for curve in curves(interval_of):
-                covariance = method.covariance(questions, curve)
-                confidence = PACKAGE.rooms.band_confidence(covariance, options.confidence)
-                wider = method.for_groups([questions], confidence)[0]
-                band |= {score: wider[score] for score in curve}
-            bands.append(band)
-        return bands
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
@@ -5963,19 +5485,6 @@ def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: boo
         if not has_others:
             raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
         warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
-
-
-def curves(scores: Iterable[ScoreId]) -> list[list[ScoreId]]:
-    """Return the scores that differ only in k together, in ascending order of k.
-
-    >>> scores = [ScoreId("pass@k", 1), ScoreId("avg@N", "n"), ScoreId("pass@k", 16)]
-    >>> [[score.key for score in curve] for curve in curves([*scores, ScoreId("pass@k", 4)])]
-    [['pass@1', 'pass@4', 'pass@16'], ['avg@n']]
-    """
-    by_name: dict[tuple[str, float | None], list[ScoreId]] = {}
-    for score in scores:
-        by_name.setdefault((score.metric, score.tau), []).append(score)
-    return [sorted(curve, key=lambda score: score.k or 0) for curve in by_name.values()]
 
 
 # --- shared/at_k/core/computation.py --------------------------------------------------------------
@@ -6057,7 +5566,7 @@ class Computation:
             `compute`, as one that has a number for each sample does.
     """
 
-    results: Callable[..., Result]
+    results: Callable[..., Any]
     validate: Callable[[Samples], Samples | BinaryCounts]
     accepts_labels: bool = False
     counts_suffice: bool = True
@@ -6166,13 +5675,7 @@ class Consensus:
     def of(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return what the scores of checked samples depend on.
-
-        Args:
-            checked: the samples.
-            ks: the requested k, or None for all samples of each question.
-            merge_right: whether all correct answers to a question count as one.
-            with_votes: whether votes are counted.
+        """Return what the scores of checked samples depend on; `ks` is None for k = n.
 
         Raises:
             ValueError: if a k exceeds the number of scored samples of a question.
@@ -6382,13 +5885,9 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._alone():
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                if self._exchange is not None:
-                    result = self._collective_result(
-                        self._exchange, predictions, references, options
-                    )
-                else:
-                    batches = self._batches(predictions, references, bool(ordered))
-                    result = self._scores(batches, options, bool(ordered))
+                read = partial(self._batches, predictions, references, bool(ordered))
+                score = partial(self._scores, options=options, in_order=bool(ordered))
+                result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
             self._forget()
@@ -6420,7 +5919,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references, in_order: bool = False) -> list[Batch]:
+    def _batches(self, predictions, references, in_order: bool) -> list[Batch]:
         """Return the questions that were added before, and these."""
         batches = [*self._added.batches]
         if predictions is not None or references is not None:
@@ -6429,54 +5928,15 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return batches
 
     def _scores(
-        self, batches: list[Batch], options: dict[str, Any], in_order: bool = False
+        self, batches: list[Batch], options: dict[str, Any], in_order: bool
     ) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        batch = unite(batches)
         questions = SampledQuestions(
-            batch, self.computation.validate, self._cache, in_order=in_order
+            unite(batches), self.computation.validate, self._cache, in_order=in_order
         )
         with temp_seed(self.seed):
             return self.computation.results(questions, **options)
-
-    def _collective_result(
-        self, exchange: Any, predictions, references, options: dict[str, Any]
-    ) -> dict[str, Any] | None:
-        """Return the scores of the questions of all processes in process 0, None in the others.
-
-        A process that cannot read its questions takes part all the same, so that the others learn
-        why there is no result.
-        """
-        batches: list[Batch] = []
-        problem = None
-        try:
-            batches = self._batches(predictions, references)
-        except Exception as error:
-            problem = error
-        if self.process_id > 0:
-            write = partial(write_batch, unite(batches)) if batches else None
-            exchange.send(write, problem)
-            if problem is not None:
-                raise problem
-            exchange.leave()
-            return None
-        try:
-            received = exchange.receive()
-            if problem is not None:
-                raise problem
-            for rows in received:
-                if rows:
-                    batch = read_batch(rows)
-                    check_alike(batch, batches)
-                    batches.append(batch)
-            result = self._scores(batches, options)
-        except BaseException as error:
-            exchange.report(error)
-            raise
-        exchange.report(None)
-        exchange.leave()
-        return result
 
 
 # --- shared/at_k/core/computations.py -------------------------------------------------------------
@@ -6528,7 +5988,7 @@ def gpassk_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     included = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
@@ -6642,7 +6102,7 @@ def bayes_at_n_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     names = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
@@ -6686,7 +6146,7 @@ def bayes_at_n_results(
         points = Scores(moments.keys, moments.inverse, moments.mean)
         limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
         if interval is None:  # the posterior defines Bayes@N, and its results do not name it
-            check_clusters(clusters, "posterior", confidence, len(questions))
+            check_clusters(clusters, "posterior", len(questions))
             method = PosteriorIntervals(moments, limits, None, options.weights)
         elif options.method == "posterior":
             method = PosteriorIntervals(moments, limits, weights=options.weights)
@@ -6737,7 +6197,7 @@ def max_at_k_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_categories(categories)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
@@ -6848,7 +6308,7 @@ def cons_at_k_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     names = _SCORES_OF_CONSENSUS
@@ -6926,7 +6386,7 @@ def score_agg_results(
     question_weights: list[float] | None = None,
     return_per_question: bool = False,
     keys: str = "exact",
-) -> Result:
+) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_weights(weights)
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
