@@ -97,12 +97,13 @@ class Report:
         Scores that the data do not identify are left out, with a warning.
         """
         options = self._options
-        if options.confidence is None:
-            method = None
+        method = None if options.confidence is None else method
         if options.anytime and method is not None:
             other = None if options.method == "auto" else options.method == "questions"
             method = PACKAGE.rooms.anytime_limits(method, self._n, other)
-        intervals = self._intervals(method)
+        intervals: list[dict[ScoreId, Interval]] = [{} for _ in self._groups]
+        if method is not None and options.confidence is not None:
+            intervals = self._intervals(method, options.confidence)
         bands: list[dict[ScoreId, tuple[float, float]]] = [{}] * len(intervals)
         if options.band:
             bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
@@ -139,11 +140,10 @@ class Report:
             interval = interval._replace(mu=mean)  # the same sum in another order
         return interval if is_named else interval._replace(interval=None)
 
-    def _intervals(self, method: IntervalMethod | None) -> list[dict[ScoreId, Interval]]:
+    def _intervals(
+        self, method: IntervalMethod, confidence: float
+    ) -> list[dict[ScoreId, Interval]]:
         """Return the intervals over all questions and over each group."""
-        confidence = self._options.confidence
-        if method is None or confidence is None:
-            return [{} for _ in self._questions_of]
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
