@@ -13,8 +13,9 @@ from at_k.core.rewards import category_rewards, real_rewards
 from at_k.core.samples import Samples, read_outcomes
 from at_k.core.score import Score
 from at_k.core.votes import AnswerCounts, vote_at_k
-from at_k.intervals import binary_family, reward_levels
+from at_k.intervals import binary_family
 from at_k.intervals.reward_family import max_intervals
+from at_k.intervals.reward_levels import LevelDistributions
 from at_k.intervals.sampling import family_intervals
 from at_k.scores import covariances, distributions
 from at_k.scores.checker_rates import estimator
@@ -68,7 +69,7 @@ def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch)
     R = np.random.default_rng(0).integers(0, 3, (200, 2))
     none = np.zeros((200, 3), dtype=np.int64)
     rewards = category_rewards(read_outcomes(R), np.array([0.0, 0.5, 1.0]), none)
-    fits = sizes_of_results(monkeypatch, reward_levels, "_level_likelihood")
+    fits = sizes_of_results(monkeypatch, LevelDistributions, "likelihood")
     _, method = max_intervals(rewards, {"max@1": 1}, IntervalOptions())
     parts = [np.arange(200), *np.arange(200)[:, None]]
     found = method.for_groups(parts, 0.95)

@@ -25,20 +25,8 @@ from ..core.rewards import RankedRewards, Rewards, max_scores
 from ..core.score import Score, ScoreKey, Scores
 from ..scores.reward_moments import max_moments
 from .binary_family import extrapolated_scores, scores_with_ends
-from .family import (
-    Candidates,
-    Family,
-    Fit,
-    Shifted,
-    Statistics,
-    with_extrapolated,
-)
-from .reward_levels import (
-    FittedRewards,
-    leveled_samples,
-    max_covariance,
-    max_mean,
-)
+from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
+from .reward_levels import FittedRewards, LevelDistributions, leveled_samples
 from .sampling import family_intervals
 
 _SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
@@ -149,8 +137,9 @@ class RewardFamily(Family):
             offset[group] = min(low, least[group])
             scale[group] = max(high, most[group]) - offset[group]
             size = (high - low) / scale[group]
+            shifted = fitted.shifted(_SHIFTS)
             for column, k in enumerate(self.ks):
-                mean, square = _shifted_moments(fitted, k)
+                mean, square = _shifted_moments(fitted, shifted, k)
                 mean = (low - offset[group]) / scale[group] + size * mean
                 theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
                 variance[1:-1, column, group] = size**2 * square
@@ -166,7 +155,7 @@ class RewardFamily(Family):
         for a, b in _neighbors(len(self.ks)):
             j, k = self.ks[a], self.ks[b]
             covariance = sum(
-                float(max_covariance(fitted.log_odds, fitted.samples.gaps, n, j, k) @ prior)
+                float(fitted.distributions.max_covariance(n, j, k) @ prior)
                 for n, prior in fitted.priors.items()
             )
             result[a, b] = width**2 * math.sqrt(excess[a] * excess[b]) * covariance
@@ -205,7 +194,7 @@ class RewardFamily(Family):
             used = fit.multiplicity[group] > 0
             return np.full((used.sum(), len(self.extrapolated_ks)), self.rewards.ranges[used][0, 0])
         levels = fitted.samples.levels
-        values = [max_mean(fitted.log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
+        values = [fitted.distributions.max_mean(k) for k in self.extrapolated_ks]
         scaled = fitted.posterior_means(np.transpose(values))
         means = levels[0] + (levels[-1] - levels[0]) * scaled
         return means + fitted.samples.binning_bias(self.extrapolated_ks)
@@ -223,15 +212,17 @@ class RewardFamily(Family):
             return None
         samples = fitted.samples
         # Distributions between those of the grid matter if k is large.
-        log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
-        statistics = [self._statistics(fitted, n, log_odds) for n in fitted.priors]
-        values = [max_mean(log_odds, samples.gaps, k) for k in self.extrapolated_ks]
+        grid = fitted.distributions
+        log_odds = np.concatenate([grid.log_odds + step for step in (-0.15, 0.0, 0.15)])
+        finer = LevelDistributions(log_odds, samples.gaps)
+        statistics = [self._statistics(fitted, n, finer) for n in fitted.priors]
+        values = [finer.max_mean(k) for k in self.extrapolated_ks]
         low, high = samples.levels[[0, -1]]
         bias, weights = samples.binning_bias(self.extrapolated_ks), samples.multiplicity
         offset = low + weights @ bias / weights.sum()
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
-    def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
+    def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
         """Max@j of the questions with n samples, for several j."""
         samples, of_size = fitted.samples, fitted.samples.n == n
         rewards = samples.at_levels(samples.scaled, of_size)
@@ -239,30 +230,30 @@ class RewardFamily(Family):
         questions, prior = multiplicity.sum().item(), fitted.priors[n] / fitted.priors[n].sum()
         ks = _ladder(int(rewards.sizes.min()))
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
-        expected = np.array([max_mean(log_odds, samples.gaps, j) for j in ks])
+        expected = np.array([finer.max_mean(j) for j in ks])
         excess = fitted.excess_variance(1)
         # Half a sample of slack, for scores that the estimated prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
-            of_one = max_covariance(fitted.log_odds, samples.gaps, n, j, k) @ prior
+            of_one = fitted.distributions.max_covariance(n, j, k) @ prior
             covariance[a, b] += excess * of_one / questions
             covariance[b, a] = covariance[a, b]
         # Questions of one n are some of all questions, which may differ from the others.
-        values = np.array([max_mean(fitted.log_odds, samples.gaps, j) for j in ks])
+        values = np.array([fitted.distributions.max_mean(j) for j in ks])
         deviations = values - (values @ fitted.prior)[:, None]
         between = (deviations * fitted.prior) @ deviations.T
         covariance += (1 - questions / samples.multiplicity.sum()) * between / questions
         return Statistics(expected, observed, covariance)
 
 
-def _shifted_moments(fitted: FittedRewards, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _shifted_moments(
+    fitted: FittedRewards, shifted: LevelDistributions, k: int
+) -> tuple[np.ndarray, np.ndarray]:
     """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    log_odds = fitted.shifted_log_odds(_SHIFTS)
-    mean = max_mean(log_odds, fitted.samples.gaps, k)
-    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * _SHIFTS + 1)
+    theta = fitted.shifted_means(shifted.max_mean(k), fitted.prior)
+    variance = np.zeros(2 * _SHIFTS + 1)
     for n, prior in fitted.priors.items():
-        within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
-        variance = variance + fitted.shifted_means(within, prior)
+        variance = variance + fitted.shifted_means(shifted.max_variance(n, k), prior)
     return theta, fitted.excess_variance(k) * np.maximum(variance, 0.0)
 
 
