@@ -8,7 +8,7 @@ import pytest
 from at_k.core import votes
 from at_k.core.choice import IntervalOptions
 from at_k.core.counts import BinaryCounts
-from at_k.core.credits import above_half, any_correct, area_under_pass, geom, majority
+from at_k.core.credits import above_half, any_correct, area_under_pass, majority
 from at_k.core.rewards import category_rewards, real_rewards
 from at_k.core.samples import Samples, read_outcomes
 from at_k.core.score import Score
@@ -90,20 +90,6 @@ def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
         credit_covariances(np.array([k]), np.array([int(c * k)]), [pair], (1.0, 1.0))
         cells.append(sum(of_halves))
     assert cells[1] < 4.2 * cells[0]
-
-
-def test_of_many_samples_the_table_of_factorials_ends_at_k(monkeypatch):
-    sizes, table = [], distributions.rising_factorials
-
-    def counted(size, *base):
-        sizes.append(size)
-        return table(size, *base)
-
-    monkeypatch.setattr(distributions, "rising_factorials", counted)
-    for prior in ((1.0, 1.0), (0.5, 2.25)):
-        scores = {"": geom(100_000)}
-        covariances.pass_moments(BinaryCounts(np.array([10**6]), np.array([30])), scores, prior)
-    assert {*sizes} == {100_000, 200_000}
 
 
 @pytest.mark.parametrize("k", [3, 4, 9, 40])

@@ -13,6 +13,7 @@ means are expected values of a hypergeometric number; with f the maximum, they a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -447,4 +448,9 @@ def _pmf_table(n: int, k: int) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _share(n: int, k: int) -> np.ndarray:
     """(n + 1,) the share C(m, k) / C(n, k) of subsets of k among the first m = 0 .. n."""
-    return pmf(np.full(n + 1, n), np.arange(n + 1), k, correct=np.array([k])).hi[:, 0]
+    ways = 1  # C(m, k), an integer, so that only the quotients are rounded
+    result, every = np.zeros(n + 1), math.comb(n, k)
+    for m in range(k, n + 1):
+        result[m] = ways / every
+        ways = ways * (m + 1) // (m + 1 - k)
+    return result

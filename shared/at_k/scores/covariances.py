@@ -170,9 +170,9 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
             mean = mean + _probability_of(i, k, 2 * k) * (first[i] * second[np.clip(m - i, 0, k)])
         return mean
     means = []
-    for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
+    for m in blocks_of_rows(np.arange(2 * k + 1), k):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
-        chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
+        chance = pmf(np.full(len(m), 2 * k), m, k)[:, support]
         means.append((chance * (first[support] * second[other])).sum())
     return DoubleDouble.concatenate(means)
 
