@@ -8,9 +8,10 @@ maximum likelihood too, and averaged with Akaike's weights exp(-AIC / 2) (Burnha
 Model Selection and Multimodel Inference, 2.9): without evidence of unsolvable questions the Beta
 distribution has the largest weight.
 
-A few distinct rates are no Beta distribution. If the nonparametric maximum of the likelihood
-(Kiefer & Wolfowitz 1956) is above the averaged prior's by more than two standard errors, the EM
-algorithm adapts the prior, and is stopped early as in `prior`.
+A few distinct rates are no Beta distribution. The averaged prior is therefore averaged once more,
+with one that the EM algorithm adapts to the data, stopped early as in `prior`. Its weight is that
+of a model with two more parameters and the nonparametric maximum of the likelihood (Kiefer &
+Wolfowitz 1956).
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .prior import FITTING, LOG_ODDS_STEP, early_steps
+from .prior import LOG_ODDS_STEP, early_steps
 
 _LEAST_SPREAD = LOG_ODDS_STEP**2  # variance of the log-odds, about, of the narrowest Beta
 _MOST_SPREAD = 400.0
+_MORE_PARAMETERS = 2  # that an adapted prior counts for
 _FULL_STEPS = 200  # of the EM algorithm, which is then near its limit
 _MOST_STEPS, _LONGEST_STEP, _CONVERGED = 60, 2.0, 1e-6  # of scoring
 _TINY = 1e-300
@@ -56,8 +58,9 @@ def inflated_priors(
         full = moved if step < _FULL_STEPS else full
         adapted = np.where(step < early, moved, adapted)
     gain = np.log(_chances(full, likelihood)) - np.log(_chances(averaged, likelihood))
-    is_better = 2 * np.sum(multiplicity * gain, axis=1) > FITTING
-    return np.where(is_better[:, None], adapted, averaged)
+    gain = np.sum(multiplicity * gain, axis=1, keepdims=True)
+    weight = 1 / (1 + np.exp(_MORE_PARAMETERS - gain))
+    return weight * adapted + (1 - weight) * averaged
 
 
 def _chances(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
