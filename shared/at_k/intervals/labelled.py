@@ -167,36 +167,26 @@ def success_rates(
     return points, errors.widened(RateIntervals(method, errors.rates), points, under, weights)
 
 
-class RateIntervals(IntervalMethod):
+class RateIntervals(DerivedIntervals):
     """Intervals of success rates, from those of the rates of samples that are called correct."""
 
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
-        self._method, self._rates = method, rates
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
+        super().__init__(method)
+        self._rates = rates
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        (t, f), corrected = self._rates, self._rates.corrected
-
-        def in_range(limit: float) -> float:
-            return min(1.0, max(0.0, corrected(limit)))
-
         return [
-            {
-                key: Interval(
-                    corrected(mu),
-                    sigma / (t - f),
-                    in_range(lo),
-                    in_range(hi),
-                    name,
-                )
-                for key, (mu, sigma, lo, hi, name) in of_group.items()
-            }
-            for of_group in self._method.for_groups(groups, confidence)
+            {key: self._corrected(interval) for key, interval in called_correct.items()}
+            for called_correct in self._method.for_groups(groups, confidence)
         ]
+
+    def _corrected(self, interval: Interval) -> Interval:
+        mu, lo, hi = map(self._rates.corrected, (interval.mu, interval.lo, interval.hi))
+        t, f = self._rates
+        lo, hi = (min(1.0, max(0.0, limit)) for limit in (lo, hi))
+        return Interval(mu, interval.sigma / (t - f), lo, hi, interval.interval)
 
 
 class LabelledIntervals(DerivedIntervals):

@@ -164,7 +164,7 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
         first, second = second, first
     support = np.flatnonzero(first.hi)
     _check_cells(k, len(support))
-    if len(support) <= _FEW_VALUES:  # without a table of factorials, which is long if k is large
+    if len(support) <= _FEW_VALUES:  # in steps linear in k
         m, mean = np.arange(2 * k + 1), DoubleDouble.from_doubles(np.zeros(2 * k + 1))
         for i in support.tolist():
             mean = mean + _probability_of(i, k, 2 * k) * (first[i] * second[np.clip(m - i, 0, k)])
