@@ -85,7 +85,7 @@ def pass_intervals(
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
     together = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(together, rates)
-    family = BinaryFamily.of_run(
+    family = BinaryFamily.from_counts(
         counts, keys, estimate, extrapolated, options.weights, _inner_k(observed)
     )
     if not rates.are_exact:
@@ -142,7 +142,7 @@ class BinaryFamily(Family):
     tables = (*Family.tables, "c", "none_correct", "all_correct")
 
     @classmethod
-    def of_run(
+    def from_counts(
         cls,
         counts: BinaryCounts,
         scores: Mapping[ScoreKey, Score],
@@ -209,12 +209,12 @@ class BinaryFamily(Family):
 
     def shifted(self, fit: Fit) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        theta, of_pairs = np.zeros(()), np.zeros(())
+        theta, products = np.zeros(()), np.zeros(())
         for n, prior in fit.priors.items():
             moments = self._moments(n, pairs)
             theta = theta + _means_over_shifted(prior, moments.mean)
-            of_pairs = of_pairs + _means_over_shifted(prior, moments.covariances(pairs))
-        covariance = {pair: of_pairs[:, i] for i, pair in enumerate(pairs)}
+            products = products + _means_over_shifted(prior, moments.covariances(pairs))
+        covariance = {pair: products[:, i] for i, pair in enumerate(pairs)}
         theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
         groups = len(fit.multiplicity)
         return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
@@ -263,12 +263,12 @@ class BinaryFamily(Family):
         values = self._estimates_and_products(n, distinct, pairs)
         rows = np.split(index, np.cumsum([len(c) for c in nodes])[:-1])
         result = np.empty((GRID_SIZE, values.shape[1]))
-        for i, (c, of_rate) in enumerate(zip(nodes, rows, strict=True)):
+        for i, (c, row) in enumerate(zip(nodes, rows, strict=True)):
             with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
                 loss = gammaln(c + 1) + gammaln(n - c + 1) + np.where(c, c * log_correct[i], 0.0)
                 loss = loss + np.where(n - c, (n - c) * log_incorrect[i], 0.0)
             weight = np.exp(loss.min() - loss)
-            result[i] = weight @ values[of_rate] / weight.sum()
+            result[i] = weight @ values[row] / weight.sum()
         return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
@@ -309,8 +309,8 @@ class BinaryFamily(Family):
                 continue
             end = Event(self.least, 1 if event.r == 1 else self.least)
             if event.k > self.least and end in self.scores:
-                of_end = float(self.scores[end].value(unbiased))
-                result[i] = max(means[i], of_end) if event.r == 1 else min(means[i], of_end)
+                end_score = float(self.scores[end].value(unbiased))
+                result[i] = max(means[i], end_score) if event.r == 1 else min(means[i], end_score)
         return result
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
@@ -329,9 +329,9 @@ class BinaryFamily(Family):
         expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
         weight, inner = prior / prior.sum(), expected[:, 1:-1]
         covariance = np.diag(inner @ weight) - (inner * weight) @ inner.T
-        of_size = np.where(self.n == n, multiplicity, 0)
-        questions = of_size.sum()
-        observed = np.bincount(bins[np.minimum(self.c, n)], of_size, len(expected)) / questions
+        numbers = np.where(self.n == n, multiplicity, 0)
+        questions = numbers.sum()
+        observed = np.bincount(bins[np.minimum(self.c, n)], numbers, len(expected)) / questions
         # Half a question of slack, for counts that the estimated prior makes almost impossible.
         slack = np.eye(len(expected)) / 2 / questions**2
         return Statistics(expected, observed, covariance / questions + slack)
@@ -377,10 +377,8 @@ class _Moments(NamedTuple):
         A difference of small numbers keeps its digits, so the smaller means are used.
         """
         a, b = np.transpose(pairs)
-        of_means, of_rest = self.mean[:, a] * self.mean[:, b], self.rest[:, a] * self.rest[:, b]
-        return np.where(
-            of_means < of_rest, self.products - of_means, self.products_of_rest - of_rest
-        )
+        square, rest = self.mean[:, a] * self.mean[:, b], self.rest[:, a] * self.rest[:, b]
+        return np.where(square < rest, self.products - square, self.products_of_rest - rest)
 
 
 def _binomial_block(n: int, c: np.ndarray, rates: CheckerRates) -> tuple[slice, np.ndarray]:

@@ -72,7 +72,7 @@ class CheckerErrors:
         return *success_rates(points, method, errors, options.weights), errors.described()
 
     def _errors(self, checked: Checked) -> Errors:
-        return Errors.of_options(self._rates, self._labels, checked.graded)
+        return Errors.from_options(self._rates, self._labels, checked.graded)
 
 
 def _falls_with_k(

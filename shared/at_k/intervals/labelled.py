@@ -75,7 +75,7 @@ class Errors:
     labels: LabelCounts | None = None
 
     @classmethod
-    def of_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
+    def from_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
         """Return the errors that the parameters of a metric state, after `check_errors`.
 
         Args:
@@ -217,8 +217,8 @@ class LabelledIntervals(DerivedIntervals):
     ) -> list[dict[ScoreKey, Interval]]:
         known = self._method.for_groups(groups, confidence)
         return [
-            self._wider(of_group, questions, confidence)
-            for of_group, questions in zip(known, groups, strict=True)
+            self._wider(intervals, questions, confidence)
+            for intervals, questions in zip(known, groups, strict=True)
         ]
 
     def _wider(
@@ -230,10 +230,10 @@ class LabelledIntervals(DerivedIntervals):
             return np.array([*self._under(rates).over(questions, self._weights).values()])
 
         moves = distances_of_rates(self._labels, np.array([*center.values()]), under, confidence)
-        moves_of = dict(zip(center, moves.T.tolist(), strict=True))
+        key_moves = dict(zip(center, moves.T.tolist(), strict=True))
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
-            (down, up), point = moves_of[key], center[key]
+            (down, up), point = key_moves[key], center[key]
             below = math.hypot(max(point - lo, 0.0), down)
             above = math.hypot(max(hi - point, 0.0), up)
             lo, hi = (min(1.0, max(0.0, limit)) for limit in (point - below, point + above))
@@ -264,7 +264,7 @@ class RateMoves(NamedTuple):
             samples: number of samples of the run, or infinity if the labels are of others.
         """
         first, second = (
-            share * of_rate for share, of_rate in zip(unlabelled, self.squares, strict=True)
+            share * square for share, square in zip(unlabelled, self.squares, strict=True)
         )
         both = first + second + 2 * self.correlations * np.sqrt(first * second)
         return np.sqrt(np.maximum(both - self.realized / samples, 0.0))

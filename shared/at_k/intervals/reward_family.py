@@ -50,7 +50,7 @@ def max_intervals(
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
     beyond = {key: k for key, k in ks.items() if key not in observed}
     extrapolated = ks if options.method == "hierarchical" else beyond
-    family = RewardFamily.of_run(rewards, observed, extrapolated, ranges, options.weights)
+    family = RewardFamily.from_rewards(rewards, observed, extrapolated, ranges, options.weights)
     points = with_extrapolated(max_scores(rewards, observed), family, ks)
     return points, family_intervals(family, options)
 
@@ -74,7 +74,7 @@ class RewardFamily(Family):
     tables = (*Family.tables, "rewards")
 
     @classmethod
-    def of_run(
+    def from_rewards(
         cls,
         rewards: Rewards,
         ks: Mapping[ScoreKey, int],
@@ -109,12 +109,12 @@ class RewardFamily(Family):
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         shape = self.columns.shape[1], len(multiplicity)
-        low, high = self.bounds_of(multiplicity)
+        low, high = self.score_bounds(multiplicity)
         return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
 
     def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
-        samples = (leveled_samples(self.rewards, of_group) for of_group in multiplicity)
-        return [None if of_group is None else of_group.fit() for of_group in samples]
+        samples = (leveled_samples(self.rewards, group) for group in multiplicity)
+        return [None if group is None else group.fit() for group in samples]
 
     def other_fits(self, fit: Fit) -> list[Fit]:
         if not any(fitted and fitted.other for fitted in fit.priors):
@@ -127,7 +127,7 @@ class RewardFamily(Family):
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
         offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
-        least, most = self.bounds_of(fit.multiplicity)
+        least, most = self.score_bounds(fit.multiplicity)
         for group, fitted in enumerate(fit.priors):
             if fitted is None:  # all rewards are equal
                 theta[:, :, group] = 0.0
@@ -168,7 +168,7 @@ class RewardFamily(Family):
         else:
             every = self._means_of_levels(fit.multiplicity)
             means = [x[used] for x, used in zip(every, fit.multiplicity > 0, strict=True)]
-        low, high = self.bounds_of(fit.multiplicity)
+        low, high = self.score_bounds(fit.multiplicity)
         return [np.clip(x, *ends) for x, *ends in zip(means, low, high, strict=True)]
 
     def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
@@ -183,8 +183,8 @@ class RewardFamily(Family):
         means = np.full((*multiplicity.shape, len(self.extrapolated_ks)), float(levels[0]))
         for level in range(1, len(levels)):
             gap = levels[level] - levels[level - 1]
-            of_level = extrapolated_scores(n, above[:, level], multiplicity, scores)
-            means += gap * of_level
+            level_means = extrapolated_scores(n, above[:, level], multiplicity, scores)
+            means += gap * level_means
         return means
 
     def _means_of_fit(self, fit: Fit, group: int) -> np.ndarray:
@@ -224,9 +224,9 @@ class RewardFamily(Family):
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
         """Max@j of the questions with n samples, for several j."""
-        samples, of_size = fitted.samples, fitted.samples.n == n
-        rewards = samples.at_levels(samples.scaled, of_size)
-        multiplicity = samples.multiplicity[of_size]
+        samples, has_n = fitted.samples, fitted.samples.n == n
+        rewards = samples.at_levels(samples.scaled, has_n)
+        multiplicity = samples.multiplicity[has_n]
         questions, prior = multiplicity.sum().item(), fitted.priors[n] / fitted.priors[n].sum()
         ks = _ladder(int(rewards.sizes.min()))
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
@@ -235,8 +235,8 @@ class RewardFamily(Family):
         # Half a sample of slack, for scores that the estimated prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
-            of_one = fitted.distributions.max_covariance(n, j, k) @ prior
-            covariance[a, b] += excess * of_one / questions
+            one_question = fitted.distributions.max_covariance(n, j, k) @ prior
+            covariance[a, b] += excess * one_question / questions
             covariance[b, a] = covariance[a, b]
         # Questions of one n are some of all questions, which may differ from the others.
         values = np.array([fitted.distributions.max_mean(j) for j in ks])

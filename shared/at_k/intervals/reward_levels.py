@@ -48,11 +48,11 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
         multiplicity: (U,) number of questions of the group with each.
     """
     rows = np.flatnonzero(multiplicity)
-    of_group = rewards if len(rows) == len(multiplicity) else rewards[rows]
-    levels, counts = _levels_and_counts(of_group)
+    group_rewards = rewards if len(rows) == len(multiplicity) else rewards[rows]
+    levels, counts = _levels_and_counts(group_rewards)
     if len(levels) == 1:
         return None
-    return LeveledSamples(levels, counts, multiplicity[rows], of_group)
+    return LeveledSamples(levels, counts, multiplicity[rows], group_rewards)
 
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
@@ -349,10 +349,10 @@ class LevelDistributions:
 
     def max_covariance(self, n: int, j: int, k: int) -> np.ndarray:
         """(..) covariance of the unbiased estimates of Max@j and Max@k from the same n samples."""
-        of_j, of_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
-        upper = self._interpolated(_overlap_effect(n, j, k)) * np.cumsum(of_j, axis=-1)
-        lower = self._interpolated(_overlap_effect(n, k, j)) * (np.cumsum(of_k, axis=-1) - of_k)
-        return (upper + lower) @ self.gaps
+        terms_j, terms_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
+        up_to_level, below = np.cumsum(terms_j, axis=-1), np.cumsum(terms_k, axis=-1) - terms_k
+        first = self._interpolated(_overlap_effect(n, j, k)) * up_to_level
+        return (first + self._interpolated(_overlap_effect(n, k, j)) * below) @ self.gaps
 
     def squared_changes(self, n: int, k: int) -> np.ndarray:
         """(..) the expected value of `squared_changes` for questions with n samples.
@@ -365,8 +365,9 @@ class LevelDistributions:
 
     def _variance(self, k: int, effect: np.ndarray) -> np.ndarray:
         """(..) variance of Max@k of subsets, from the effect of the overlap of two of them."""
-        of_k = np.exp(k * self._log_below) * self.gaps
-        return (self._interpolated(effect) * (2 * np.cumsum(of_k, axis=-1) - of_k)) @ self.gaps
+        terms = np.exp(k * self._log_below) * self.gaps
+        twice = 2 * np.cumsum(terms, axis=-1) - terms
+        return (self._interpolated(effect) * twice) @ self.gaps
 
     def _interpolated(self, effect: np.ndarray) -> np.ndarray:
         """(.., L - 1) an effect at the log-odds. np.interp takes many times as long."""

@@ -62,7 +62,7 @@ class SamplingIntervals(IntervalMethod):
         family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
         known = [i for i, key in enumerate(keys) if key in scores]
         columns = [scores.index(keys[i]) for i in known]
-        numbers, squares = family.multiplicity_of(questions)
+        numbers, squares = family.group_multiplicity(questions)
         gradient = family.gradient(numbers[0])[:, columns]
         covariance = family.covariance_of_samples(family.fit(squares)) / numbers.sum()
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
@@ -71,14 +71,14 @@ class SamplingIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        return self._family.intervals(groups, lambda fit: _intervals_of_fit(fit, confidence))
+        return self._family.intervals(groups, lambda fit: _fit_intervals(fit, confidence))
 
     def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """The intervals of B groups with (B, U) numbers of questions."""
-        return _intervals_of_fit(self._family.fit(multiplicity), confidence)
+        return _fit_intervals(self._family.fit(multiplicity), confidence)
 
 
-def _intervals_of_fit(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+def _fit_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
     """The intervals of B groups, from the priors that are estimated for them."""
     result = _sampling_intervals(fit, confidence) if fit.family.scores else {}
     return result | hierarchical_intervals(fit, confidence)
@@ -101,7 +101,7 @@ def _sampling_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]
         hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
     center = len(theta) // 2
     at_estimate = {pair: values[center] for pair, values in covariance.items()}
-    bounds = family.bounds_of(fit.multiplicity)
+    bounds = family.score_bounds(fit.multiplicity)
     result = {}
     for key, score in family.scores.items():
         mu, variance = score.value(point), score.variance(theta[center], at_estimate)
@@ -229,7 +229,7 @@ class OneSampleIntervals(IntervalMethod):
 
     def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
         family = self._family
-        numbers = family.multiplicity_of(questions).numbers
+        numbers = family.group_multiplicity(questions).numbers
         least, most = (extreme[:, 0] for extreme in family.extremes(numbers))
         means = numbers[0] @ family.columns / numbers.sum()
         reason = f"each question has one sample, and {ONE_CLUSTER}"

@@ -62,11 +62,11 @@ def credit_covariances(
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
     for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
-        of_k = tuple(pairs[column] for column in columns)
+        together = tuple(pairs[column] for column in columns)
         if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
-            result[:, columns] = _covariance_table(size, of_k, prior)[c]
+            result[:, columns] = _covariance_table(size, together, prior)[c]
         else:
-            result[:, columns] = _covariances_of_k(n, c, of_k, prior)
+            result[:, columns] = _covariances_of_k(n, c, together, prior)
     return result
 
 

@@ -46,12 +46,12 @@ def posterior_means(
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
-        of_k = tuple(credits[column] for column in columns)
+        together = tuple(credits[column] for column in columns)
         if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
-            result[:, columns] = _table_of_means(size, of_k, prior)[c]
+            result[:, columns] = _table_of_means(size, together, prior)[c]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _means_of_k(n[rows], c[rows], of_k, prior)
+            result[np.ix_(rows, np.array(columns))] = _means_of_k(n[rows], c[rows], together, prior)
     return result
 
 

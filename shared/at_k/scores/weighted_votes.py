@@ -111,10 +111,10 @@ def weigh_answers(
         answers = np.where((correct.values == 1) & (answers >= 0), answers.max() + 1, answers)
     ends = np.cumsum(correct.n)[:-1]
     columns = (np.split(x[scored], ends) for x in (answers, weights, correct.values))
-    for codes, of_samples, values in zip(*columns, strict=True):
+    for codes, sample_weights, values in zip(*columns, strict=True):
         distinct, first, index = np.unique(codes, return_index=True, return_inverse=True)
         table = np.zeros((len(codes), len(distinct)))
-        table[np.arange(len(codes)), index] = of_samples
+        table[np.arange(len(codes)), index] = sample_weights
         has_vote = distinct >= 0
         result.append(WeightedAnswers(table[:, has_vote], values[first][has_vote] == 1))
     return result
