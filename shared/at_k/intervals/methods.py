@@ -133,5 +133,5 @@ class VarianceIntervals(IntervalMethod):
         share = self._shares(questions)
         mean = float(values.mean() if self._weights is None else share @ values)
         variance, number = float(share**2 @ variances), trials.mean() / np.sum(share**2)
-        limits = wilson_limits(mean, variance, number, normal_z(confidence))
-        return Interval(mean, math.sqrt(variance), *map(float, limits), "sampling")
+        lo, hi = wilson_limits(mean, variance, number, normal_z(confidence))
+        return Interval(mean, math.sqrt(variance), float(lo), float(hi), "sampling")
