@@ -197,8 +197,29 @@ class BinaryFamily(Family):
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def other_fits(self, fit: Fit) -> list[Fit]:
-        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors, self.rates)
-        return [] if priors is None else [fit._replace(priors=priors)]
+        """The fit with a Beta distribution of the rates, where it fits the data about as well.
+
+        The mean and the variance of the rates are estimated without bias. One step of the EM
+        algorithm adapts the prior to the samples.
+        """
+        n, c, multiplicity, rates = self.n, self.c, fit.multiplicity, self.rates
+        mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
+        repeated = multiplicity * (n > 1)
+        within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
+        between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+        if not rates.are_exact:  # from shares of samples that are called correct
+            mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
+        log_odds = _LOG_ODDS[RATE_SUPPORT]
+        log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
+        prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
+        likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
+        adapted = last_step(n, likelihood, multiplicity, prior)
+        pairs = whole_prior(fit.priors), whole_prior(adapted)
+        fits = fits_too(likelihood, multiplicity, *pairs)[:, None]
+        if not fits.any():
+            return []
+        priors = {size: np.where(fits, adapted[size], fit.priors[size]) for size in adapted}
+        return [fit._replace(priors=priors)]
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         ranges = self.none_correct, self.all_correct
@@ -423,43 +444,6 @@ def estimate_rate_prior(
     """
     likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
-
-
-def estimate_beta_prior(
-    n: np.ndarray,
-    c: np.ndarray,
-    multiplicity: np.ndarray,
-    priors: Mapping[int, np.ndarray],
-    rates: CheckerRates,
-) -> dict[int, np.ndarray] | None:
-    """Estimate the prior of the success rates for B groups, as a Beta distribution.
-
-    The mean and the variance of the rates are estimated without bias. One step of the EM algorithm
-    adapts the prior to the samples.
-
-    Args:
-        n, c, multiplicity, rates: see `estimate_rate_prior`.
-        priors: the result of `estimate_rate_prior`. It remains where the Beta distribution does not
-            fit the data about as well.
-
-    Returns:
-        The priors in the same form, or None if the Beta distribution fits no group.
-    """
-    mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
-    repeated = multiplicity * (n > 1)
-    within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
-    between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
-    if not rates.are_exact:  # from shares of samples that are called correct
-        mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
-    log_odds = _LOG_ODDS[RATE_SUPPORT]
-    log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
-    prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
-    likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
-    adapted = last_step(n, likelihood, multiplicity, prior)
-    fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(adapted))[:, None]
-    if not fits.any():
-        return None
-    return {size: np.where(fits, adapted[size], priors[size]) for size in adapted}
 
 
 def _uniform_rates() -> np.ndarray:

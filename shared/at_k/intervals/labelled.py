@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -132,39 +132,11 @@ class Errors:
     ) -> IntervalMethod:
         """Return the method of intervals, widened by the uncertainty of estimated rates.
 
-        Args:
-            method: of the intervals if the rates were known.
-            points: the estimates.
-            under: the estimates under other rates.
-            weights: (M,) of the questions, or None if they are equal.
+        The arguments are those of `LabelledIntervals`.
         """
         if self.labels is None:
             return method
         return LabelledIntervals(method, points, cache(under), self.labels, weights)
-
-
-def success_rates(
-    called_correct: Scores,
-    method: IntervalMethod | None,
-    errors: Errors,
-    weights: np.ndarray | None = None,
-) -> tuple[Scores, IntervalMethod | None]:
-    """Return success rates, and the method of their intervals, or None.
-
-    Args:
-        called_correct: the rates of samples that are called correct.
-        method: of their intervals, or None.
-        errors: of the checker.
-        weights: (M,) of the questions, or None if they are equal.
-    """
-
-    def under(rates: CheckerRates) -> Scores:
-        return replace(called_correct, columns=rates.corrected(called_correct.columns))
-
-    points = under(errors.rates)
-    if method is None:
-        return points, None
-    return points, errors.widened(RateIntervals(method, errors.rates), points, under, weights)
 
 
 class RateIntervals(DerivedIntervals):
