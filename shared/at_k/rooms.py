@@ -123,7 +123,7 @@ class PackageRooms(Rooms):
         """Return the votes of answers with weights."""
         from .scores.weighted_votes import WeightedVotes
 
-        return WeightedVotes.of(checked, vote_weights, merge_right)
+        return WeightedVotes.from_checked(checked, vote_weights, merge_right)
 
     def joined(
         self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]

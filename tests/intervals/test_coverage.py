@@ -21,7 +21,7 @@ LEAST = 0.95 - 4 * math.sqrt(0.95 * 0.05 / RUNS)  # four standard errors below
 def family_of(scores: dict[str, Score], n: int) -> BinaryFamily:
     """The family for runs of n samples per question, where c = 0 .. n are the distinct counts."""
     counts = BinaryCounts(np.full(n + 1, n), np.arange(n + 1))
-    return BinaryFamily.of_run(counts, *estimator(scores), {})
+    return BinaryFamily.from_counts(counts, *estimator(scores), {})
 
 
 def sampling(scores: dict[str, Score], n: int) -> SamplingIntervals:
@@ -130,7 +130,7 @@ def test_hierarchical_covers_scores_with_k_above_n(draw_rates, questions, n):
     for _ in range(runs):
         rates = draw_rates(rng, questions)
         counts = BinaryCounts(np.full(questions, n), rng.binomial(n, rates))
-        method = HierarchicalIntervals(BinaryFamily.of_run(counts, keys, estimate, credits))
+        method = HierarchicalIntervals(BinaryFamily.from_counts(counts, keys, estimate, credits))
         (found,) = method.for_groups([np.arange(questions)], 0.95)
         truth = {"pass": mean_pass_at_k(2 * n, rates), "all": np.mean(rates ** (2 * n))}
         covered += sum(found[key].lo <= truth[key] <= found[key].hi for key in credits)

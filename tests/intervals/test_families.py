@@ -25,8 +25,8 @@ def both_families(counts: BinaryCounts, ks: list[int]) -> list[tuple[Interval, I
     at_most = np.stack([n - c, n], axis=1)
     rewards = Rewards(counts.inverse, np.array([0.0, 1.0]), at_most, np.arange(1, 3))
     families = (
-        BinaryFamily.of_run(counts, *estimator(scores), {}),
-        RewardFamily.of_run(rewards, {str(k): k for k in ks}, {}, (0.0, 1.0)),
+        BinaryFamily.from_counts(counts, *estimator(scores), {}),
+        RewardFamily.from_rewards(rewards, {str(k): k for k in ks}, {}, (0.0, 1.0)),
     )
     every = [np.arange(len(counts.n))]
     of_rates, of_rewards = (

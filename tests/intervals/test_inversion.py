@@ -66,7 +66,7 @@ def test_many_runs_at_once_have_the_intervals_that_each_has_alone():
     keys, estimate = estimator({"pass": Score((any_correct(3),)), "product": geom_ds(3)})
 
     def sampling(counts: BinaryCounts) -> SamplingIntervals:
-        return SamplingIntervals(BinaryFamily.of_run(counts, keys, estimate, {}))
+        return SamplingIntervals(BinaryFamily.from_counts(counts, keys, estimate, {}))
 
     multiplicity = np.array(
         [np.bincount(rng.binomial(6, rate, questions), minlength=7) for rate, questions in RUNS]

@@ -10,10 +10,8 @@ from at_k.core.rewards import Rewards, real_rewards
 from at_k.core.samples import read_outcomes
 from at_k.intervals.reward_levels import (
     FittedRewards,
-    expected_squared_changes,
+    LevelDistributions,
     leveled_samples,
-    max_covariance,
-    max_mean,
     squared_changes,
 )
 from hypothesis import given, settings
@@ -51,14 +49,16 @@ def test_moments_of_the_maximum_equal_those_of_all_possible_samples(weights, dat
     j, k = data.draw(st.integers(1, n)), data.draw(st.integers(1, n))
     below = [float(x) for x in itertools.accumulate(pmf)][:-1]
     log_odds = np.array([math.log((1 - x) / x) for x in below])
-    gaps = np.diff(np.array(levels, dtype=float))
+    distribution = LevelDistributions(log_odds, np.diff(np.array(levels, dtype=float)))
     wanted = float(enumerated_covariance(pmf, levels, n, j, k))
-    assert max_covariance(log_odds, gaps, n, j, k) == pytest.approx(wanted, rel=1e-3)
+    assert distribution.max_covariance(n, j, k) == pytest.approx(wanted, rel=1e-3)
+    variance = distribution.max_variance(n, k)
+    assert variance == pytest.approx(distribution.max_covariance(n, k, k), rel=1e-12)
     mean = sum(
         float(x) * (high**k - low**k)
         for x, low, high in zip(levels, [0.0, *below], [*below, 1.0], strict=True)
     )
-    assert max_mean(log_odds, gaps, k) == pytest.approx(mean, rel=1e-12)
+    assert distribution.max_mean(k) == pytest.approx(mean, rel=1e-12)
 
 
 def test_variance_of_max_at_1_is_that_of_a_mean():
@@ -67,7 +67,7 @@ def test_variance_of_max_at_1_is_that_of_a_mean():
     log_odds = np.log(above / (1 - above))
     variance = pmf @ levels**2 - (pmf @ levels) ** 2
     for n in (2, 7, 100):
-        found = max_covariance(log_odds, np.diff(levels), n, 1, 1)
+        found = LevelDistributions(log_odds, np.diff(levels)).max_variance(n, 1)
         assert found == pytest.approx(variance / n, rel=1e-3)
 
 
@@ -107,7 +107,8 @@ def test_expected_squared_changes_are_those_over_all_possible_samples(n, k):
         probability = math.prod((pmf[place] for place in places), start=Fraction(1))
         wanted += probability * enumerated_squared_changes(tuple(levels[x] for x in places), k)
     above = np.array([0.7, 0.2])
-    found = expected_squared_changes(np.log(above / (1 - above)), np.array([1.0, 3.0]), n, k)
+    distribution = LevelDistributions(np.log(above / (1 - above)), np.array([1.0, 3.0]))
+    found = distribution.squared_changes(n, k)
     assert found == pytest.approx(float(wanted), rel=1e-3)
 
 
@@ -134,9 +135,9 @@ def test_prior_concentrates_at_the_distribution_that_all_questions_share(pmf):
     fitted = fit(np.random.default_rng(1).multinomial(200, pmf, 100))
     levels = np.array([0.0, 0.5, 1.0])
     mean, square = pmf @ levels, pmf @ levels**2
-    estimate = max_mean(fitted.log_odds, fitted.samples.gaps, 1) @ fitted.prior
+    estimate = fitted.distributions.max_mean(1) @ fitted.prior
     assert estimate == pytest.approx(mean, abs=0.02)
-    variance = max_covariance(fitted.log_odds, fitted.samples.gaps, 200, 1, 1) @ fitted.prior
+    variance = fitted.distributions.max_variance(200, 1) @ fitted.prior
     assert 200 * variance == pytest.approx(square - mean**2, rel=0.1)
 
 

@@ -7,17 +7,13 @@ import numpy as np
 import pytest
 from at_k.core import votes
 from at_k.core.choice import IntervalOptions
-from at_k.core.counts import BinaryCounts
-from at_k.core.credits import above_half, any_correct, area_under_pass, geom, majority
+from at_k.core.credits import above_half, any_correct, area_under_pass, majority
 from at_k.core.rewards import category_rewards, real_rewards
 from at_k.core.samples import Samples, read_outcomes
-from at_k.core.score import Score
 from at_k.core.votes import AnswerCounts, vote_at_k
-from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.reward_family import max_intervals
-from at_k.intervals.sampling import family_intervals
+from at_k.intervals.reward_levels import LevelDistributions
 from at_k.scores import covariances, distributions
-from at_k.scores.checker_rates import estimator
 from at_k.scores.covariances import credit_covariances
 
 
@@ -68,7 +64,7 @@ def test_groups_with_equal_counts_have_their_interval_computed_once(monkeypatch)
     R = np.random.default_rng(0).integers(0, 3, (200, 2))
     none = np.zeros((200, 3), dtype=np.int64)
     rewards = category_rewards(read_outcomes(R), np.array([0.0, 0.5, 1.0]), none)
-    fits = sizes_of_results(monkeypatch, reward_levels, "_level_likelihood")
+    fits = sizes_of_results(monkeypatch, LevelDistributions, "likelihood")
     _, method = max_intervals(rewards, {"max@1": 1}, IntervalOptions())
     parts = [np.arange(200), *np.arange(200)[:, None]]
     found = method.for_groups(parts, 0.95)
@@ -91,20 +87,6 @@ def test_posterior_covariance_takes_steps_linear_in_k(monkeypatch, credits, c):
     assert cells[1] < 4.2 * cells[0]
 
 
-def test_of_many_samples_the_table_of_factorials_ends_at_k(monkeypatch):
-    sizes, table = [], distributions.rising_factorials
-
-    def counted(size, *base):
-        sizes.append(size)
-        return table(size, *base)
-
-    monkeypatch.setattr(distributions, "rising_factorials", counted)
-    for prior in ((1.0, 1.0), (0.5, 2.25)):
-        scores = {"": geom(100_000)}
-        covariances.pass_moments(BinaryCounts(np.array([10**6]), np.array([30])), scores, prior)
-    assert {*sizes} == {100_000, 200_000}
-
-
 @pytest.mark.parametrize("k", [3, 4, 9, 40])
 @pytest.mark.parametrize("credits", [any_correct, majority, above_half])
 def test_mean_over_halves_is_the_sum_over_all_ways_to_split(credits, k):
@@ -121,21 +103,6 @@ def test_k_that_needs_a_quadratic_number_of_steps_is_refused():
     pair = area_under_pass(k), area_under_pass(k)
     with pytest.raises(ValueError, match=r"k = 20000 needs .* give a smaller k, such as 14142"):
         credit_covariances(np.array([k]), np.array([k // 3]), [pair], (1.0, 1.0))
-
-
-def test_family_estimates_the_scores_of_many_numbers_of_samples_at_once():
-    calls = []
-    keys, estimate = estimator({"pass@2": Score((any_correct(2),))})
-
-    def counted(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-        calls.append(len(n))
-        return estimate(n, c)
-
-    n = np.arange(2, 102)
-    family = binary_family.BinaryFamily.of_run(BinaryCounts(n, n // 2), keys, counted, {})
-    family_intervals(family, IntervalOptions(method="sampling")).for_groups([np.arange(100)], 0.95)
-    assert len(calls) < 10  # not one for each n
-    assert sum(calls) < 1.2 * sum(n + 1)
 
 
 def test_vote_of_many_different_answers_takes_answers_times_k_steps(monkeypatch):

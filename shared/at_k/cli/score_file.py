@@ -245,7 +245,7 @@ def _noise_of(
         return None
     rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
     if check_errors(rates, labels):
-        errors = Errors.of_options(rates, labels, outcomes)
+        errors = Errors.from_options(rates, labels, outcomes)
     run = Run("The file", outcomes, checked.answers, errors)
     tau = 0.5 if score.tau is None else score.tau
     comparison = ComparisonOptions(

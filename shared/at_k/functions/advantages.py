@@ -13,6 +13,7 @@ means are expected values of a hypergeometric number; with f the maximum, they a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -119,8 +120,8 @@ def advantages(
         >>> advantages([0.2, 0.9, 0.5, 0.1], k=2, score="max@k", group_size=2)
         [0.0, 0.7, 0.4, 0.0]
     """
-    weight_of = _check_weights(k)
-    credits = {size: _check_score(score, size) for size in weight_of}
+    k_weights = _check_weights(k)
+    credits = {size: _check_score(score, size) for size in k_weights}
     if not (isinstance(baseline, str) and baseline in _BASELINES):
         raise ValueError(f"baseline is {short(baseline)}: give one of {', '.join(_BASELINES)}.")
     if normalize is not None and not (isinstance(normalize, str) and normalize == "std"):
@@ -133,10 +134,10 @@ def advantages(
         )
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
-        _check_size(weight_of, rows.shape[1], prompt, baseline, normalize)
+        _check_size(k_weights, rows.shape[1], prompt, baseline, normalize)
         read = _Sorted(rows) if None in credits.values() else _Counted(rows)
         weights = []
-        for size, weight in weight_of.items():
+        for size, weight in k_weights.items():
             means = read.means(size, credits[size])
             if normalize:
                 weights.append(weight * means.standardized())
@@ -447,4 +448,9 @@ def _pmf_table(n: int, k: int) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _share(n: int, k: int) -> np.ndarray:
     """(n + 1,) the share C(m, k) / C(n, k) of subsets of k among the first m = 0 .. n."""
-    return pmf(np.full(n + 1, n), np.arange(n + 1), k, correct=np.array([k])).hi[:, 0]
+    ways = 1  # C(m, k), an integer, so that only the quotients are rounded
+    result, every = np.zeros(n + 1), math.comb(n, k)
+    for m in range(k, n + 1):
+        result[m] = ways / every
+        ways = ways * (m + 1) // (m + 1 - k)
+    return result

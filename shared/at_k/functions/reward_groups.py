@@ -108,37 +108,18 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
         TypeError: if the rewards are not an array, a tensor or a list, or cannot hold weights.
         ValueError: if the groups do not fit the rewards.
     """
-    if _is_array(rewards):
-        array = _float_array("rewards", rewards)
-        if array.ndim not in (1, 2):
-            raise ValueError(
-                f"rewards has the shape {array.shape}: give (prompts, samples), or a flat array "
-                f"with groups or group_size."
-            )
-        sizes = None if array.ndim == 1 else np.full(len(array), array.shape[1])
-        values = array.reshape(-1)
-    elif isinstance(rewards, (list, tuple)):
-        rows = [isinstance(row, (list, tuple)) or _is_array(row) for row in rewards]
-        if any(rows) and not all(rows):
-            raise ValueError(
-                f"rewards[{rows.index(False)}] is {short(rewards[rows.index(False)])}, and another "
-                f"entry is a list: give a list of samples for each prompt."
-            )
-        if any(rows):
-            read = [
-                _rewards_of_list(f"rewards[{prompt}]", row) for prompt, row in enumerate(rewards)
-            ]
-            values, sizes = np.concatenate(read), np.array([len(row) for row in read])
-        else:
-            values, sizes = _rewards_of_list("rewards", rewards), None
-    else:
-        raise TypeError(
-            f"rewards is a {type(rewards).__module__}.{type(rewards).__name__}: give an array of "
-            f"NumPy, a tensor of torch or JAX, or a list."
-        )
+    values, sizes = _values_and_sizes(rewards)
     if not len(values):
         raise ValueError("rewards is empty: give at least one sample.")
-    result = _with_prompts(values, sizes, groups, group_size)
+    if sizes is None:
+        result = _flat_groups(values, groups, group_size)
+    elif groups is not None or group_size is not None:
+        raise ValueError(
+            "groups and group_size are for flat rewards, and these have a row for each prompt."
+        )
+    else:
+        find = partial(np.repeat, np.arange(len(sizes)), sizes)
+        result = RewardGroups(values, find, len(sizes), one_size(sizes), in_rows=True)
     result.require(
         (values >= -_LARGEST_REWARD) & (values <= _LARGEST_REWARD),
         "a reward is a number from -1e150 to 1e150, or None or NaN if the sample is not scored",
@@ -146,37 +127,62 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
     return result
 
 
-def _with_prompts(values: np.ndarray, sizes: np.ndarray | None, groups, group_size) -> RewardGroups:
-    """Find the prompt of each of (S,) values.
-
-    Args:
-        sizes: (M,) number of samples of each prompt, or None if the rewards are flat.
-    """
-    if sizes is not None:
-        if groups is not None or group_size is not None:
+def _values_and_sizes(rewards) -> tuple[np.ndarray, np.ndarray | None]:
+    """(S,) rewards, and (M,) the number of samples of each prompt, or None if they are flat."""
+    if _is_array(rewards):
+        array = _float_array("rewards", rewards)
+        if array.ndim not in (1, 2):
             raise ValueError(
-                "groups and group_size are for flat rewards, and these have a row for each prompt."
+                f"rewards has the shape {array.shape}: give (prompts, samples), or a flat array "
+                f"with groups or group_size."
             )
-        find = partial(np.repeat, np.arange(len(sizes)), sizes)
-        return RewardGroups(values, find, len(sizes), one_size(sizes), in_rows=True)
+        return array.reshape(-1), None if array.ndim == 1 else np.full(*array.shape)
+    if not isinstance(rewards, (list, tuple)):
+        raise TypeError(
+            f"rewards is a {type(rewards).__module__}.{type(rewards).__name__}: give an array of "
+            f"NumPy, a tensor of torch or JAX, or a list."
+        )
+    is_row = [isinstance(row, (list, tuple)) or _is_array(row) for row in rewards]
+    if not any(is_row):
+        return _rewards_of_list("rewards", rewards), None
+    if not all(is_row):
+        prompt = is_row.index(False)
+        raise ValueError(
+            f"rewards[{prompt}] is {short(rewards[prompt])}, and another entry is a list: give a "
+            f"list of samples for each prompt."
+        )
+    rows = [_rewards_of_list(f"rewards[{prompt}]", row) for prompt, row in enumerate(rewards)]
+    return np.concatenate(rows), np.array([len(row) for row in rows])
+
+
+def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
+    """The groups of (S,) flat values."""
     if groups is not None and group_size is not None:
         raise ValueError("groups and group_size are both given: give one of them.")
     if group_size is not None:
-        size = group_size.item() if has_no_axes(group_size) else group_size
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"group_size is {short(group_size)}: give a positive integer.")
-        if len(values) % size:
-            raise ValueError(
-                f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
-                f"{len(values) % size}. Give groups, with the prompt of each sample."
-            )
-        prompts = len(values) // size
-        return RewardGroups(values, partial(np.repeat, np.arange(prompts), size), prompts, size)
-    if groups is None:
+        return _groups_of_size(values, group_size)
+    if groups is not None:
+        return _groups_by_id(values, groups)
+    raise ValueError(
+        f"rewards is flat: give group_size, the number of samples of each prompt (for one prompt "
+        f"{len(values)}), or groups, with the prompt of each sample."
+    )
+
+
+def _groups_of_size(values: np.ndarray, group_size) -> RewardGroups:
+    size = group_size.item() if has_no_axes(group_size) else group_size
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise ValueError(f"group_size is {short(group_size)}: give a positive integer.")
+    if len(values) % size:
         raise ValueError(
-            f"rewards is flat: give group_size, the number of samples of each prompt (for one "
-            f"prompt {len(values)}), or groups, with the prompt of each sample."
+            f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
+            f"{len(values) % size}. Give groups, with the prompt of each sample."
         )
+    prompts = len(values) // size
+    return RewardGroups(values, partial(np.repeat, np.arange(prompts), size), prompts, size)
+
+
+def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
     ids = to_array(groups).tolist() if _is_array(groups) else entries_of("groups", groups)
     if len(ids) != len(values):
         raise ValueError(f"groups has {len(ids)} ids for {len(values)} rewards: give one for each.")

@@ -100,8 +100,8 @@ def geom_at_k(
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of samples in a subset, at most the n of each question.
         pass_power: the exponent a of pass@k.
-        unanimous_power: the exponent b of pass^k. A negative exponent requires a score above 0,
-            and the result may then exceed 1.
+        unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
+            a score above 0, and the result may then exceed 1.
 
     Returns:
         A float of at least 0. The mean over questions of products of unbiased estimates, which
@@ -139,8 +139,8 @@ def geom_at_k_ci(
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
         pass_power: the exponent a of pass@k.
-        unanimous_power: the exponent b of pass^k. A negative exponent requires a score above 0,
-            and the result may then exceed 1.
+        unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
+            a score above 0, and the result may then exceed 1.
         confidence: probability that the interval covers the true value, between 0 and 1.
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.
@@ -172,8 +172,8 @@ def geom_ds_at_k(
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of samples in a subset, at most the n of each question.
         pass_power: the exponent a of pass@k.
-        unanimous_power: the exponent b of pass^k. A negative exponent requires a score above 0,
-            and the result may then exceed 1.
+        unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
+            a score above 0, and the result may then exceed 1.
 
     Returns:
         A float of at least 0. A product of unbiased estimates, which is not unbiased.
@@ -208,8 +208,8 @@ def geom_ds_at_k_ci(
         R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
         pass_power: the exponent a of pass@k.
-        unanimous_power: the exponent b of pass^k. A negative exponent requires a score above 0,
-            and the result may then exceed 1.
+        unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
+            a score above 0, and the result may then exceed 1.
         confidence: probability that the interval covers the true value, between 0 and 1.
         bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
         alpha0: first parameter of the Beta prior of each success rate, above 0.

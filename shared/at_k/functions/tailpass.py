@@ -26,7 +26,7 @@ from ..core.rewards import (
 )
 from ..core.samples import read_outcomes
 from ..functions import Numbers, OutcomesLike, Summary
-from ..scores.tails import Tail, levels_of, tails_of_subsets
+from ..scores.tails import Tail, samples_by_level, tails_of_subsets
 
 Floats = npt.NDArray[np.float64]
 
@@ -67,7 +67,7 @@ def tailpass_empirical(
         rewards = category_rewards(outcomes, scores, none)
     check_k(k, rewards.n)
     tails = [Tail(k, tau) for tau in _thresholds(k, thresholds)]
-    columns = tails_of_subsets(levels_of(rewards), tails)
+    columns = tails_of_subsets(samples_by_level(rewards), tails)
     return rewards.multiplicity @ columns / len(rewards.inverse)
 
 

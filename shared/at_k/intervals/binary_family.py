@@ -10,11 +10,10 @@ of the same questions have the variance E[Var[h | p]] / M.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +53,6 @@ RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 
 _EVERY_COUNT = 10_000  # samples of a question, above which moments are sums over some counts
 _COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, which few rates have in common
-_ESTIMATES_AT_ONCE = 1 << 13  # to bound memory
 _MOST_OF_A_QUESTION = 1_000_000  # of a question: time and rounding errors grow with n
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
@@ -87,7 +85,7 @@ def pass_intervals(
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
     together = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(together, rates)
-    family = BinaryFamily.of_run(
+    family = BinaryFamily.from_counts(
         counts, keys, estimate, extrapolated, options.weights, _inner_k(observed)
     )
     if not rates.are_exact:
@@ -144,7 +142,7 @@ class BinaryFamily(Family):
     tables = (*Family.tables, "c", "none_correct", "all_correct")
 
     @classmethod
-    def of_run(
+    def from_counts(
         cls,
         counts: BinaryCounts,
         scores: Mapping[ScoreKey, Score],
@@ -199,8 +197,29 @@ class BinaryFamily(Family):
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def other_fits(self, fit: Fit) -> list[Fit]:
-        priors = estimate_beta_prior(self.n, self.c, fit.multiplicity, fit.priors, self.rates)
-        return [] if priors is None else [fit._replace(priors=priors)]
+        """The fit with a Beta distribution of the rates, where it fits the data about as well.
+
+        The mean and the variance of the rates are estimated without bias. One step of the EM
+        algorithm adapts the prior to the samples.
+        """
+        n, c, multiplicity, rates = self.n, self.c, fit.multiplicity, self.rates
+        mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
+        repeated = multiplicity * (n > 1)
+        within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
+        between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
+        if not rates.are_exact:  # from shares of samples that are called correct
+            mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
+        log_odds = _LOG_ODDS[RATE_SUPPORT]
+        log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
+        prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
+        likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
+        adapted = last_step(n, likelihood, multiplicity, prior)
+        pairs = whole_prior(fit.priors), whole_prior(adapted)
+        fits = fits_too(likelihood, multiplicity, *pairs)[:, None]
+        if not fits.any():
+            return []
+        priors = {size: np.where(fits, adapted[size], fit.priors[size]) for size in adapted}
+        return [fit._replace(priors=priors)]
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         ranges = self.none_correct, self.all_correct
@@ -211,25 +230,73 @@ class BinaryFamily(Family):
 
     def shifted(self, fit: Fit) -> Shifted:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        top, theta, of_pairs = self.all_correct[0], np.zeros(()), np.zeros(())
-        sizes = [*fit.priors]
-        large = [n for n in sizes if n > _EVERY_COUNT and self.inner_k is not None]
-        small = [n for n in sizes if n not in large]
-        moments_of_sizes = itertools.chain(
-            _estimate_moments(small, self.estimate, top, pairs, self.rates),
-            (
-                (n, _moments_by_quadrature(n, self.estimate, top, pairs, self.rates, self.inner_k))
-                for n in large
-            ),
-        )
-        for n, moments in moments_of_sizes:
-            over_shifted = partial(_means_over_shifted, fit.priors[n])
-            theta = theta + over_shifted(moments.mean)
-            of_pairs = of_pairs + over_shifted(moments.covariances(pairs))
-        covariance = {pair: of_pairs[:, i] for i, pair in enumerate(pairs)}
+        theta, products = np.zeros(()), np.zeros(())
+        for n, prior in fit.priors.items():
+            moments = self._moments(n, pairs)
+            theta = theta + _means_over_shifted(prior, moments.mean)
+            products = products + _means_over_shifted(prior, moments.covariances(pairs))
+        covariance = {pair: products[:, i] for i, pair in enumerate(pairs)}
         theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
         groups = len(fit.multiplicity)
         return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
+
+    def _moments(self, n: int, pairs: list[ColumnPair]) -> _Moments:
+        """The moments of the estimates of a question with n samples, given each of 283 rates."""
+        if n > _EVERY_COUNT and self.inner_k is not None:
+            sums = self._sums_by_quadrature(n, pairs)
+        else:
+            sums = self._sums_over_counts(n, pairs)
+        columns = self.columns.shape[1]
+        return _Moments(*np.split(sums, [columns, 2 * columns, 2 * columns + len(pairs)], axis=1))
+
+    def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
+        result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
+        for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
+            c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
+            grid, pmf_of_c = _binomial_block(n, c, self.rates)
+            result[grid] += pmf_of_c.T @ self._estimates_and_products(n, c, pairs)
+        return result
+
+    def _sums_by_quadrature(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
+        """The same for many samples.
+
+        A sum over c is one over each s-th c, where the binomial distribution and the estimate are
+        smooth: the trapezoidal rule converges exponentially. A threshold of k samples changes over
+        counts whose standard deviation is sqrt((n - k) / k) times that of the binomial
+        distribution; s is at most half of the smaller one. pass@k and pass^k are smoother.
+        """
+        from scipy.special import gammaln  # imported here: it takes longer than all of at_k
+
+        k = self.inner_k or 1
+        log_incorrect, log_correct = _log_rates(_LOG_ODDS, self.rates)
+        deviation = np.sqrt(n * np.exp(-log_correct - log_incorrect))
+        steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
+        center = np.rint(n * np.exp(-log_correct)).astype(int)
+        reach = np.ceil((8 * deviation + 30) / steps).astype(int)
+        nodes = [
+            middle + step * np.arange(-far, far + 1)
+            for middle, step, far in zip(
+                center.tolist(), steps.tolist(), reach.tolist(), strict=True
+            )
+        ]
+        nodes = [c[(c >= 0) & (c <= n)] for c in nodes]
+        distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
+        values = self._estimates_and_products(n, distinct, pairs)
+        rows = np.split(index, np.cumsum([len(c) for c in nodes])[:-1])
+        result = np.empty((GRID_SIZE, values.shape[1]))
+        for i, (c, row) in enumerate(zip(nodes, rows, strict=True)):
+            with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
+                loss = gammaln(c + 1) + gammaln(n - c + 1) + np.where(c, c * log_correct[i], 0.0)
+                loss = loss + np.where(n - c, (n - c) * log_incorrect[i], 0.0)
+            weight = np.exp(loss.min() - loss)
+            result[i] = weight @ values[row] / weight.sum()
+        return result
+
+    def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
+        """What `_Moments` has the means of, for c correct samples of n."""
+        h = self.estimate(np.full(len(c), n), c)
+        rest, (a, b) = self.all_correct[0] - h, np.transpose(pairs)
+        return np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         result = np.zeros(())
@@ -263,8 +330,8 @@ class BinaryFamily(Family):
                 continue
             end = Event(self.least, 1 if event.r == 1 else self.least)
             if event.k > self.least and end in self.scores:
-                of_end = float(self.scores[end].value(unbiased))
-                result[i] = max(means[i], of_end) if event.r == 1 else min(means[i], of_end)
+                end_score = float(self.scores[end].value(unbiased))
+                result[i] = max(means[i], end_score) if event.r == 1 else min(means[i], end_score)
         return result
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
@@ -283,9 +350,9 @@ class BinaryFamily(Family):
         expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
         weight, inner = prior / prior.sum(), expected[:, 1:-1]
         covariance = np.diag(inner @ weight) - (inner * weight) @ inner.T
-        of_size = np.where(self.n == n, multiplicity, 0)
-        questions = of_size.sum()
-        observed = np.bincount(bins[np.minimum(self.c, n)], of_size, len(expected)) / questions
+        numbers = np.where(self.n == n, multiplicity, 0)
+        questions = numbers.sum()
+        observed = np.bincount(bins[np.minimum(self.c, n)], numbers, len(expected)) / questions
         # Half a question of slack, for counts that the estimated prior makes almost impossible.
         slack = np.eye(len(expected)) / 2 / questions**2
         return Statistics(expected, observed, covariance / questions + slack)
@@ -331,103 +398,15 @@ class _Moments(NamedTuple):
         A difference of small numbers keeps its digits, so the smaller means are used.
         """
         a, b = np.transpose(pairs)
-        of_means, of_rest = self.mean[:, a] * self.mean[:, b], self.rest[:, a] * self.rest[:, b]
-        return np.where(
-            of_means < of_rest, self.products - of_means, self.products_of_rest - of_rest
-        )
+        square, rest = self.mean[:, a] * self.mean[:, b], self.rest[:, a] * self.rest[:, b]
+        return np.where(square < rest, self.products - square, self.products_of_rest - rest)
 
 
-def _estimate_moments(
-    sizes: list[int],
-    estimate: Estimator,
-    top: np.ndarray,
-    pairs: list[ColumnPair],
-    rates: CheckerRates,
-) -> Iterator[tuple[int, _Moments]]:
-    """For each n, the moments of the estimates of a question, given each of the 283 rates."""
-    blocks = [
-        (n, start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
-        for n in sizes
-        for start in range(0, n + 1, _COUNTS_OF_A_BLOCK)
-    ]
-    moments: dict[int, np.ndarray] = {}
-    first = 0
-    while first < len(blocks):  # estimates of many n at once
-        last = first + 1
-        counts = blocks[first][2] - blocks[first][1]
-        while last < len(blocks) and counts < _ESTIMATES_AT_ONCE:
-            counts += blocks[last][2] - blocks[last][1]
-            last += 1
-        together = blocks[first:last]
-        n = np.concatenate([np.full(stop - start, size) for size, start, stop in together])
-        c = np.concatenate([np.arange(start, stop) for _, start, stop in together])
-        h = estimate(n, c)
-        rest, (a, b) = top - h, np.transpose(pairs)
-        values = np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
-        row = 0
-        for size, start, stop in together:
-            grid, pmf_of_c = _binomial_block(size, start, stop, rates)
-            sums = moments.setdefault(size, np.zeros((GRID_SIZE, values.shape[1])))
-            sums[grid] += pmf_of_c.T @ values[row : row + stop - start]
-            row += stop - start
-            if stop == size + 1:
-                columns = h.shape[1]
-                ends = [columns, 2 * columns, 2 * columns + len(pairs)]
-                yield size, _Moments(*np.split(sums, ends, axis=1))
-                del moments[size]
-        first = last
-
-
-def _moments_by_quadrature(
-    n: int,
-    estimate: Estimator,
-    top: np.ndarray,
-    pairs: list[ColumnPair],
-    rates: CheckerRates,
-    inner_k: int | None,
-) -> _Moments:
-    """The moments of the estimates of a question with many samples, given each of the 283 rates.
-
-    A sum over c is one over each s-th c, where the binomial distribution and the estimate are
-    smooth: the trapezoidal rule converges exponentially. A threshold of k samples changes over
-    counts whose standard deviation is sqrt((n - k) / k) times that of the binomial distribution; s
-    is at most half of the smaller one. pass@k and pass^k are smoother.
-    """
-    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
-
-    k = inner_k or 1
-    log_incorrect, log_correct = _log_rates(_LOG_ODDS, rates)
-    deviation = np.sqrt(n * np.exp(-log_correct - log_incorrect))
-    steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
-    center = np.rint(n * np.exp(-log_correct)).astype(int)
-    reach = np.ceil((8 * deviation + 30) / steps).astype(int)
-    nodes = [
-        middle + step * np.arange(-far, far + 1)
-        for middle, step, far in zip(center.tolist(), steps.tolist(), reach.tolist(), strict=True)
-    ]
-    nodes = [c[(c >= 0) & (c <= n)] for c in nodes]
-    distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
-    h = estimate(np.full(len(distinct), n), distinct)
-    rest, (a, b) = top - h, np.transpose(pairs)
-    values = np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
-    rows = np.split(index, np.cumsum([len(c) for c in nodes])[:-1])
-    sums = np.empty((GRID_SIZE, values.shape[1]))
-    for i, (c, of_rate) in enumerate(zip(nodes, rows, strict=True)):
-        with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
-            loss = gammaln(c + 1) + gammaln(n - c + 1) + np.where(c, c * log_correct[i], 0.0)
-            loss = loss + np.where(n - c, (n - c) * log_incorrect[i], 0.0)
-        weight = np.exp(loss.min() - loss)
-        sums[i] = weight @ values[of_rate] / weight.sum()
-    columns = h.shape[1]
-    return _Moments(*np.split(sums, [columns, 2 * columns, 2 * columns + len(pairs)], axis=1))
-
-
-def _binomial_block(n: int, start: int, stop: int, rates: CheckerRates) -> tuple[slice, np.ndarray]:
-    """Where on the grid c = start .. stop - 1 are not negligible, and their probabilities."""
+def _binomial_block(n: int, c: np.ndarray, rates: CheckerRates) -> tuple[slice, np.ndarray]:
+    """Where on the grid successive counts c are not negligible, and their probabilities."""
     if n < _COUNTS_OF_A_BLOCK:
         return slice(None), _binomial_table(n, rates)
-    c = np.arange(start, stop)
-    grid = likely_rates(n, start, stop - 1, rates)
+    grid = likely_rates(n, int(c[0]), int(c[-1]), rates)
     return grid, binomial_likelihood(np.full(len(c), n), c, grid, rates)
 
 
@@ -465,43 +444,6 @@ def estimate_rate_prior(
     """
     likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
     return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
-
-
-def estimate_beta_prior(
-    n: np.ndarray,
-    c: np.ndarray,
-    multiplicity: np.ndarray,
-    priors: Mapping[int, np.ndarray],
-    rates: CheckerRates,
-) -> dict[int, np.ndarray] | None:
-    """Estimate the prior of the success rates for B groups, as a Beta distribution.
-
-    The mean and the variance of the rates are estimated without bias. One step of the EM algorithm
-    adapts the prior to the samples.
-
-    Args:
-        n, c, multiplicity, rates: see `estimate_rate_prior`.
-        priors: the result of `estimate_rate_prior`. It remains where the Beta distribution does not
-            fit the data about as well.
-
-    Returns:
-        The priors in the same form, or None if the Beta distribution fits no group.
-    """
-    mean = multiplicity @ (c / n) / multiplicity.sum(axis=1)
-    repeated = multiplicity * (n > 1)
-    within = repeated @ (c * (n - c) / (n * np.maximum(n - 1.0, 1.0)))
-    between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
-    if not rates.are_exact:  # from shares of samples that are called correct
-        mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
-    log_odds = _LOG_ODDS[RATE_SUPPORT]
-    log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
-    prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
-    likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
-    adapted = last_step(n, likelihood, multiplicity, prior)
-    fits = fits_too(likelihood, multiplicity, whole_prior(priors), whole_prior(adapted))[:, None]
-    if not fits.any():
-        return None
-    return {size: np.where(fits, adapted[size], priors[size]) for size in adapted}
 
 
 def _uniform_rates() -> np.ndarray:

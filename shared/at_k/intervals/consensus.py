@@ -33,7 +33,7 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
         return np.stack([score(n, c) for score in scores.values()], axis=1)
 
-    family = BinaryFamily.of_run(counts, one_column_each(scores), estimate, {}, weights)
+    family = BinaryFamily.from_counts(counts, one_column_each(scores), estimate, {}, weights)
     estimated = _estimated_scores(consensus)
     method: IntervalMethod = VarianceIntervals(estimated, weights=weights)
     if options.method == "auto":

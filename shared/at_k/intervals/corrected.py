@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..core.interval import IntervalMethod
 from ..core.score import Score, ScoreKey, Scores
 from ..scores.checker_rates import CheckerRates, corrected_scores, require_correction
 from .binary_family import pass_intervals
-from .labelled import Errors, check_errors, success_rates
+from .labelled import Errors, RateIntervals, check_errors
 
 _FALL = 0.005  # of pass@k with k, which papers would show
 
@@ -69,10 +70,18 @@ class CheckerErrors:
         """Return success rates, from the rates of samples that are called correct."""
         errors = self._errors(checked)
         errors.warn_if_contradicted(checked.outcomes.counts())
-        return *success_rates(points, method, errors, options.weights), errors.described()
+
+        def under(rates: CheckerRates) -> Scores:
+            return replace(points, columns=rates.corrected(points.columns))
+
+        corrected = under(errors.rates)
+        if method is not None:
+            method = RateIntervals(method, errors.rates)
+            method = errors.widened(method, corrected, under, options.weights)
+        return corrected, method, errors.described()
 
     def _errors(self, checked: Checked) -> Errors:
-        return Errors.of_options(self._rates, self._labels, checked.graded)
+        return Errors.from_options(self._rates, self._labels, checked.graded)
 
 
 def _falls_with_k(

@@ -128,7 +128,7 @@ class Family(abc.ABC):
     tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
     """The fields that have a row for each distinct count."""
 
-    def of_counts(self, rows: np.ndarray) -> Family:
+    def with_rows(self, rows: np.ndarray) -> Family:
         """The family for questions that have some of the U distinct counts only."""
         tables = {name: getattr(self, name)[rows] for name in self.tables}
         return replace(self, **tables, rows=rows, memo={})
@@ -162,8 +162,7 @@ class Family(abc.ABC):
         if not {*keys} <= self.known_means.keys():
             is_run = keys == [self._key(self.multiplicity)] and self.rows is None
             every = [self.posterior_means] if is_run else self._extrapolate(fit)
-            of_groups = zip(keys, fit.multiplicity, every, strict=True)
-            for key, multiplicity, means in of_groups:
+            for key, multiplicity, means in zip(keys, fit.multiplicity, every, strict=True):
                 mean = multiplicity[multiplicity > 0] @ means / multiplicity.sum()
                 self.known_means[key] = self._in_order(mean, multiplicity)
         return np.array([self.known_means[key] for key in keys])
@@ -183,7 +182,7 @@ class Family(abc.ABC):
         """(e,) means that do not contradict the unbiased estimates of scores with k <= n."""
         return means
 
-    def bounds_of(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def score_bounds(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(B,) the smallest and the largest score over (B, U) questions."""
         used, (least, most) = multiplicity > 0, self.bounds.T
         return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
@@ -200,27 +199,27 @@ class Family(abc.ABC):
     def intervals(
         self,
         groups: Sequence[np.ndarray],
-        of_fit: Callable[[Fit], dict[ScoreKey, Interval]],
+        intervals_from: Callable[[Fit], dict[ScoreKey, Interval]],
     ) -> list[dict[ScoreKey, Interval]]:
         """The intervals of each group of questions.
 
         Args:
             groups: the indices of the questions of each group.
-            of_fit: the intervals of B groups, from their fit.
+            intervals_from: the intervals of B groups, from their fit.
         """
 
-        def of_counts(
+        def for_rows(
             rows: np.ndarray | None, multiplicity: Multiplicity
         ) -> dict[ScoreKey, Interval]:
-            family = self if rows is None else self.of_counts(rows)
+            family = self if rows is None else self.with_rows(rows)
             fit = family.fit(multiplicity.numbers)
-            return of_fit(
+            return intervals_from(
                 fit if self.weights is None else fit._replace(squares=multiplicity.squares)
             )
 
-        return intervals_by_counts(groups, self.inverse, len(self.n), of_counts, self.weights)
+        return intervals_by_counts(groups, self.inverse, len(self.n), for_rows, self.weights)
 
-    def multiplicity_of(self, questions: np.ndarray) -> Multiplicity:
+    def group_multiplicity(self, questions: np.ndarray) -> Multiplicity:
         """The numbers of these questions with each distinct count, as those of one group."""
         weights = None if self.weights is None else [self.weights[questions]]
         return multiplicities([self.inverse[questions]], len(self.n), weights)
@@ -232,9 +231,9 @@ class Family(abc.ABC):
             clusters: (M,) label of each question's cluster, or None if each question is its own.
         """
         scores = Scores(self.scores, self.inverse, self.columns)
-        ranges, of_estimates = self._column_ranges()
+        ranges, estimate_ranges = self._column_ranges()
         return QuestionIntervals(
-            scores, ranges, clusters, ranges_of_estimates=of_estimates, weights=self.weights
+            scores, ranges, clusters, ranges_of_estimates=estimate_ranges, weights=self.weights
         )
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
@@ -290,7 +289,7 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        (multiplicity,) = self.family.multiplicity_of(questions).numbers
+        (multiplicity,) = self.family.group_multiplicity(questions).numbers
         means = self.family.means_over(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
         return super().over(questions, weights) | own

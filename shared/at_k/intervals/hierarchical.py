@@ -74,7 +74,7 @@ def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: fl
         highs = candidates.offset + candidates.scale * np.array(highest)
     unbiased = _unbiased_estimates(family, multiplicity, means)
     lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
-    least, most = family.bounds_of(multiplicity[None])
+    least, most = family.score_bounds(multiplicity[None])
     lo = np.clip(np.minimum(lows, means), least, most)
     hi = np.clip(np.maximum(highs, means), least, most)
     return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
@@ -99,10 +99,10 @@ class Profile:
 
     def __init__(self, statistics: Sequence[Statistics], complete: bool):
         expected, observed = [], []
-        for of_size in statistics:
-            root = np.linalg.cholesky(of_size.covariance)
-            expected.append(np.linalg.solve(root, of_size.expected))
-            observed.append(np.linalg.solve(root, of_size.observed))
+        for statistic in statistics:
+            root = np.linalg.cholesky(statistic.covariance)
+            expected.append(np.linalg.solve(root, statistic.expected))
+            observed.append(np.linalg.solve(root, statistic.observed))
         # Without directions that no distribution has, the optimization is smaller and stable.
         u, size, vt = np.linalg.svd(np.concatenate(expected), full_matrices=False)
         kept = size > 1e-6 * size[0]
@@ -117,7 +117,7 @@ class Profile:
         from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
 
         allowed = z**2 * self._scale
-        least, of_best = float(score.min()), float(score @ self._best)
+        least, best_mean = float(score.min()), float(score @ self._best)
         if self._misfit(score, least)[0] <= self._smallest + allowed:
             return least
 
@@ -126,7 +126,7 @@ class Profile:
             more = self._misfit(score, mean)[0] - self._smallest
             return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
 
-        return float(brentq(excess, least, of_best, xtol=1e-12 * (of_best - least)))
+        return float(brentq(excess, least, best_mean, xtol=1e-12 * (best_mean - least)))
 
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0

@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -75,7 +75,7 @@ class Errors:
     labels: LabelCounts | None = None
 
     @classmethod
-    def of_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
+    def from_options(cls, checker_rates, labels, graded: Samples | None) -> Errors:
         """Return the errors that the parameters of a metric state, after `check_errors`.
 
         Args:
@@ -132,71 +132,33 @@ class Errors:
     ) -> IntervalMethod:
         """Return the method of intervals, widened by the uncertainty of estimated rates.
 
-        Args:
-            method: of the intervals if the rates were known.
-            points: the estimates.
-            under: the estimates under other rates.
-            weights: (M,) of the questions, or None if they are equal.
+        The arguments are those of `LabelledIntervals`.
         """
         if self.labels is None:
             return method
         return LabelledIntervals(method, points, cache(under), self.labels, weights)
 
 
-def success_rates(
-    called_correct: Scores,
-    method: IntervalMethod | None,
-    errors: Errors,
-    weights: np.ndarray | None = None,
-) -> tuple[Scores, IntervalMethod | None]:
-    """Return success rates, and the method of their intervals, or None.
-
-    Args:
-        called_correct: the rates of samples that are called correct.
-        method: of their intervals, or None.
-        errors: of the checker.
-        weights: (M,) of the questions, or None if they are equal.
-    """
-
-    def under(rates: CheckerRates) -> Scores:
-        return replace(called_correct, columns=rates.corrected(called_correct.columns))
-
-    points = under(errors.rates)
-    if method is None:
-        return points, None
-    return points, errors.widened(RateIntervals(method, errors.rates), points, under, weights)
-
-
-class RateIntervals(IntervalMethod):
+class RateIntervals(DerivedIntervals):
     """Intervals of success rates, from those of the rates of samples that are called correct."""
 
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
-        self._method, self._rates = method, rates
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
+        super().__init__(method)
+        self._rates = rates
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        (t, f), corrected = self._rates, self._rates.corrected
-
-        def in_range(limit: float) -> float:
-            return min(1.0, max(0.0, corrected(limit)))
-
         return [
-            {
-                key: Interval(
-                    corrected(mu),
-                    sigma / (t - f),
-                    in_range(lo),
-                    in_range(hi),
-                    name,
-                )
-                for key, (mu, sigma, lo, hi, name) in of_group.items()
-            }
-            for of_group in self._method.for_groups(groups, confidence)
+            {key: self._corrected(interval) for key, interval in called_correct.items()}
+            for called_correct in self._method.for_groups(groups, confidence)
         ]
+
+    def _corrected(self, interval: Interval) -> Interval:
+        mu, lo, hi = map(self._rates.corrected, (interval.mu, interval.lo, interval.hi))
+        t, f = self._rates
+        lo, hi = (min(1.0, max(0.0, limit)) for limit in (lo, hi))
+        return Interval(mu, interval.sigma / (t - f), lo, hi, interval.interval)
 
 
 class LabelledIntervals(DerivedIntervals):
@@ -227,8 +189,8 @@ class LabelledIntervals(DerivedIntervals):
     ) -> list[dict[ScoreKey, Interval]]:
         known = self._method.for_groups(groups, confidence)
         return [
-            self._wider(of_group, questions, confidence)
-            for of_group, questions in zip(known, groups, strict=True)
+            self._wider(intervals, questions, confidence)
+            for intervals, questions in zip(known, groups, strict=True)
         ]
 
     def _wider(
@@ -240,10 +202,10 @@ class LabelledIntervals(DerivedIntervals):
             return np.array([*self._under(rates).over(questions, self._weights).values()])
 
         moves = distances_of_rates(self._labels, np.array([*center.values()]), under, confidence)
-        moves_of = dict(zip(center, moves.T.tolist(), strict=True))
+        key_moves = dict(zip(center, moves.T.tolist(), strict=True))
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
-            (down, up), point = moves_of[key], center[key]
+            (down, up), point = key_moves[key], center[key]
             below = math.hypot(max(point - lo, 0.0), down)
             above = math.hypot(max(hi - point, 0.0), up)
             lo, hi = (min(1.0, max(0.0, limit)) for limit in (point - below, point + above))
@@ -274,7 +236,7 @@ class RateMoves(NamedTuple):
             samples: number of samples of the run, or infinity if the labels are of others.
         """
         first, second = (
-            share * of_rate for share, of_rate in zip(unlabelled, self.squares, strict=True)
+            share * square for share, square in zip(unlabelled, self.squares, strict=True)
         )
         both = first + second + 2 * self.correlations * np.sqrt(first * second)
         return np.sqrt(np.maximum(both - self.realized / samples, 0.0))

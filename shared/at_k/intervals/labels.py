@@ -245,8 +245,8 @@ def count_labels(labels, graded: Samples | None) -> LabelCounts:
     warn_of_dependent_errors(question[is_labelled], label[is_labelled], verdict[is_labelled])
     cells = np.array(
         [
-            np.bincount(question, is_labelled & (label == of_label) & (verdict == of_verdict))
-            for of_label, of_verdict in [(1, 1), (1, 0), (0, 1), (0, 0)]
+            np.bincount(question, is_labelled & (label == kind) & (verdict == answer))
+            for kind, answer in [(1, 1), (1, 0), (0, 1), (0, 0)]
         ]
     )
     counts, (tp, fn, fp, tn) = graded.counts(), cells.sum(axis=1).astype(int).tolist()
@@ -299,10 +299,10 @@ def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: n
     from scipy.special import gammainc
 
     pairs, expected = 0.0, 0.0
-    for of_label in (0, 1):
-        of_kind = label == of_label
-        is_error = of_kind & (verdict != of_label)
-        sizes, errors = (np.bincount(question[which]) for which in (of_kind, is_error))
+    for kind in (0, 1):
+        has_kind = label == kind
+        is_error = has_kind & (verdict != kind)
+        sizes, errors = (np.bincount(question[which]) for which in (has_kind, is_error))
         total, wrong = float(sizes.sum()), float(errors.sum())
         pairs += float(np.sum(errors * (errors - 1))) / 2
         if total > 1:

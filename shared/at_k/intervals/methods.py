@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.choice import method_of_auto
-from ..core.interval import UNIT_RANGE, Interval, IntervalMethod, normal_z
+from ..core.interval import Interval, IntervalMethod, normal_z
 from ..core.questions import wilson_limits
 from ..core.score import ScoreKey
 
@@ -93,51 +93,45 @@ class EstimatedScore(NamedTuple):
 
 
 class VarianceIntervals(IntervalMethod):
-    """Intervals of means of scores, for new samples of the same questions.
+    """Intervals of means of scores from 0 to 1, for new samples of the same questions.
 
     Args:
         scores: by key.
-        limits: the smallest and the largest possible score.
         weights: (M,) of the questions, or None if they are equal.
     """
 
     def __init__(
-        self,
-        scores: Mapping[ScoreKey, EstimatedScore],
-        limits: tuple[float, float] = UNIT_RANGE,
-        weights: np.ndarray | None = None,
+        self, scores: Mapping[ScoreKey, EstimatedScore], weights: np.ndarray | None = None
     ):
-        self._scores, self._limits, self._weights = scores, limits, weights
+        self._scores, self._weights = scores, weights
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        return [self._intervals(questions, confidence) for questions in groups]
+        return [
+            {
+                key: self._interval(score, questions, confidence)
+                for key, score in self._scores.items()
+            }
+            for questions in groups
+        ]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         # The covariances of scores at different k are not known.
-        share = self._shares(questions)
-        return np.diag([float(share**2 @ self._scores[key].variances[questions]) for key in keys])
+        squares = self._shares(questions) ** 2
+        return np.diag([float(squares @ self._scores[key].variances[questions]) for key in keys])
 
     def _shares(self, questions: np.ndarray) -> np.ndarray:
         """(m,) the share of each of m questions in a mean."""
         weights = np.ones(len(questions)) if self._weights is None else self._weights[questions]
         return weights / weights.sum()
 
-    def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
-        (least, most), z, result = self._limits, normal_z(confidence), {}
-        width = most - least
-        scale = width if width > 0 else 1.0
+    def _interval(
+        self, score: EstimatedScore, questions: np.ndarray, confidence: float
+    ) -> Interval:
+        values, variances, trials = (column[questions] for column in score)
         share = self._shares(questions)
-        for key, (values, variances, trials) in self._scores.items():
-            mean, variance = float(values[questions].mean()), float(variances[questions].sum())
-            variance, number = variance / len(questions) ** 2, trials[questions].sum()
-            if self._weights is not None:
-                mean = float(share @ values[questions])
-                variance = float(share**2 @ variances[questions])
-                number = trials[questions].mean() / np.sum(share**2)
-            u = (mean - least) / scale
-            lo, hi = (float(x) for x in wilson_limits(u, variance / scale**2, number, z))
-            limits = least + width * lo, least + width * hi
-            result[key] = Interval(mean, math.sqrt(variance), *limits, "sampling")
-        return result
+        mean = float(values.mean() if self._weights is None else share @ values)
+        variance, number = float(share**2 @ variances), trials.mean() / np.sum(share**2)
+        lo, hi = wilson_limits(mean, variance, number, normal_z(confidence))
+        return Interval(mean, math.sqrt(variance), float(lo), float(hi), "sampling")

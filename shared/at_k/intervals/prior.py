@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 LOG_ODDS_STEP = 0.15  # of the grids
-FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
+_FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
 
 
 def estimate_prior(
@@ -99,7 +99,7 @@ def fits_too(
     log_ratio = np.log(np.maximum(prior @ likelihood.T, 1e-300)) - np.log(
         np.maximum(other @ likelihood.T, 1e-300)
     )
-    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= FITTING
+    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
 
 
 def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:

@@ -26,20 +26,8 @@ from ..core.score import Score, ScoreKey, Scores
 from ..scores.reward_counts import counts_by_level, rewards_at
 from ..scores.reward_moments import max_moments
 from .binary_family import extrapolated_scores, scores_with_ends
-from .family import (
-    Candidates,
-    Family,
-    Fit,
-    Shifted,
-    Statistics,
-    with_extrapolated,
-)
-from .reward_levels import (
-    FittedRewards,
-    leveled_samples,
-    max_covariance,
-    max_mean,
-)
+from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
+from .reward_levels import FittedRewards, LevelDistributions, leveled_samples
 from .sampling import family_intervals
 
 _SHIFTS = 60  # by multiples of 0.15 of the log-odds, from -9 to 9
@@ -63,7 +51,7 @@ def max_intervals(
     observed = {key: k for key, k in ks.items() if k <= rewards.n.min()}
     beyond = {key: k for key, k in ks.items() if key not in observed}
     extrapolated = ks if options.method == "hierarchical" else beyond
-    family = RewardFamily.of_run(rewards, observed, extrapolated, ranges, options.weights)
+    family = RewardFamily.from_rewards(rewards, observed, extrapolated, ranges, options.weights)
     points = with_extrapolated(max_scores(rewards, observed), family, ks)
     return points, family_intervals(family, options)
 
@@ -89,7 +77,7 @@ class RewardFamily(Family):
         return Family.of_counts(family, rows)
 
     @classmethod
-    def of_run(
+    def from_rewards(
         cls,
         rewards: Rewards,
         ks: Mapping[ScoreKey, int],
@@ -124,12 +112,12 @@ class RewardFamily(Family):
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         shape = self.columns.shape[1], len(multiplicity)
-        low, high = self.bounds_of(multiplicity)
+        low, high = self.score_bounds(multiplicity)
         return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
 
     def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
-        samples = (leveled_samples(self.rewards, of_group) for of_group in multiplicity)
-        return [None if of_group is None else of_group.fit() for of_group in samples]
+        samples = (leveled_samples(self.rewards, group) for group in multiplicity)
+        return [None if group is None else group.fit() for group in samples]
 
     def other_fits(self, fit: Fit) -> list[Fit]:
         if not any(fitted and fitted.other for fitted in fit.priors):
@@ -142,7 +130,7 @@ class RewardFamily(Family):
         theta[-1] = 1.0
         variance = np.zeros_like(theta)
         offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
-        least, most = self.bounds_of(fit.multiplicity)
+        least, most = self.score_bounds(fit.multiplicity)
         for group, fitted in enumerate(fit.priors):
             if fitted is None:  # all rewards are equal
                 theta[:, :, group] = 0.0
@@ -152,8 +140,9 @@ class RewardFamily(Family):
             offset[group] = min(low, least[group])
             scale[group] = max(high, most[group]) - offset[group]
             size = (high - low) / scale[group]
+            shifted = fitted.shifted(_SHIFTS)
             for column, k in enumerate(self.ks):
-                mean, square = _shifted_moments(fitted, k)
+                mean, square = _shifted_moments(fitted, shifted, k)
                 mean = (low - offset[group]) / scale[group] + size * mean
                 theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
                 variance[1:-1, column, group] = size**2 * square
@@ -169,7 +158,7 @@ class RewardFamily(Family):
         for a, b in _neighbors(len(self.ks)):
             j, k = self.ks[a], self.ks[b]
             covariance = sum(
-                float(max_covariance(fitted.log_odds, fitted.samples.gaps, n, j, k) @ prior)
+                float(fitted.distributions.max_covariance(n, j, k) @ prior)
                 for n, prior in fitted.priors.items()
             )
             result[a, b] = width**2 * math.sqrt(excess[a] * excess[b]) * covariance
@@ -182,7 +171,7 @@ class RewardFamily(Family):
         else:
             every = self._means_of_levels(fit.multiplicity)
             means = [x[used] for x, used in zip(every, fit.multiplicity > 0, strict=True)]
-        low, high = self.bounds_of(fit.multiplicity)
+        low, high = self.score_bounds(fit.multiplicity)
         return [np.clip(x, *ends) for x, *ends in zip(means, low, high, strict=True)]
 
     def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
@@ -197,8 +186,8 @@ class RewardFamily(Family):
         means = np.full((*multiplicity.shape, len(self.extrapolated_ks)), float(levels[0]))
         for level in range(1, len(levels)):
             gap = levels[level] - levels[level - 1]
-            of_level = extrapolated_scores(n, above[:, level], multiplicity, scores)
-            means += gap * of_level
+            level_means = extrapolated_scores(n, above[:, level], multiplicity, scores)
+            means += gap * level_means
         return means
 
     def _means_of_fit(self, fit: Fit, group: int) -> np.ndarray:
@@ -208,7 +197,7 @@ class RewardFamily(Family):
             used = fit.multiplicity[group] > 0
             return np.full((used.sum(), len(self.extrapolated_ks)), self.rewards.ranges[used][0, 0])
         levels = fitted.samples.levels
-        values = [max_mean(fitted.log_odds, fitted.samples.gaps, k) for k in self.extrapolated_ks]
+        values = [fitted.distributions.max_mean(k) for k in self.extrapolated_ks]
         scaled = fitted.posterior_means(np.transpose(values))
         means = levels[0] + (levels[-1] - levels[0]) * scaled
         return means + fitted.samples.binning_bias(self.extrapolated_ks)
@@ -226,46 +215,48 @@ class RewardFamily(Family):
             return None
         samples = fitted.samples
         # Distributions between those of the grid matter if k is large.
-        log_odds = np.concatenate([fitted.log_odds + step for step in (-0.15, 0.0, 0.15)])
-        statistics = [self._statistics(fitted, n, log_odds) for n in fitted.priors]
-        values = [max_mean(log_odds, samples.gaps, k) for k in self.extrapolated_ks]
+        grid = fitted.distributions
+        log_odds = np.concatenate([grid.log_odds + step for step in (-0.15, 0.0, 0.15)])
+        finer = LevelDistributions(log_odds, samples.gaps)
+        statistics = [self._statistics(fitted, n, finer) for n in fitted.priors]
+        values = [finer.max_mean(k) for k in self.extrapolated_ks]
         low, high = samples.levels[[0, -1]]
         bias, weights = samples.binning_bias(self.extrapolated_ks), samples.multiplicity
         offset = low + weights @ bias / weights.sum()
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
-    def _statistics(self, fitted: FittedRewards, n: int, log_odds: np.ndarray) -> Statistics:
+    def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
         """Max@j of the questions with n samples, for several j."""
-        samples, of_size = fitted.samples, fitted.samples.n == n
-        rewards = samples.at_levels(samples.scaled, of_size)
-        multiplicity = samples.multiplicity[of_size]
+        samples, has_n = fitted.samples, fitted.samples.n == n
+        rewards = samples.at_levels(samples.scaled, has_n)
+        multiplicity = samples.multiplicity[has_n]
         questions, prior = multiplicity.sum().item(), fitted.priors[n] / fitted.priors[n].sum()
         ks = _ladder(int(rewards.sizes.min()))
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
-        expected = np.array([max_mean(log_odds, samples.gaps, j) for j in ks])
+        expected = np.array([finer.max_mean(j) for j in ks])
         excess = fitted.excess_variance(1)
         # Half a sample of slack, for scores that the estimated prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
-            of_one = max_covariance(fitted.log_odds, samples.gaps, n, j, k) @ prior
-            covariance[a, b] += excess * of_one / questions
+            one_question = fitted.distributions.max_covariance(n, j, k) @ prior
+            covariance[a, b] += excess * one_question / questions
             covariance[b, a] = covariance[a, b]
         # Questions of one n are some of all questions, which may differ from the others.
-        values = np.array([max_mean(fitted.log_odds, samples.gaps, j) for j in ks])
+        values = np.array([fitted.distributions.max_mean(j) for j in ks])
         deviations = values - (values @ fitted.prior)[:, None]
         between = (deviations * fitted.prior) @ deviations.T
         covariance += (1 - questions / samples.multiplicity.sum()) * between / questions
         return Statistics(expected, observed, covariance)
 
 
-def _shifted_moments(fitted: FittedRewards, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _shifted_moments(
+    fitted: FittedRewards, shifted: LevelDistributions, k: int
+) -> tuple[np.ndarray, np.ndarray]:
     """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    log_odds = fitted.shifted_log_odds(_SHIFTS)
-    mean = max_mean(log_odds, fitted.samples.gaps, k)
-    theta, variance = fitted.shifted_means(mean, fitted.prior), np.zeros(2 * _SHIFTS + 1)
+    theta = fitted.shifted_means(shifted.max_mean(k), fitted.prior)
+    variance = np.zeros(2 * _SHIFTS + 1)
     for n, prior in fitted.priors.items():
-        within = max_covariance(log_odds, fitted.samples.gaps, n, k, k)
-        variance = variance + fitted.shifted_means(within, prior)
+        variance = variance + fitted.shifted_means(shifted.max_variance(n, k), prior)
     return theta, fitted.excess_variance(k) * np.maximum(variance, 0.0)
 
 

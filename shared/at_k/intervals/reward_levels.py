@@ -34,7 +34,8 @@ _LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # of d in log-odds
 _OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
 _NEGLIGIBLE = 1e-7  # share of the largest prior probability below which a distribution is dropped
 _COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work on at once
-_ODDS = np.linspace(-25, 25, 2001)  # log-odds at which the effect of an overlap is tabulated
+_ODDS_STEP = 0.025
+_ODDS = _ODDS_STEP * np.arange(-1000, 1001)  # log-odds at which effects of overlaps are tabulated
 
 
 def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSamples | None:
@@ -48,11 +49,11 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
         multiplicity: (U,) number of questions of the group with each.
     """
     rows = np.flatnonzero(multiplicity)
-    of_group = rewards if len(rows) == len(multiplicity) else rewards_at(rewards, rows)
-    levels, counts = _levels_and_counts(of_group)
+    group_rewards = rewards if len(rows) == len(multiplicity) else rewards_at(rewards, rows)
+    levels, counts = _levels_and_counts(group_rewards)
     if len(levels) == 1:
         return None
-    return LeveledSamples(levels, counts, multiplicity[rows], of_group)
+    return LeveledSamples(levels, counts, multiplicity[rows], group_rewards)
 
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
@@ -125,23 +126,24 @@ class LeveledSamples:
     def fit(self) -> FittedRewards:
         """Estimate the prior over the distributions of a grid."""
         shapes, shape, location, start = self._grid()
-        log_odds = shapes[shape] + LOG_ODDS_STEP * location[:, None]
+        grid = self.distributions(shapes[shape], location)
         used = slice(None, None, -(-len(self.counts) // _COUNTS_AT_ONCE))
         n, weights = self.n[used], self.multiplicity[None, used]
-        likelihood = _level_likelihood(log_odds, self.counts[used])
+        likelihood = grid.likelihood(self.counts[used])
 
         def fitted(
             priors: Mapping[int, np.ndarray], other: FittedRewards | None = None
         ) -> FittedRewards:
             total = whole_prior(priors)[0]
             kept = total > _NEGLIGIBLE * total.max()
-            of_kept = {size: prior[0, kept] for size, prior in priors.items()}
+            kept_shapes, kept_shape = np.unique(shape[kept], return_inverse=True)
+            kept_priors = {size: prior[0, kept] for size, prior in priors.items()}
             return FittedRewards(
-                self, shapes, shape[kept], location[kept], log_odds[kept], of_kept, other
+                self, shapes[kept_shapes], kept_shape, location[kept], kept_priors, other
             )
 
         priors = estimate_prior(n, likelihood, weights, start)
-        beta_priors = last_step(n, likelihood, weights, self._beta_prior(log_odds, start))
+        beta_priors = last_step(n, likelihood, weights, self._beta_prior(grid, start))
         fits = fits_too(likelihood, weights, whole_prior(priors), whole_prior(beta_priors))[0]
         return fitted(priors, fitted(beta_priors) if fits else None)
 
@@ -154,27 +156,27 @@ class LeveledSamples:
         binary = len(base) == 1  # one threshold has no sharpness
         octaves = np.zeros(1) if binary else _OCTAVES
         shapes = self._sharpness() * 2 ** octaves[:, None] * base
-        stride, locations, start = 1 if binary else _SHIFTS_PER_LOCATION, [], []
+        stride = 1 if binary else _SHIFTS_PER_LOCATION
         step = stride * LOG_ODDS_STEP
-        for octave, shape in zip(octaves, shapes, strict=True):
-            low, high = -_LOCATION_RANGE - shape.max(), _LOCATION_RANGE - shape.min()
-            location = stride * np.arange(math.floor(low / step), math.ceil(high / step) + 1)
-            log_odds = shape + LOG_ODDS_STEP * location[:, None]
-            # The density of the mean reward along d.
-            slope = np.logaddexp(0, log_odds) + np.logaddexp(0, -log_odds)
-            weight = np.exp(-slope) @ self.gaps
-            locations.append(location)
-            start.append(math.exp(-2 * octave**2) * weight / weight.sum())
-        shape_of = np.repeat(np.arange(len(shapes)), [len(location) for location in locations])
-        weights = np.concatenate(start)
-        return shapes, shape_of, np.concatenate(locations), weights / weights.sum()
-
-    def _beta_prior(self, log_odds: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """(1, J) the prior under which mean rewards are Beta distributed, see `beta_prior`."""
-        above, below = (
-            np.log(np.maximum(np.exp(-np.logaddexp(0, sign * log_odds)) @ self.gaps, 1e-300))
-            for sign in (-1, 1)
+        first = np.floor((-_LOCATION_RANGE - shapes.max(axis=1)) / step).astype(int)
+        last = np.ceil((_LOCATION_RANGE - shapes.min(axis=1)) / step).astype(int)
+        shape = np.repeat(np.arange(len(shapes)), last - first + 1)
+        location = stride * np.concatenate(
+            [np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]
         )
+        # Along each shape the mean reward is uniform.
+        density = self.distributions(shapes[shape], location).slope_of_mean()
+        density /= np.bincount(shape, density)[shape]
+        start = np.exp(-2 * octaves**2)[shape] * density
+        return shapes, shape, location, start / start.sum()
+
+    def distributions(self, shapes: np.ndarray, location: np.ndarray) -> LevelDistributions:
+        """Distributions with (.., L - 1) log-odds at the location 0, and (..) locations."""
+        return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
+
+    def _beta_prior(self, grid: LevelDistributions, start: np.ndarray) -> np.ndarray:
+        """(1, J) the prior under which mean rewards are Beta distributed, see `beta_prior`."""
+        above, below = np.log(np.maximum(grid.mean_and_rest(), 1e-300))
         n = self.counts.sum(axis=1)
         mean, square = (
             self.multiplicity @ (self.counts @ self.scaled**p / n) / self.multiplicity.sum()
@@ -221,7 +223,6 @@ class FittedRewards:
         shapes: (S, L - 1) log-odds of the shapes of distributions, at the location 0.
         shape: (J,) the shape of each distribution.
         location: (J,) its location.
-        log_odds: (J, L - 1) of a reward above each level but the last, for each distribution.
         priors: {n: (J,)} the estimated prior, split by n; the sum is 1.
         other: the same with a prior under which mean rewards are Beta distributed, if it fits the
             data about as well.
@@ -231,14 +232,18 @@ class FittedRewards:
     shapes: np.ndarray
     shape: np.ndarray
     location: np.ndarray
-    log_odds: np.ndarray
     priors: Mapping[int, np.ndarray]
     other: FittedRewards | None = None
 
     @cached_property
+    def distributions(self) -> LevelDistributions:
+        """All J distributions."""
+        return self.samples.distributions(self.shapes[self.shape], self.location)
+
+    @cached_property
     def prior(self) -> np.ndarray:
         """(J,) the estimated prior."""
-        return sum(self.priors.values(), np.zeros(len(self.log_odds)))
+        return sum(self.priors.values(), np.zeros(len(self.location)))
 
     def excess_variance(self, k: int) -> float:
         """The factor by which estimates of Max@k vary more than under the grid, at least 1.
@@ -252,32 +257,29 @@ class FittedRewards:
             return 1.0
         observed = samples.sum_of_changes(k)  # the same under each prior
         expected = samples.multiplicity.sum() * sum(
-            expected_squared_changes(self.log_odds, samples.gaps, n, k) @ prior
+            self.distributions.squared_changes(n, k) @ prior
             for n, prior in self.priors.items()
             if n > 1
         )
         return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
 
-    def shifted_log_odds(self, shifts: int) -> np.ndarray:
-        """(S, T, L - 1) log-odds of each shape at all locations within this many shifts."""
+    def shifted(self, shifts: int) -> LevelDistributions:
+        """(S, T) distributions: each shape at all locations within this many shifts."""
         locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
-        return self.shapes[:, None] + LOG_ODDS_STEP * locations[:, None]
+        return self.samples.distributions(self.shapes[:, None], locations)
 
     def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
-        """(F,) means of values at shifted log-odds, (S, T), under a (J,) prior at each shift."""
+        """(F,) means of (S, T) values of `shifted`, under a (J,) prior at each shift."""
         column = self.location - self.location.min()
-        weight = np.zeros((len(values), column.max() + 1))
-        weight[self.shape, column] = prior
-        used = weight.any(axis=0)
-        windows = np.lib.stride_tricks.sliding_window_view(values, weight.shape[1], axis=1)
-        return np.einsum("sft,st->f", windows[:, :, used], weight[:, used])
+        shifts = np.arange(values.shape[1] - column.max())
+        return prior @ values[self.shape[:, None], column[:, None] + shifts]
 
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
         """(U, e) means of (J, e) values of the distributions, for each distinct count."""
         means = []
         for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
             counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
-            weight = _level_likelihood(self.log_odds, counts) * self.prior
+            weight = self.distributions.likelihood(counts) * self.prior
             means.append(weight @ values / weight.sum(axis=1, keepdims=True))
         return np.concatenate(means)
 
@@ -289,49 +291,89 @@ def _pooled_sizes(n: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
     return np.rint(1 / (np.bincount(octave, multiplicity / n) / questions)[octave]).astype(np.int64)
 
 
-def _level_likelihood(log_odds: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(U, J) likelihood of the samples, relative to the distribution with the largest."""
-    log_below, log_above = -np.logaddexp(0, log_odds), -np.logaddexp(0, -log_odds)
-    # Between two levels, F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the odds).
-    distinct = -np.expm1(np.minimum(np.diff(log_odds, axis=1), -1e-9))
-    inner = log_below[:, 1:] + log_above[:, :-1] + np.log(distinct)
-    log_pmf = np.concatenate([log_below[:, :1], inner, log_above[:, -1:]], axis=1)
-    log_likelihood = counts @ log_pmf.T
-    return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+# --- Distributions ------------------------------------------------------------------------
 
 
-# --- Moments of the maximum ---------------------------------------------------------------
-
-
-def max_mean(log_odds: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
-    """(..) the expected maximum of k samples of distributions (.., L - 1), from 0 to 1."""
-    return gaps.sum() - max_shortfall(log_odds, gaps, k)
-
-
-def max_shortfall(log_odds: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
-    """(..) how far the expected maximum of k samples is below the highest level."""
-    return np.exp(-k * np.logaddexp(0, log_odds)) @ gaps
-
-
-def max_covariance(log_odds: np.ndarray, gaps: np.ndarray, n: int, j: int, k: int) -> np.ndarray:
-    """(..) covariance of the unbiased estimates of Max@j and Max@k from the same n samples.
+@dataclass(frozen=True, eq=False)
+class LevelDistributions:
+    """Distributions over L levels of rewards, and exact moments of the maximum of k samples.
 
     Args:
-        log_odds: (.., L - 1) of each distribution.
+        log_odds: (.., L - 1) of a reward above each level but the last.
+        gaps: (L - 1,) differences of the levels.
     """
-    effects = _overlap_effect(n, j, k), _overlap_effect(n, k, j)
-    return _covariance_of_overlaps(log_odds, gaps, j, k, *effects)
 
+    log_odds: np.ndarray
+    gaps: np.ndarray
 
-def expected_squared_changes(log_odds: np.ndarray, gaps: np.ndarray, n: int, k: int) -> np.ndarray:
-    """(..) the expected value of `squared_changes` for questions with n samples.
+    @cached_property
+    def _log_below(self) -> np.ndarray:
+        """(.., L - 1) logarithms of the probability of at most each level."""
+        # np.logaddexp takes four times as long.
+        size = np.abs(self.log_odds)
+        return -np.maximum(self.log_odds, 0.0) - np.log1p(np.exp(-size))
 
-    It is n times the difference of the variances of estimates from n - 1 and from n samples
-    (Efron & Stein 1981, Annals of Statistics 9, 586).
-    """
-    k = min(k, n - 1)
-    effect = _left_out_effect(n, k)
-    return _covariance_of_overlaps(log_odds, gaps, k, k, effect, effect)
+    @cached_property
+    def _row_of_table(self) -> tuple[np.ndarray, np.ndarray]:
+        """(.., L - 1) the row of a table of effects for the log-odds, and the share of the next."""
+        exact = np.clip((self.log_odds - _ODDS[0]) / _ODDS_STEP, 0, len(_ODDS) - 1)
+        row = exact.astype(np.intp)
+        return row, exact - row
+
+    def likelihood(self, counts: np.ndarray) -> np.ndarray:
+        """(U, J) likelihood of (U, L) samples, relative to the distribution with the largest."""
+        log_below, log_above = self._log_below, self._log_below + self.log_odds
+        # Between two levels, F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the odds).
+        distinct = -np.expm1(np.minimum(np.diff(self.log_odds, axis=1), -1e-9))
+        inner = log_below[:, 1:] + log_above[:, :-1] + np.log(distinct)
+        log_pmf = np.concatenate([log_below[:, :1], inner, log_above[:, -1:]], axis=1)
+        log_likelihood = counts @ log_pmf.T
+        return np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+
+    def mean_and_rest(self) -> np.ndarray:
+        """(2, ..) the mean above the lowest level, and how far it is below the highest one."""
+        return np.stack(
+            [np.exp(x) @ self.gaps for x in (self._log_below + self.log_odds, self._log_below)]
+        )
+
+    def slope_of_mean(self) -> np.ndarray:
+        """(..) the derivative of the mean by a shift of all log-odds."""
+        return np.exp(2 * self._log_below + self.log_odds) @ self.gaps
+
+    def max_mean(self, k: int) -> np.ndarray:
+        """(..) the expected maximum of k samples above the lowest level."""
+        return self.gaps.sum() - np.exp(k * self._log_below) @ self.gaps
+
+    def max_variance(self, n: int, k: int) -> np.ndarray:
+        """(..) variance of the unbiased estimate of Max@k from n samples."""
+        return self._variance(k, _overlap_effect(n, k, k))
+
+    def max_covariance(self, n: int, j: int, k: int) -> np.ndarray:
+        """(..) covariance of the unbiased estimates of Max@j and Max@k from the same n samples."""
+        terms_j, terms_k = (np.exp(size * self._log_below) * self.gaps for size in (j, k))
+        up_to_level, below = np.cumsum(terms_j, axis=-1), np.cumsum(terms_k, axis=-1) - terms_k
+        first = self._interpolated(_overlap_effect(n, j, k)) * up_to_level
+        return (first + self._interpolated(_overlap_effect(n, k, j)) * below) @ self.gaps
+
+    def squared_changes(self, n: int, k: int) -> np.ndarray:
+        """(..) the expected value of `squared_changes` for questions with n samples.
+
+        It is n times the difference of the variances of estimates from n - 1 and from n samples
+        (Efron & Stein 1981, Annals of Statistics 9, 586).
+        """
+        k = min(k, n - 1)
+        return self._variance(k, _left_out_effect(n, k))
+
+    def _variance(self, k: int, effect: np.ndarray) -> np.ndarray:
+        """(..) variance of Max@k of subsets, from the effect of the overlap of two of them."""
+        terms = np.exp(k * self._log_below) * self.gaps
+        twice = 2 * np.cumsum(terms, axis=-1) - terms
+        return (self._interpolated(effect) * twice) @ self.gaps
+
+    def _interpolated(self, effect: np.ndarray) -> np.ndarray:
+        """(.., L - 1) an effect at the log-odds. np.interp takes many times as long."""
+        row, share = self._row_of_table
+        return effect[row] + share * np.diff(effect, append=effect[-1])[row]
 
 
 def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
@@ -355,23 +397,6 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
     change[:, 1:] = np.cumsum(share, axis=1)
     change[:, :-1] -= np.cumsum((share * (n - c) / c)[:, ::-1], axis=1)[:, ::-1]
     return (counts * (k / (n - k) * change) ** 2).sum(axis=1)
-
-
-def _covariance_of_overlaps(
-    log_odds: np.ndarray,
-    gaps: np.ndarray,
-    j: int,
-    k: int,
-    effect_on_k: np.ndarray,
-    effect_on_j: np.ndarray,
-) -> np.ndarray:
-    """(..) covariance of Max@j and Max@k of subsets, from the effects of their overlap."""
-    log_below = -np.logaddexp(0, log_odds)
-    of_j, of_k = gaps * np.exp(j * log_below), gaps * np.exp(k * log_below)
-    above = gaps * np.interp(log_odds, _ODDS, effect_on_k)
-    below = above if j == k else gaps * np.interp(log_odds, _ODDS, effect_on_j)
-    upper, lower = np.cumsum(of_j, axis=-1), np.cumsum(of_k, axis=-1) - of_k
-    return (above * upper + below * lower).sum(axis=-1)
 
 
 @lru_cache(maxsize=256)

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -42,21 +41,6 @@ ONE_SAMPLE_EACH = (
     "one sample of each question does not show how samples vary: add samples, or pass "
     "interval='questions'"
 )
-
-
-class ErrorModel(NamedTuple):
-    """Estimates of B groups, and the family that their limits are found in.
-
-    Args:
-        point: (m, B) estimates of the columns.
-        fits: the family under each prior, with covariances of the estimates over all questions.
-            The first is under the prior that the standard deviation is computed from.
-        bounds: (B,) smallest and largest scores.
-    """
-
-    point: np.ndarray
-    fits: list[Shifted]
-    bounds: tuple[np.ndarray, np.ndarray]
 
 
 class SamplingIntervals(IntervalMethod):
@@ -78,7 +62,7 @@ class SamplingIntervals(IntervalMethod):
         family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
         known = [i for i, key in enumerate(keys) if key in scores]
         columns = [scores.index(keys[i]) for i in known]
-        numbers, squares = family.multiplicity_of(questions)
+        numbers, squares = family.group_multiplicity(questions)
         gradient = family.gradient(numbers[0])[:, columns]
         covariance = family.covariance_of_samples(family.fit(squares)) / numbers.sum()
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
@@ -87,68 +71,75 @@ class SamplingIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
-        return self._family.intervals(groups, lambda fit: self._of_fit(fit, confidence))
+        return self._family.intervals(groups, lambda fit: _fit_intervals(fit, confidence))
 
     def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
         """The intervals of B groups with (B, U) numbers of questions."""
-        return self._of_fit(self._family.fit(multiplicity), confidence)
+        return _fit_intervals(self._family.fit(multiplicity), confidence)
 
-    def _of_fit(self, fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
-        result = self.limits(self.model(fit), confidence) if fit.family.scores else {}
-        return result | hierarchical_intervals(fit, confidence)
 
-    def model(self, fit: Fit) -> ErrorModel:
-        """The estimates of all groups and the covariance of their errors."""
-        family, total = fit.family, fit.multiplicity.sum(axis=1)
+def _fit_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+    """The intervals of B groups, from the priors that are estimated for them."""
+    result = _sampling_intervals(fit, confidence) if fit.family.scores else {}
+    return result | hierarchical_intervals(fit, confidence)
 
-        def over_questions(shifted: Shifted) -> Shifted:
-            covariance = {pair: x / total for pair, x in shifted.covariance.items()}
-            return shifted._replace(covariance=covariance)
 
-        fits = [fit, *family.other_fits(fit)]
-        shifted = [over_questions(family.shifted(one)) for one in fits]
-        if fit.squares is not None:
-            spread = fit.for_variances
-            spreads = [spread, *family.other_fits(spread)]
-            if len(spreads) < len(shifted):
-                spreads.append(spread)
-            shifted = [
-                mean._replace(covariance=over_questions(family.shifted(one)).covariance)
-                for mean, one in zip(shifted, spreads, strict=False)
-            ]
-        point = (fit.multiplicity @ family.columns / total[:, None]).T
-        return ErrorModel(point, shifted, family.bounds_of(fit.multiplicity))
+def _sampling_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+    """The unions of the intervals under each prior that fits."""
+    family, shifted_families = fit.family, _shifted_families(fit)
+    point = (fit.multiplicity @ family.columns / fit.multiplicity.sum(axis=1, keepdims=True)).T
+    theta, covariance, offset, scale = shifted_families[0]
+    z = np.full(point.shape[1], normal_z(confidence))
+    u, alpha = (point - offset) / scale, 1 - confidence
+    lo, hi = u.copy(), u.copy()
+    columns = {column for score in family.scores.values() for column in score.terms}
+    for shifted, column in itertools.product(shifted_families, columns):
+        values = shifted.theta[:, column]
+        sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
+        upper = upper_limit(values, sigma, u[column], z, alpha)
+        lower = lower_limit(values, sigma, u[column], z, alpha)
+        hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
+    center = len(theta) // 2
+    at_estimate = {pair: values[center] for pair, values in covariance.items()}
+    bounds = family.score_bounds(fit.multiplicity)
+    result = {}
+    for key, score in family.scores.items():
+        mu, variance = score.value(point), score.variance(theta[center], at_estimate)
+        lower, upper = limits_of_product(score, lo, u, hi, at_estimate)
+        result[key] = Interval(
+            mu,
+            scale * np.sqrt(np.maximum(variance, 0.0)),
+            # Rounding of the scale must not move a limit past the score.
+            np.clip(np.minimum(offset + scale * lower, mu), *bounds),
+            np.clip(np.maximum(offset + scale * upper, mu), *bounds),
+            "sampling",
+        )
+    return result
 
-    def limits(self, model: ErrorModel, confidence: float) -> dict[ScoreKey, Interval]:
-        """Limits at this confidence: the union of the intervals under each fitted prior."""
-        point, fits, bounds = model
-        theta, covariance, offset, scale = fits[0]
-        z = np.full(point.shape[1], normal_z(confidence))
-        u, alpha = (point - offset) / scale, 1 - confidence
-        lo, hi = u.copy(), u.copy()
-        scores = self._family.scores
-        columns = {column for score in scores.values() for column in score.terms}
-        for shifted, column in itertools.product(fits, columns):
-            values = shifted.theta[:, column]
-            sigma = np.sqrt(np.maximum(shifted.covariance[column, column], 0.0))
-            upper = upper_limit(values, sigma, u[column], z, alpha)
-            lower = lower_limit(values, sigma, u[column], z, alpha)
-            hi[column], lo[column] = np.maximum(hi[column], upper), np.minimum(lo[column], lower)
-        center = len(theta) // 2
-        at_estimate = {pair: of_shifts[center] for pair, of_shifts in covariance.items()}
-        result = {}
-        for key, score in scores.items():
-            mu, variance = score.value(point), score.variance(theta[center], at_estimate)
-            lower, upper = limits_of_product(score, lo, u, hi, at_estimate)
-            result[key] = Interval(
-                mu,
-                scale * np.sqrt(np.maximum(variance, 0.0)),
-                # Rounding of the scale must not move a limit past the score.
-                np.clip(np.minimum(offset + scale * lower, mu), *bounds),
-                np.clip(np.maximum(offset + scale * upper, mu), *bounds),
-                "sampling",
-            )
+
+def _shifted_families(fit: Fit) -> list[Shifted]:
+    """The family under each prior that fits, with covariances of estimates over all questions.
+
+    The first is under the prior that standard deviations are computed from.
+    """
+    family, total = fit.family, fit.multiplicity.sum(axis=1)
+
+    def shifted_families(fit: Fit) -> list[Shifted]:
+        every = [family.shifted(one) for one in (fit, *family.other_fits(fit))]
+        return [
+            x._replace(covariance={pair: y / total for pair, y in x.covariance.items()})
+            for x in every
+        ]
+
+    result = shifted_families(fit)
+    if fit.squares is None:
         return result
+    spreads = shifted_families(fit.for_variances)
+    spreads += spreads[:1] * (len(result) - len(spreads))
+    return [
+        mean._replace(covariance=spread.covariance)
+        for mean, spread in zip(result, spreads, strict=False)
+    ]
 
 
 # --- Limits -------------------------------------------------------------------------------
@@ -238,7 +229,7 @@ class OneSampleIntervals(IntervalMethod):
 
     def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
         family = self._family
-        numbers = family.multiplicity_of(questions).numbers
+        numbers = family.group_multiplicity(questions).numbers
         least, most = (extreme[:, 0] for extreme in family.extremes(numbers))
         means = numbers[0] @ family.columns / numbers.sum()
         reason = f"each question has one sample, and {ONE_CLUSTER}"

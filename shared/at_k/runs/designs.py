@@ -127,7 +127,7 @@ class Design:
         self._prior, self._score, self._rates = prior, score, rates
         c, size = np.arange(n + 1), np.full(n + 1, n)
         keys, estimate = estimator({"": score}, rates)
-        self._family = BinaryFamily.of_run(BinaryCounts(size, c), keys, estimate, {})
+        self._family = BinaryFamily.from_counts(BinaryCounts(size, c), keys, estimate, {})
         if not rates.are_exact:
             self._family = family_under(rates, self._family, estimator({"": score})[1])
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c, rates=rates)

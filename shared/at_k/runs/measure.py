@@ -391,7 +391,7 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
 
     def covariance() -> np.ndarray:
         keys, estimate = estimator(scores, errors.rates)
-        family = BinaryFamily.of_run(counts, keys, _tabulated(estimate), {}, options.weights)
+        family = BinaryFamily.from_counts(counts, keys, _tabulated(estimate), {}, options.weights)
         if not errors.rates.are_exact:
             family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
         return SamplingIntervals(family).covariance(questions, [*scores])
@@ -434,7 +434,7 @@ def _reward_run(
             lambda interval: posterior,
             lambda: posterior.covariance(questions, [*ks]),
         )
-    family = RewardFamily.of_run(of_run, ks, {}, bounds, options.weights)
+    family = RewardFamily.from_rewards(of_run, ks, {}, bounds, options.weights)
     return ScoredRun(
         max_scores(of_run, ks),
         options,

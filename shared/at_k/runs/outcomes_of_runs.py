@@ -271,7 +271,7 @@ def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Ru
                 f"of both. If you know that it does not, give its checker_rates."
             )
         try:
-            errors = Errors.of_options(checker_rates, of_run, run.outcomes)
+            errors = Errors.from_options(checker_rates, of_run, run.outcomes)
             errors.warn_if_contradicted(run.outcomes.counts())
         except ValueError as error:
             raise InputError.of_run(run.name, error) from error

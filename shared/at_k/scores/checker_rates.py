@@ -38,6 +38,7 @@ from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import expected_credits
 from ..core.score import Score, ScoreKey, Scores, number_terms
+from .distributions import cumulative_credit
 from .double_double import DoubleDouble
 
 _LARGEST_CORRECTED_K = 1000  # the time grows with the square of k
@@ -106,7 +107,7 @@ def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Cred
             f"k is {k}: the errors of a checker can be corrected up to k = {_LARGEST_CORRECTED_K}."
         )
     t, f = map(Fraction, rates)
-    values = DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
+    values = cumulative_credit(credit)
     with np.errstate(over="ignore", invalid="ignore"):
         values = _left_part(values, (1 - f) / (t - f))  # from [0, 1] to [0, q1]
         values = _left_part(values[::-1], 1 / (1 - f))[::-1]  # and to [q0, q1]
@@ -149,14 +150,6 @@ def require_correction(scores: Mapping[ScoreKey, Score], rates: CheckerRates) ->
             require_useful(credit, rates)
 
 
-def corrected_all(
-    credits: Sequence[Credits], rates: CheckerRates
-) -> tuple[np.ndarray, list[Credits]]:
-    """(m,) values h(0) and the corrected credits of m scores."""
-    corrections = [corrected_credits(credit, rates) for credit in credits]
-    return np.array([first for first, _ in corrections]), [steps for _, steps in corrections]
-
-
 # --- Corrected scores ---------------------------------------------------------------------
 
 Estimator = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -183,8 +176,9 @@ def unbiased_estimates(
     """(U, m) unbiased estimates of expected credits, from counts by a checker with these rates."""
     if rates.are_exact:
         return expected_credits(n, c, credits)
-    first, corrected = corrected_all(credits, rates)
-    return first + expected_credits(n, c, corrected)
+    corrected = [corrected_credits(credit, rates) for credit in credits]
+    first = np.array([value for value, _ in corrected])
+    return first + expected_credits(n, c, [steps for _, steps in corrected])
 
 
 def estimator(

@@ -62,11 +62,11 @@ def credit_covariances(
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
     for k, columns in columns_by_k([a if any(b) else b for a, b in pairs]).items():
-        of_k = tuple(pairs[column] for column in columns)
+        together = tuple(pairs[column] for column in columns)
         if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
-            result[:, columns] = _covariance_table(size, of_k, prior)[c]
+            result[:, columns] = _covariance_table(size, together, prior)[c]
         else:
-            result[:, columns] = _covariances_of_k(n, c, of_k, prior)
+            result[:, columns] = _covariances_of_k(n, c, together, prior)
     return result
 
 
@@ -164,15 +164,15 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
         first, second = second, first
     support = np.flatnonzero(first.hi)
     _check_cells(k, len(support))
-    if len(support) <= _FEW_VALUES:  # without a table of factorials, which is long if k is large
+    if len(support) <= _FEW_VALUES:  # in steps linear in k
         m, mean = np.arange(2 * k + 1), DoubleDouble.from_doubles(np.zeros(2 * k + 1))
         for i in support.tolist():
             mean = mean + _probability_of(i, k, 2 * k) * (first[i] * second[np.clip(m - i, 0, k)])
         return mean
     means = []
-    for m in blocks_of_rows(np.arange(2 * k + 1), len(support)):
+    for m in blocks_of_rows(np.arange(2 * k + 1), k):
         other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
-        chance = pmf(np.full(len(m), 2 * k), m, k, correct=support)
+        chance = pmf(np.full(len(m), 2 * k), m, k)[:, support]
         means.append((chance * (first[support] * second[other])).sum())
     return DoubleDouble.concatenate(means)
 

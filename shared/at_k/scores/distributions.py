@@ -31,13 +31,7 @@ import numpy as np
 from ..core.counts import one_size
 from ..core.credits import Credits
 from ..core.expected import blocks_of_rows, columns_by_k
-from .double_double import (
-    DoubleDouble,
-    ScaledDoubleDouble,
-    factorial_powers,
-    is_large_table,
-    rising_factorials,
-)
+from .double_double import DoubleDouble, ScaledDoubleDouble, factorial_powers
 
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
@@ -52,12 +46,12 @@ def posterior_means(
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
-        of_k = tuple(credits[column] for column in columns)
+        together = tuple(credits[column] for column in columns)
         if 0 < size <= _MOST_OF_A_TABLE and k <= _MOST_OF_A_TABLE:
-            result[:, columns] = _table_of_means(size, of_k, prior)[c]
+            result[:, columns] = _table_of_means(size, together, prior)[c]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _means_of_k(n[rows], c[rows], of_k, prior)
+            result[np.ix_(rows, np.array(columns))] = _means_of_k(n[rows], c[rows], together, prior)
     return result
 
 
@@ -81,64 +75,24 @@ def cumulative_credit(credit: Credits) -> DoubleDouble:
     return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 
-def pmf(
-    n: np.ndarray,
-    c: np.ndarray,
-    k: int,
-    prior: Prior | None = None,
-    correct: np.ndarray | None = None,
-) -> DoubleDouble:
-    """P(j of k samples are correct) for U questions (n, c): (U, k + 1), or (U, J).
+def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> DoubleDouble:
+    """P(j of k samples are correct) for j = 0 .. k and U questions (n, c): (U, k + 1).
 
     Args:
         n: (U,) samples. Without a prior, k <= n.
         c: (U,) correct samples, 0 <= c <= n.
         k: size of the subset, or number of new samples.
         prior: of new samples. Without it, the k samples are a subset of the n.
-        correct: (J,) the values of j, by default 0 .. k.
     """
-    correct = np.arange(k + 1) if correct is None else correct
-    largest = int(n.max(initial=0)) + (0 if prior is None else k)
-    factorial, inverse = rising_factorials(k, 1.0)
-    choose = inverse[correct] * inverse[k - correct] * factorial[k]
-    if is_large_table(largest, len(n) * k):
-        ways = _ways_of_many_samples(n, c, k, prior, correct)
-    elif prior is None:
-        ways = _ways_of_subsets(n[:, None], c[:, None], k, correct)
-    else:
-        ways = _ways_of_new_samples(n[:, None], c[:, None], k, prior, correct)
-    return (ways * choose).to_double_double()
-
-
-def _ways_of_subsets(
-    n: np.ndarray, c: np.ndarray, k: int, correct: np.ndarray
-) -> ScaledDoubleDouble:
-    """fall(c, j) fall(n - c, k - j) / fall(n, k): (U, J) from (U, 1) and (J,)."""
-    factorial, inverse = rising_factorials(n.max(initial=0), 1.0)
-    c_left, incorrect_left = c - correct, (n - c) - (k - correct)
-    possible = (c_left >= 0) & (incorrect_left >= 0)
-    ways = inverse[np.where(possible, c_left, 0)] * inverse[np.where(possible, incorrect_left, 0)]
-    rows = factorial[c] * factorial[n - c] * (factorial[n - k] * inverse[n])
-    return ways.where(possible) * rows
-
-
-def _ways_of_new_samples(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior, correct: np.ndarray
-) -> ScaledDoubleDouble:
-    """rise(c + a, j) rise(n - c + b, k - j) / rise(n + a + b, k): (U, J) from (U, 1) and (J,)."""
-    size, (alpha0, beta0) = n.max(initial=0) + k, prior
-    alpha, inverse_alpha = rising_factorials(size, alpha0)
-    beta, inverse_beta = rising_factorials(size, beta0)
-    both, inverse_both = rising_factorials(size, alpha0, beta0)
-    rows = inverse_alpha[c] * inverse_beta[n - c] * (both[n] * inverse_both[n + k])
-    return alpha[c + correct] * beta[n - c + k - correct] * rows
-
-
-def _ways_of_many_samples(
-    n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None, correct: np.ndarray
-) -> ScaledDoubleDouble:
-    """The same from k factors for each question, in less time than tables up to n take."""
     step, alpha0, beta0 = (-1, 0.0, 0.0) if prior is None else (1, *prior)
-    ways = factorial_powers(c, k, step, alpha0)[:, correct]
-    ways = ways * factorial_powers(n - c, k, step, beta0)[:, k - correct]
-    return ways * factorial_powers(n, k, step, alpha0, beta0)[:, -1:].inverse()
+    correct = factorial_powers(c, k, step, alpha0)
+    incorrect = factorial_powers(n - c, k, step, beta0)[:, ::-1]
+    every = factorial_powers(n, k, step, alpha0, beta0)[:, -1:]
+    return (correct * incorrect * (_choose(k) * every.inverse())).to_double_double()
+
+
+@lru_cache(maxsize=8)
+def _choose(k: int) -> ScaledDoubleDouble:
+    """(1, k + 1) the binomial coefficients C(k, 0) .. C(k, k)."""
+    factorials = factorial_powers(np.ones(1, dtype=np.int64), k, 1)
+    return factorials[:, -1:] * (factorials * factorials[:, ::-1]).inverse()

@@ -1,4 +1,4 @@
-"""Double-double arithmetic, and tables of rising factorials that never overflow.
+"""Double-double arithmetic, and rising factorials that never overflow.
 
 A double-double number is the unevaluated sum of two doubles and carries about 32 decimal digits.
 The probabilities in `distributions` are quotients of products of factorials. In double-double
@@ -14,11 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
-
-_LARGE_TABLE = 1 << 17  # entries of a table of factorials
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +112,6 @@ class ScaledDoubleDouble:
     def __mul__(self, other: ScaledDoubleDouble) -> ScaledDoubleDouble:
         return ScaledDoubleDouble(self.mantissa * other.mantissa, self.exponent + other.exponent)
 
-    def where(self, mask: np.ndarray) -> ScaledDoubleDouble:
-        """Return the numbers where the mask is True, and 0 elsewhere."""
-        masked = DoubleDouble(self.mantissa.hi * mask, self.mantissa.lo * mask)
-        return ScaledDoubleDouble(masked, self.exponent)
-
     def inverse(self) -> ScaledDoubleDouble:
         """Return 1 / numbers, which are not 0."""
         return ScaledDoubleDouble(_inverse(self.mantissa), -self.exponent)
@@ -171,33 +163,6 @@ def factorial_powers(
     for parameter in parameters:
         factors = factors + DoubleDouble.from_doubles(parameter)
     return scaled(factors).prefix_products()
-
-
-def rising_factorials(size: int, *base: float) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
-    """Return tables of x (x + 1) .. (x + m - 1) for m = 0 .. size, and of the inverses.
-
-    With x = 1 these are the factorials. The tables may be longer than `size` + 1.
-
-    Args:
-        size: the largest m.
-        base: doubles whose sum is x, above 0.
-    """
-    # Sizes are rounded up, so that similar sizes share a cached table.
-    rounded = 1 << max(6, (int(size) - 1).bit_length())
-    return _rising_factorials(min(rounded, -(-int(size) // _LARGE_TABLE) * _LARGE_TABLE), base)
-
-
-def is_large_table(size: int, factors: int) -> bool:
-    """Whether a table up to `size` takes longer than this number of factors, all in all."""
-    return size > max(_LARGE_TABLE, factors)
-
-
-@lru_cache(maxsize=8)
-def _rising_factorials(
-    size: int, base: tuple[float, ...]
-) -> tuple[ScaledDoubleDouble, ScaledDoubleDouble]:
-    table = factorial_powers(np.zeros((), dtype=np.int64), size, 1, *base)
-    return table, table.inverse()
 
 
 def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:

@@ -16,15 +16,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..core.expected import blocks_of_rows
 from ..core.rewards import Rewards, moments_by_key
 from ..core.score import Moments, ScoreKey
-from .double_double import (
-    DoubleDouble,
-    ScaledDoubleDouble,
-    factorial_powers,
-    is_large_table,
-    rising_factorials,
-)
+from .double_double import DoubleDouble, factorial_powers
 
 
 def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
@@ -37,19 +32,18 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
     if k == 1:
         return rewards.posterior()
     a = rewards.posterior_counts()
-    below = _rising_quotient(a, k).to_double_double()
-    after = _rising_quotient(a + k, k).to_double_double()
-    none = DoubleDouble.from_doubles(np.zeros_like(below.hi[:, :1]))
-    share = below - DoubleDouble.concatenate([none, below[:, :-1]])
-    mean = (DoubleDouble.from_doubles(rewards.levels) * share).sum().hi
-    return mean, rewards.variance_of_max(below.hi, np.maximum((after - below).hi, 0.0))
+    q, increase = np.empty(a.shape), np.empty(a.shape)
+    mean, levels = np.empty(len(a)), DoubleDouble.from_doubles(rewards.levels)
+    for rows in blocks_of_rows(np.arange(len(a)), a.shape[1] * k):
+        below, after = _rising_quotient(a[rows], k), _rising_quotient(a[rows] + k, k)
+        none = DoubleDouble.from_doubles(np.zeros((len(rows), 1)))
+        share = below - DoubleDouble.concatenate([none, below[:, :-1]])
+        mean[rows], q[rows] = (levels * share).sum().hi, below.hi
+        increase[rows] = np.maximum((after - below).hi, 0.0)
+    return mean, rewards.variance_of_max(q, increase)
 
 
-def _rising_quotient(a: np.ndarray, k: int) -> ScaledDoubleDouble:
-    """rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
-    if is_large_table(int(a.max()) + k, a.size * k):
-        rising = factorial_powers(a, k, 1)[..., k]
-        return rising * rising[:, -1:].inverse()
-    factorial, inverse = rising_factorials(a.max() + k, 1.0)
-    t = a[:, -1:]
-    return factorial[a + k - 1] * inverse[a - 1] * (factorial[t - 1] * inverse[t + k - 1])
+def _rising_quotient(a: np.ndarray, k: int) -> DoubleDouble:
+    """(U, L) rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
+    rising = factorial_powers(a, k, 1)[..., k]
+    return (rising * rising[:, -1:].inverse()).to_double_double()

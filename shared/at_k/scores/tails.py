@@ -45,32 +45,30 @@ class Levels(NamedTuple):
     """Samples by the level of their reward.
 
     Args:
-        rewards: (L,) distinct rewards from 0 to 1, ascending.
         counts: (U, L) samples of each distinct question at each level.
-        steps: (L,) the rewards in units 1/D.
+        steps: (L,) the rewards of the levels in units 1/D, ascending.
         unit: D.
     """
 
-    rewards: np.ndarray
     counts: np.ndarray
     steps: np.ndarray
     unit: int
 
 
-def levels_of(rewards: Rewards) -> Levels:
+def samples_by_level(rewards: Rewards) -> Levels:
     """The samples by the level of their reward.
 
     Raises:
         ValueError: if a reward is not from 0 to 1, or not a multiple of some 1/D.
     """
-    levels = np.unique(rewards.levels)
+    levels, counts = counts_by_level(rewards)
     if levels[0] < 0 or levels[-1] > 1:
         raise ValueError(
             f"TailPass@k needs rewards from 0 to 1, and they are from {levels[0]:g} to "
             f"{levels[-1]:g}: rescale them."
         )
     steps, unit = in_units(levels)
-    return Levels(*counts_by_level(rewards), steps, unit)
+    return Levels(counts, steps, unit)
 
 
 def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
@@ -92,7 +90,7 @@ def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
 def tail_scores(rewards: Rewards, ks: Sequence[int], thresholds: Sequence[float]) -> Scores:
     """Unbiased estimates of TailPass@k for each k <= n and threshold."""
     tails = {ScoreId("TailPass@k", k, tau): Tail(k, tau) for k in ks for tau in thresholds}
-    columns = tails_of_subsets(levels_of(rewards), list(tails.values()))
+    columns = tails_of_subsets(samples_by_level(rewards), list(tails.values()))
     return Scores(one_column_each(tails), rewards.inverse, columns)
 
 

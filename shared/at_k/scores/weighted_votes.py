@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -52,7 +52,7 @@ class WeightedVotes:
     questions: Sequence[WeightedAnswers]
 
     @classmethod
-    def of(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
+    def from_checked(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
         """Return the votes of checked samples; a ValueError if a weight is missing or invalid."""
         if checked.answers is None:
             raise ValueError("vote_weights weigh answers: give predictions and references.")
@@ -61,8 +61,30 @@ class WeightedVotes:
         return cls(weigh_answers(correct, checked.answers, weights, merge_right))
 
     def at(self, k: int | np.ndarray) -> np.ndarray:
-        """Return weighted_vote@k of each question, (M,)."""
-        return weighted_vote_at_k(self.questions, k)
+        """Return weighted_vote@k of each question, (M,).
+
+        Args:
+            k: one k, or (M,) of them; at most the number of samples of the question.
+        """
+        ks = np.broadcast_to(k, len(self.questions)).tolist()
+        return np.array(
+            [
+                _vote_of_question(question, votes, size)
+                for question, (votes, size) in enumerate(zip(self.questions, ks, strict=True))
+            ]
+        )
+
+
+def _vote_of_question(question: int, votes: WeightedAnswers, k: int) -> float:
+    if (n := len(votes.weights)) > _MOST_VOTERS:
+        raise InputError(
+            Place("Question", question),
+            f" has n = {n} samples: weighted_vote@k takes at most {_MOST_VOTERS}.",
+        )
+    subsets = _subsets(n, k)
+    # Random subsets of samples in a random order, so that errors of questions are independent.
+    order = np.random.default_rng(question).permutation(subsets.shape[1])
+    return float(_wins(votes, subsets[:, order]).mean())
 
 
 def read_weights(vote_weights, outcomes: Samples) -> np.ndarray:
@@ -89,40 +111,13 @@ def weigh_answers(
         answers = np.where((correct.values == 1) & (answers >= 0), answers.max() + 1, answers)
     ends = np.cumsum(correct.n)[:-1]
     columns = (np.split(x[scored], ends) for x in (answers, weights, correct.values))
-    for codes, of_samples, values in zip(*columns, strict=True):
+    for codes, sample_weights, values in zip(*columns, strict=True):
         distinct, first, index = np.unique(codes, return_index=True, return_inverse=True)
         table = np.zeros((len(codes), len(distinct)))
-        table[np.arange(len(codes)), index] = of_samples
+        table[np.arange(len(codes)), index] = sample_weights
         has_vote = distinct >= 0
         result.append(WeightedAnswers(table[:, has_vote], values[first][has_vote] == 1))
     return result
-
-
-def weighted_vote_at_k(votes: Sequence[WeightedAnswers], k: int | np.ndarray) -> np.ndarray:
-    """Return weighted_vote@k of each question, (M,).
-
-    Args:
-        votes: of M questions.
-        k: one k, or (M,) of them; at most the number of samples of the question.
-    """
-    return np.array([_wins(*pair).mean() for pair in _with_subsets(votes, k)])
-
-
-def _with_subsets(
-    votes: Sequence[WeightedAnswers], k: int | np.ndarray
-) -> Iterator[tuple[WeightedAnswers, np.ndarray]]:
-    """Yield the votes of each question, and (s, n) whether each subset has each sample."""
-    ks = np.broadcast_to(k, len(votes)).tolist()
-    for question, (of_question, size) in enumerate(zip(votes, ks, strict=True)):
-        if (n := len(of_question.weights)) > _MOST_VOTERS:
-            raise InputError(
-                Place("Question", question),
-                f" has n = {n} samples: weighted_vote@k takes at most {_MOST_VOTERS}.",
-            )
-        subsets = _subsets(n, size)
-        # Random subsets of samples in a random order, so that errors of questions are independent.
-        order = np.random.default_rng(question).permutation(subsets.shape[1])
-        yield of_question, subsets[:, order]
 
 
 @lru_cache(maxsize=16)
@@ -138,9 +133,9 @@ def _subsets(n: int, k: int) -> np.ndarray:
     return subsets
 
 
-def _wins(votes: WeightedAnswers, multiplicity: np.ndarray) -> np.ndarray:
-    """(s,) the share of the win of correct answers, for (s, n) samples in s votes."""
-    sums = multiplicity @ votes.weights
+def _wins(votes: WeightedAnswers, subsets: np.ndarray) -> np.ndarray:
+    """(s,) the share of the win of correct answers in (s, n) subsets of the samples."""
+    sums = subsets @ votes.weights
     most = sums.max(axis=1, initial=0.0, keepdims=True)
     is_winner = (sums >= most * (1 - _EQUAL)) & (most > 0)
     correct_winners = is_winner[:, votes.correct].sum(axis=1)
