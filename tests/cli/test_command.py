@@ -110,6 +110,7 @@ def test_an_unknown_argument_leads_to_the_help_of_the_command(capsys, arguments,
     [
         ("gpassk", "--includes", "--include"),
         ("compare", "--included", "--include"),
+        ("gpassk", "--ks", "--k"),
         ("gate", "--intervall", "--interval"),
     ],
 )

@@ -164,11 +164,10 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
         (["--k", "33"], "question 0 has n = 32"),
         (["--groups", "subject"], "'subject'"),
         (["--include", "best"], "include has 'best'"),
-        (
-            ["--include", "pass@1"],
-            "include has 'pass@1': give 'pass@k', and --k 1.",
-        ),
-        (["--include", "G-Pass@4_0.5"], "give 'G-Pass@k', and --k 4"),
+        (["--include", "pass@1", "--k", "2"], "include has 'pass@1', and k is 2: leave out k, or"),
+        (["--include", "pass@4_0.5"], "give 'pass@k', and --k 4"),
+        (["--include", "G-Pass@4_1.5"], "tau is 1.5"),
+        (["--include", "pass@40"], "k is 40, but question 0 has n = 32"),
         (["--include", "pass_hat_k"], "Did you mean 'pass^k'?"),
         (["--include", "mgpass_at_8"], "Did you mean 'mG-Pass@k'?"),
         (["--outcomes", "topic", "--references", "reference"], "leave out references"),
@@ -178,6 +177,36 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
 def test_an_error_of_the_metric_is_one_line(capsys, flags, message):
     file = ROOT / "shared/at_k/samples/smollm2_cool.jsonl"
     assert message in error_of(capsys, "gpassk", file, *flags)
+
+
+@pytest.mark.parametrize(
+    ("flags", "keys"),
+    [
+        (["pass^4", "pass@1", "pass@4"], ["pass^4", "pass@1", "pass@4"]),
+        (["pass@k", "pass^4"], ["pass@4", "pass^4"]),
+        (["pass@k", "pass^2", "--k", "1", "2"], ["pass@1", "pass@2", "pass^2"]),
+        (["G-Pass@4_0.6", "G-Pass@k", "--thresholds", "0.5"], ["G-Pass@4_0.6", "G-Pass@4_0.5"]),
+    ],
+)
+def test_scores_at_one_k_are_included_by_their_keys(capsys, flags, keys):
+    file = ROOT / "shared/at_k/samples/smollm2_cool.jsonl"
+    scores = scores_of(capsys, "gpassk", file, "--check-correct-fn", "numeric", "--include", *flags)
+    assert list(scores) == keys
+    options = (
+        "--include",
+        "pass@k",
+        "pass^k",
+        "G-Pass@k",
+        "--k",
+        1,
+        2,
+        4,
+        "--thresholds",
+        0.5,
+        0.6,
+    )
+    all_scores = scores_of(capsys, "gpassk", file, "--check-correct-fn", "numeric", *options)
+    assert scores == {key: all_scores[key] for key in keys}
 
 
 def test_the_sentence_of_votes_leads_with_the_vote_and_has_no_biased_score(capsys):

@@ -150,7 +150,7 @@ def _correction(runs: Sequence[Run]) -> str:
     if numbers:
         return (
             f"corrected for the errors of the checker, which are estimated from "
-            f"{enumerated(numbers)} labelled samples"
+            f"{enumerated(numbers)} labelled samples, as if they were independent"
         )
     return "" if errors.rates.are_exact else correction_in_words(errors.described())
 

@@ -172,7 +172,9 @@ def _with_underscores(text: str) -> str:
 
 # --- Keys to estimates --------------------------------------------------------------------
 
-_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
+_SCORE_KEY = re.compile(
+    r"(.*[@^])(\d+|n)(?:_(\d+(?:\.\d+)?(?:e-\d+)?))?|(accuracy \()(\d+|n)( runs average\))"
+)
 
 
 def read_score(key: str) -> ScoreId:
