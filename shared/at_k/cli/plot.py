@@ -111,7 +111,9 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     """
     from ..charts import by_group, by_k, by_question, by_threshold
 
-    details = run.caption | {"confidence": view.confidence, "interval": view.method_if_unnamed}
+    is_named = any(x.interval is not None and x.interval.interval for x in view.estimates)
+    interval = None if is_named else view.method_of(view.estimates[0])
+    details = run.caption | {"confidence": view.confidence, "interval": interval}
     with_k = [x for x in view.estimates if isinstance(x.k, int)]
     ks = Counter((x.metric, x.tau) for x in with_k)
     thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
