@@ -687,7 +687,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "bee0f1d6a542"
+KERNEL = "2d35e6c2a290"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5609,7 +5609,8 @@ def interval_options(
         check_name("interval", interval, known)
         if confidence is None:
             raise ValueError(
-                f"interval is {interval!r} but confidence is None: give a confidence, such as 0.95."
+                f"interval is {interval!r}, and there is no confidence: give one, such as "
+                f"confidence=0.95."
             )
     requested = method = default if interval is None else interval
     prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
@@ -5745,7 +5746,7 @@ def check_clusters(
         return None
     if confidence is None:
         raise ValueError(
-            "clusters are given but confidence is None: give a confidence, such as 0.95."
+            "clusters are given, and there is no confidence: give one, such as confidence=0.95."
         )
     if interval not in ("questions", "auto"):
         raise ValueError(

@@ -108,7 +108,7 @@ def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch
     assert scores_of(capsys, "other", file, *flags) == {"seen": [1.0, {"a": 1}, [0.0, 1.0], True]}
     with pytest.raises(SystemExit):
         main(["other", str(file), "--weights", "{a: 1}"])
-    assert "argument --weights: invalid JSON" in capsys.readouterr().err
+    assert "argument --weights: '{a: 1}' is invalid JSON" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("ks", [("1,4",), ("1", "4"), ("1", "--k", "4"), ("1,", "4")])
@@ -117,7 +117,7 @@ def test_several_values_are_separated_by_spaces_commas_or_flags(capsys, tmp_path
     if ks == ("1,", "4"):
         with pytest.raises(SystemExit):
             main(["gpassk", str(file), "--k", *ks])
-        assert "argument --k: invalid int list value: '1,'" in capsys.readouterr().err
+        assert "argument --k: '' is not a whole number" in capsys.readouterr().err
         return
     scores = scores_of(capsys, "gpassk", file, "--include", "pass@k,pass^k", "--k", *ks)
     assert list(scores) == ["pass@1", "pass@4", "pass^1", "pass^4"]
@@ -131,7 +131,7 @@ def test_none_disables_a_parameter_that_has_a_default(capsys, tmp_path):
     assert list(scores) == ["bayes@4", "avg@4"]
     with pytest.raises(SystemExit):
         main(["bayes_at_n", str(file), "--confidence", "no"])
-    assert "invalid float or none value: 'no'" in capsys.readouterr().err
+    assert "argument --confidence: 'no' is not a number" in capsys.readouterr().err
 
 
 def test_prior_outcomes_are_read_from_their_column_and_reported(capsys, tmp_path):
@@ -155,7 +155,10 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
     printed = output_of(capsys, "gpassk", file, *flags, "--interval", "questions")
     assert "; clusters from cluster." in printed
     error = error_of(capsys, "gpassk", file, "--clusters", "cluster")
-    assert "clusters are given but confidence is None" in error
+    assert (
+        "clusters are given, and there is no confidence: give one, such as --confidence 0.95"
+        in error
+    )
 
 
 @pytest.mark.parametrize(
@@ -275,7 +278,7 @@ def test_the_question_of_an_error_is_not_read_from_the_text_of_a_sample(capsys, 
 def test_integers_below_0_are_answered_by_rewards_as_floats(capsys, tmp_path, metric):
     file = write_json_lines(tmp_path / "a.jsonl", [{"rewards": [1, -1]}])
     error = error_of(capsys, metric, file)
-    assert "predictions[0][1] is -1: an outcome is 0 or False if incorrect" in error
+    assert "Question 0, sample 1 is -1: an outcome is 0 or False if incorrect" in error
     assert "(max_at_k and bayes_at_n take rewards, as floats such as -1.0)" in error
 
 

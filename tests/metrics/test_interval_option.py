@@ -53,7 +53,7 @@ def test_the_default_output_of_bayes_at_n_has_no_names_of_methods():
 
 @pytest.mark.parametrize("name", DATA)
 def test_clusters_without_a_confidence_are_refused(name):
-    with pytest.raises(ValueError, match="clusters are given but confidence is None"):
+    with pytest.raises(ValueError, match="clusters are given, and there is no confidence"):
         at_k.load(name).compute(predictions=DATA[name], confidence=None, clusters=["a", "b"])
 
 

@@ -14,13 +14,13 @@ import shlex
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import at_k
 
-from ..core.checks import did_you_mean
+from ..core.checks import InputError, Place, did_you_mean
 from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.table import SelectionError
 from .formats import Output, printable
@@ -86,7 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("at-k: interrupted", file=sys.stderr)
         return 130
     except SelectionError as error:
-        _print_message((), _with_flags(error))  # with names of columns, such as k=1
+        _print_message({}, _with_flags(error))  # with names of columns, such as k=1
+        return 2
+    except InputError as error:
+        print_message(_in_words(error))
         return 2
     except (ValueError, TypeError, ImportError, OSError) as error:
         print_message(str(error))
@@ -105,6 +108,18 @@ def _with_flags(error: SelectionError) -> str:
     return f"{error} {verb} {' or '.join(ways)}."
 
 
+def _in_words(error: InputError) -> str:
+    """Return a message in which a sample has its numbers in words: files have no predictions[0]."""
+    words = []
+    for part in error.args:
+        if isinstance(part, Place) and part.parameter == "predictions" and part.sample is not None:
+            question = "question" if words else "Question"
+            words.append(f"{question} {part.question}, sample {part.sample}")
+        else:
+            words.append(str(part))
+    return "".join(words)
+
+
 def _print_scores(text: str) -> None:
     try:
         print(printable(text), flush=True)
@@ -119,9 +134,20 @@ _ARGUMENT = re.compile(
 )
 """An argument as the package writes it in a message: interval='questions', k=[1, 2] or budget=8."""
 
+_PARAMETER = re.compile(
+    r"(?:^|(?<=: ))(?P<subject>[a-z]\w*)(?:\[\d+\])?(?= (?:is|has) )"
+    r"|(?<![\w'\"./-])(?P<name>[a-z0-9]+(?:_[a-z0-9]+)+)(?![\w'\".=(\[/-])"
+)
+"""A parameter that is the subject of a message, or whose name has an underscore."""
 
-def _print_message(flags: Collection[str], message: str) -> None:
-    """Print a message, with those of the flags of a subcommand that it names as arguments."""
+
+def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
+    """Print a message, with those of the flags of a subcommand that it names as in Python."""
+
+    def as_flag(parameter: re.Match[str]) -> str:
+        flag = _flag(parameter["subject"] or parameter["name"])
+        is_column = flag in flags and flags[flag].metavar == "COLUMN"
+        return parameter[0] if is_column or flag not in flags else flag
 
     def in_shell(argument: re.Match[str]) -> str:
         flag = _flag(argument["name"])
@@ -133,7 +159,8 @@ def _print_message(flags: Collection[str], message: str) -> None:
         values = [] if value is True else value if isinstance(value, list) else [value]
         return " ".join([flag, *(shlex.quote(str(x)) for x in values)])
 
-    print(f"at-k: {printable(_ARGUMENT.sub(in_shell, message))}", file=sys.stderr)
+    message = _PARAMETER.sub(as_flag, _ARGUMENT.sub(in_shell, message))
+    print(f"at-k: {printable(message)}", file=sys.stderr)
 
 
 def _flag(parameter: str) -> str:
@@ -146,7 +173,7 @@ class _Parser(argparse.ArgumentParser):
     is_subcommand = False
 
     @property
-    def flags(self) -> Collection[str]:
+    def flags(self) -> Mapping[str, argparse.Action]:
         return self._option_string_actions
 
     def values(self, arguments: Sequence[str]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
-from .formats import Output, Scope, View, enumerated
+from .formats import Output, Scope, View, enumerated, number_of
 from .graded_files import ROLES_OF_SECOND, CheckerFlags, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import checker_of_all, naming_questions
@@ -135,10 +135,13 @@ def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]
     """
     if names is not None:
         if len(names) != len(files):
-            raise ValueError(f"There are {len(names)} names for {len(files)} files: give one each.")
+            raise ValueError(
+                f"--names has {number_of(len(names), 'name')} for {len(files)} files: give a name "
+                f"for each file."
+            )
         for name in names:
             if list(names).count(name) > 1 or not name.strip():
-                raise ValueError(f"The name {name!r} is not unique: give each run its own name.")
+                raise ValueError(f"--names has {name!r} twice: give each run a name of its own.")
         return list(names)
     paths = [Path(file) for file in files]
     for unique in (

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.checking import Checker, Checking
+from ..core.checks import InputError, Place, short
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..readers.table import SelectionError
+from ..readers.words import KNOWN_WORDS, WORDS, word
 from ..runs.measure import ComparisonOptions
 from ..runs.outcomes_of_runs import (
     Run,
@@ -142,6 +144,8 @@ def graded_runs(
     parsed = []
     for run in inputs:
         with naming_questions(run.questions):
+            if labels is None:
+                refuse_ungraded(run.questions, checker.check_correct_fn != "exact_match")
             parsed.append(parse_run(run.name, run.questions, labels))
     orders = orders_of([run.name for run in inputs], [run.questions for run in inputs], by_order)
     check_same_questions(parsed, orders)
@@ -158,3 +162,34 @@ def graded_runs(
     if counts is None:
         labels_of_runs = read_labels(run.questions for run in inputs)
     return in_order(with_errors(graded, checker.rates, labels_of_runs), orders)
+
+
+def refuse_ungraded(questions: Questions, checked: bool) -> None:
+    """Raise a ValueError if samples are texts, and nothing says which are correct.
+
+    Args:
+        questions: that were read.
+        checked: whether the caller gives a checker, for which samples may be numbers too.
+    """
+    columns, predictions = questions.columns, questions["predictions"]
+    if "references" in questions or not isinstance(predictions, list):
+        return
+    for question, samples in enumerate(predictions):
+        for sample in samples if isinstance(samples, list) else [samples]:
+            if not isinstance(sample, str) and not (checked and "predictions" in columns):
+                continue
+            place = Place("Question", question)
+            if column := columns.get("outcomes"):
+                if word(sample) in WORDS:
+                    continue  # a later one is unknown
+                raise InputError(
+                    place,
+                    f" has the outcome {short(sample)} in {column}: name those that are correct "
+                    f"with --correct-values. Without it, outcomes are {KNOWN_WORDS}.",
+                )
+            raise InputError(
+                place,
+                f" has the sample {short(sample)} in {columns.get('predictions')}, and there is "
+                f"nothing to check it against: name the column of references, or a file of them, "
+                f"with --references.",
+            )

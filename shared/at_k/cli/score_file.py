@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.checking import Checked, Checking
-from ..core.checks import InputError, Place, short
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS
 from ..core.containers import to_numpy
@@ -26,12 +25,13 @@ from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
-from ..readers.words import KNOWN_WORDS, WORDS, number_in, word
+from ..readers.words import number_in
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
 from ..runs.outcomes_of_runs import Run
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Output, Scope, aligned
+from .graded_files import refuse_ungraded
 from .plot import chart_of_scores, check_plot, check_scores_to_plot, draw
 from .publishing import (
     PUBLISHED_FIELDS,
@@ -128,7 +128,7 @@ def _score_files(
     run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     if not (computation.accepts_labels or "categories" in parameters):
         with naming_questions(questions):
-            _refuse_ungraded(questions, "check_correct_fn" in parameters)
+            refuse_ungraded(questions, "check_correct_fn" in parameters)
     if name == "gpassk" and "include" not in parameters and run.present.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
     # A checker cannot print among the scores.
@@ -262,37 +262,6 @@ def _noise_of(
     )
     noise = noise_of(run, comparison)[0]
     return noise if noise.standard_error > 0 else None
-
-
-def _refuse_ungraded(questions: Questions, checked: bool) -> None:
-    """Raise a ValueError if samples are texts, and nothing says which are correct.
-
-    Args:
-        questions: that were read.
-        checked: whether the caller gives a checker, for which samples may be numbers too.
-    """
-    columns, predictions = questions.columns, questions["predictions"]
-    if "references" in questions or not isinstance(predictions, list):
-        return
-    for question, samples in enumerate(predictions):
-        for sample in samples if isinstance(samples, list) else [samples]:
-            if not isinstance(sample, str) and not (checked and "predictions" in columns):
-                continue
-            place = Place("Question", question)
-            if column := columns.get("outcomes"):
-                if word(sample) in WORDS:
-                    continue  # a later one is unknown
-                raise InputError(
-                    place,
-                    f" has the outcome {short(sample)} in {column}: name those that are correct "
-                    f"with --correct-values. Without it, outcomes are {KNOWN_WORDS}.",
-                )
-            raise InputError(
-                place,
-                f" has the sample {short(sample)} in {columns.get('predictions')}, and there is "
-                f"nothing to check it against: name the column of references, or a file of them, "
-                f"with --references.",
-            )
 
 
 # --- The demo -----------------------------------------------------------------------------
