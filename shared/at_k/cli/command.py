@@ -110,7 +110,7 @@ def _with_flags(error: SelectionError) -> str:
 
 def _in_words(error: InputError) -> str:
     """Return a message in which a sample has its numbers in words: files have no predictions[0]."""
-    words = []
+    words: list[str] = []
     for part in error.args:
         if isinstance(part, Place) and part.parameter == "predictions" and part.sample is not None:
             question = "question" if words else "Question"
@@ -240,7 +240,7 @@ def _parser_of_command(name: str) -> _Parser:
 
         add_gate_flags(parser)
     elif name == "demo":
-        from .score_file import demo
+        from .demo import demo
 
         parser.set_defaults(run=demo)
     elif name == "register":
