@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.estimates import Estimate, as_dict
+from ..core.estimates import as_dict
 from ..runs.comparison import differences_as_dict
 from .run_input import RunInput, checker_of_all
 
@@ -164,16 +164,10 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
             differences_of(compared), others, compared.options.weighting.words
         )
         return difference(result, names, **details)
-    board = leaderboard_of(compared)
-    of_run: dict[str, list[Estimate]] = {name: [] for name in names}
-    for row, estimate in zip(board["runs"], board.estimates, strict=True):
-        of_run[row["run"]].append(estimate)
-    scores = {
-        name: as_dict(
-            estimates,
-            others={"checker": checkers[name]} if checkers else {},
-            averaging=compared.options.weighting.words,
-        )
-        for name, estimates in of_run.items()
-    }
+    board, scores = leaderboard_of(compared), {}
+    for name in names:
+        rows = zip(board["runs"], board.estimates, strict=True)
+        estimates = [estimate for row, estimate in rows if row["run"] == name]
+        others = {"checker": checkers[name]} if checkers else {}
+        scores[name] = as_dict(estimates, others=others, averaging=compared.options.weighting.words)
     return by_k(scores, **details)
