@@ -49,7 +49,7 @@ Args:
     references: one for each question: a text, a number, a list of acceptable answers, or
         whatever check_correct_fn accepts.
     k: size of the subsets of samples, one or several. Default: those of 4, 8 and 16 that every
-        question has samples for, or else the smallest n.
+        question has samples for, or else the smallest n; with keys in include, theirs.
     thresholds: the shares tau of correct samples, from 0 to 1, that G-Pass@k requires. Default:
         0.25, 0.5, 0.75 and 1.0.
     include: which scores to compute. Default: "G-Pass@k" and "mG-Pass@k". Others: "pass@k",
@@ -57,7 +57,8 @@ Args:
         cons_at_k), "AUC@k" (area under pass@1 .. pass@k), "Spectrum@k" (weighted sum of the
         probabilities that at least 1, 2, .., k are correct), "Geom@k" (mean over questions of the
         geometric mean of pass@k and pass^k), "Geom_ds@k" (geometric mean of their averages) and
-        "GeoSpectrum@k" (geometric mean of the averages of pass@k and Spectrum@k).
+        "GeoSpectrum@k" (geometric mean of the averages of pass@k and Spectrum@k). A key, such as
+        "pass@4" or "G-Pass@4_0.5", is a score at one k.
     lam: exponent of pass@k in GeoSpectrum@k, from 0 to 1; that of the spectrum is 1 - lam. Default:
         0.5.
     weights: k weights of Spectrum@k and GeoSpectrum@k, not negative, with a sum of at most 1.

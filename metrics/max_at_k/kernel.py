@@ -457,7 +457,10 @@ def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return a question with the name that a choice is similar to, or an empty text."""
     spelled = {_spelled_out(name): name for name in names}
-    similar = difflib.get_close_matches(_spelled_out(choice), spelled, n=1)
+    typed = _spelled_out(choice)
+    similar = [typed.removesuffix("s")]
+    if similar[0] not in spelled:
+        similar = difflib.get_close_matches(typed, spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 
@@ -653,7 +656,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "163f14f844b3"
+KERNEL = "cd7fef930f5d"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1288,232 +1291,6 @@ def frame_rows(frame) -> np.ndarray | list[list[Any]]:
     return np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are
 
 
-# --- shared/at_k/core/credits.py ------------------------------------------------------------------
-
-"""Scores of the pass@k family, each defined by the credits of its correct samples.
-
-Take k samples of a question. A score rewards them by how many are correct: the r-th correct
-sample adds the credit w_r >= 0, so j correct samples have the value w_1 + .. + w_j. The score
-of the question is the expected value,
-
-    S_w = sum over r of  w_r x P(at least r of k samples are correct).
-
-pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
-the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
-Reasoning", which also defines the geometric combinations below. `pass_family` computes the
-expected values.
-"""
-
-
-_VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
-
-Credits = tuple[float, ...]
-"""The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
-
-
-def at_least(k: int, needed: int) -> Credits:
-    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
-
-    Fewer than `needed` samples always have the value 0.
-    """
-    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
-
-
-def any_correct(k: int) -> Credits:
-    """pass@k: at least one of k samples is correct (Chen et al. 2021, arXiv:2107.03374)."""
-    return at_least(k, 1)
-
-
-def all_correct(k: int) -> Credits:
-    """pass^k, or unanimous@k: all k are correct (Yao et al. 2024, arXiv:2406.12045)."""
-    return at_least(k, k)
-
-
-def majority(k: int) -> Credits:
-    """maj@k: more than half of k samples are correct."""
-    return at_least(k, k // 2 + 1)
-
-
-def threshold(k: int, tau: float) -> Credits:
-    """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
-
-    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
-    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
-    """
-    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
-
-
-def check_tau(tau) -> float:
-    """Return the threshold tau as a float in [0, 1]."""
-    return check_number("tau", tau, _VALID_TAU, 0, 1)
-
-
-def check_thresholds(thresholds) -> list[float]:
-    """Return one or more thresholds, each from 0 to 1."""
-    values = as_list("thresholds", thresholds)
-    return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
-
-
-def above_half(k: int) -> Credits:
-    """mG-Pass@k: a credit of 2/k for each correct sample beyond ceil(k/2).
-
-    S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
-    paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
-    equals the area for even k. For odd k it is smaller, and (k-1)/k if all k are correct.
-    """
-    half = -(-k // 2)
-    return (0.0,) * half + (2 / k,) * (k - half)
-
-
-def area_under_pass(k: int) -> Credits:
-    """AUC@k: the area under pass@j from j = 1 to k by the trapezoidal rule, over k - 1.
-
-    If i of k samples are correct, a share C(k-i, j) / C(k, j) of the subsets of size j has no
-    correct sample. The sum of these shares over j is (k+1) / (i+1) - 1, so i correct samples
-    have the value [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences
-    between successive i (Hu et al. 2026, arXiv:2601.08763).
-    """
-    if k == 1:
-        return any_correct(1)
-    first = (k + 1) / (2 * k)
-    # Quotients of integers, because Python rounds each of them correctly.
-    return first, *(
-        (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
-    )
-
-
-def spectrum(k: int, weights=None) -> Credits:
-    """Threshold spectrum S_w with the given weights, by default those of mG-Pass@k.
-
-    Raises:
-        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
-    """
-    if weights is None:
-        return above_half(k)
-    wanted = "a weight is a number from 0 to 1"
-    credits = tuple(
-        check_number(f"weights[{r}]", weight, wanted, 0, 1)
-        for r, weight in enumerate(as_list("weights", weights))
-    )
-    if len(credits) != k:
-        raise ValueError(f"weights has {len(credits)} entries but k is {k}: give k weights.")
-    if math.fsum(credits) > 1 + 1e-12:
-        raise ValueError(f"The sum of weights is {math.fsum(credits)}: it can be at most 1.")
-    return credits
-
-
-# --- Geometric combinations -------------------------------------------------------------
-
-
-def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k: pass@k to one power times pass^k to another, for each question."""
-    powers = check_powers(pass_power, unanimous_power)
-    return _product((any_correct(k), all_correct(k)), powers, pooled=False)
-
-
-def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k of the dataset: the same product, of the averages over questions."""
-    powers = check_powers(pass_power, unanimous_power)
-    return _product((any_correct(k), all_correct(k)), powers, pooled=True)
-
-
-def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), both averaged over questions first."""
-    lam = check_lam(lam)
-    return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
-
-
-def check_lam(lam) -> float:
-    """Return the power of pass@k in GeoSpectrum@k as a float in [0, 1]."""
-    return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
-
-
-def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
-    wanted = "a power is a finite number, and at least one of the two is not 0"
-    most = sys.float_info.max
-    powers = (
-        check_number("pass_power", pass_power, wanted, -most, most),
-        check_number("unanimous_power", unanimous_power, wanted, -most, most),
-    )
-    if powers == (0, 0):
-        raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    if sum(powers) >= 0:
-        return powers
-    raise ValueError(
-        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
-        f"the score exceeds 1. Give powers whose sum is at least 0."
-    )
-
-
-def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """The product of powers of expected credits, without the factors whose power is 0."""
-    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
-    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
-
-
-# --- Scores by name ---------------------------------------------------------------------
-
-
-class ScoreOptions(NamedTuple):
-    """What the scores need besides k. The values have been checked."""
-
-    thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
-    lam: float = 0.5
-    weights: Sequence[float] | None = None
-    powers: tuple[float, float] = (0.5, 0.5)
-
-
-PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
-    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
-    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
-    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
-    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
-    "maj@k": lambda k, tau, o: Score((majority(k),)),
-    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
-    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
-    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
-    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
-    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
-}
-"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
-
-Whatever takes the name of a score of correct samples reads this dict.
-"""
-
-
-def scores_of_one_mean() -> list[str]:
-    """Return the names of the scores that are one expected credit, and no product of two."""
-    scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
-    return [name for name, score in scores.items() if len(score.terms) == 1]
-
-
-def scores_by_name(
-    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
-) -> dict[ScoreId, Score]:
-    """The scores with these names at these values of k.
-
-    Raises:
-        ValueError: if the scores of very many k would take more than some minutes. That of a k
-            takes time in proportion to k.
-    """
-    taus = {name: options.thresholds if name == "G-Pass@k" else [None] for name in names}
-    per_k = sum(map(len, taus.values()))
-    if len(ks) > 1 and sum(ks) * per_k > _MOST_CREDITS:
-        raise ValueError(
-            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
-            f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
-        )
-    scores = {}
-    for name, k in itertools.product(taus, ks):
-        for tau in taus[name]:
-            score = PASS_FAMILY[name](k, tau or 0.0, options)
-            assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
-            scores[ScoreId(name, k, tau)] = score
-    return scores
-
-
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
 
 """What an interval is, and what computes one."""
@@ -1746,338 +1523,6 @@ def _require_same_length(name: str, columns: Mapping[str, Any]) -> None:
         raise ValueError(f"{name} has {shown}: give one of each for every question.")
 
 
-# --- shared/at_k/core/expected.py -----------------------------------------------------------------
-
-"""Scores of the pass@k family: expected credits of k of the n samples of a question.
-
-Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
-among the k is hypergeometric,
-
-    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
-
-and an expected credit under it (see `credits`) is an unbiased estimate.
-
-For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
-larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
-number is subtracted from one of similar size, so 13 digits are left for n = 10,000. Of logarithms
-of gamma functions 11 would be left.
-"""
-
-
-_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
-_CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
-
-
-def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
-
-
-def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
-
-    The length of a vector of credits is its k, and the caller ensures k <= n.
-    """
-    result = np.zeros((len(c), len(credits)))
-    size = one_size(n)
-    for k, columns in columns_by_k(credits).items():
-        credits_of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_EXACT:
-            result[:, columns] = _expected_table(size, credits_of_k)[c]
-            continue
-        # The sum of n equal chances of k = 1 would lose a digit.
-        if k > 1 and credits_of_k == (any_correct(k),) and 0 < size <= len(c) * k:
-            sums = np.cumsum([0.0, *chance_of_rank(size, k)[::-1]])
-            result[:, columns[0]] = sums[c] / sums[-1]
-            continue
-        for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], credits_of_k)
-    return result
-
-
-def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """The columns of each k, without those whose credits are all 0."""
-    columns: dict[int, list[int]] = {}
-    for column, credit in enumerate(credits):
-        if any(credit):
-            columns.setdefault(len(credit), []).append(column)
-    return columns
-
-
-def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """The rows in blocks of about the same number of probabilities, k + 1 for each row."""
-    step = max(1, _CELLS_AT_ONCE // (k + 1))
-    return (rows[start : start + step] for start in range(0, len(rows), step))
-
-
-@lru_cache(maxsize=1 << 10)
-def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
-    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
-    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits)
-
-
-def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """(U, m) expected values of credits of one k.
-
-    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last.
-    """
-    table, values = np.array(credits), []
-    needed = np.flatnonzero(table.any(axis=0))
-    tails = _tails(n, c, len(credits[0]), needed + 1)
-    for credit in table[:, needed]:
-        credited = np.flatnonzero(credit)
-        terms = tails[:, credited] * credit[credited]
-        one_term = len(credited) == 1
-        values.append(terms[:, 0] if one_term else np.array([*map(math.fsum, terms.tolist())]))
-    return np.stack(values, axis=1)
-
-
-# --- Probabilities ------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=64)
-def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
-
-    The sum of the last c is pass@k of c correct samples.
-    """
-    earlier = np.arange(n - 1, 0, -1)
-    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
-
-
-def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
-    if (n == k).all():
-        return (c[:, None] >= r).astype(float)
-    tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
-    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
-        if rows.any():
-            tails[rows] = tails_of(n[rows], c[rows], k)
-    return tails[:, r - 1]
-
-
-def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) the same for r = 1 .. k, by integers of any size."""
-    binomials, r = _binomials(), np.arange(k, 0, -1)
-    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
-    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
-    return tails[:, ::-1].astype(float)
-
-
-@lru_cache(maxsize=1)
-def _binomials() -> np.ndarray:
-    """C(m, j) for m and j up to 128, as integers of Python."""
-    table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
-    table[:, 0] = 1
-    for m in range(1, _MOST_EXACT + 1):
-        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
-    return table
-
-
-def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
-    j, n, c = np.arange(k), n[:, None], c[:, None]
-    # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
-    gain = (k - j) * np.maximum(c - j, 0.0)
-    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
-    mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
-    is_above = j >= mode
-    relative = np.ones((len(n), k + 1))  # to the probability of the mode
-    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
-    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
-    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
-    tails = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
-    return tails[:, 1:] / tails[:, :1]
-
-
-# --- shared/at_k/core/coherent.py -----------------------------------------------------------------
-
-"""Limits that agree with the orders that hold by definition.
-
-Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
-is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
-
-    P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
-
-A score that is never below another one has at least its lower limit, and one that is never above
-another one at most its upper limit. The limits that take part are the same for each request, so
-one k alone has the limits that it has among others:
-
-- pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question. A k between two
-  of them has its own limits, which are moved between theirs.
-- for G-Pass@k and maj@k those of pass@k and pass^k, and P(k, s) at the s of `spread_of_r`.
-
-Scores of k > n, which are estimated by way of a prior, follow those of k <= n: where an order is
-contradicted, their limits move.
-"""
-
-
-_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
-_LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
-
-
-class Event(NamedTuple):
-    """At least r of k samples are correct. It is the key of the score of a neighbor."""
-
-    k: int
-    r: int
-
-
-def event_of(score: Score) -> Event | None:
-    """Return the event whose probability a score is, or None."""
-    if score.powers != (1.0,):
-        return None
-    credits = score.terms[0]
-    counted = [r for r, credit in enumerate(credits, start=1) if credit]
-    if len(counted) != 1 or credits[counted[0] - 1] != 1.0:
-        return None
-    return Event(len(credits), counted[0])
-
-
-def events_of(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
-    """Return the events whose probabilities some of the scores are."""
-    return {key: event for key, score in scores.items() if (event := event_of(score))}
-
-
-def spread_of_k(most: int) -> list[int]:
-    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
-    large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
-    return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
-
-
-def spread_of_r(k: int) -> list[int]:
-    """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
-    steps = min(k, _EVERY_R)
-    return sorted({-(-step * k // steps) for step in range(1, steps)} - {1, k})
-
-
-def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
-    """Return the scores of k <= n, and those that limits of the pass family depend on.
-
-    Args:
-        scores: of any k.
-        least: smallest number of samples of a question.
-    """
-    result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
-    events = events_of(scores).values()
-    if least > _LARGEST_N or not events:
-        return result
-    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
-    for k in {event.k for event in events if 1 < event.r < event.k <= least}:
-        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
-    return result | {event: Score((at_least(*event),)) for event in neighbors}
-
-
-# --- The order ----------------------------------------------------------------------------
-
-
-class _Ladder:
-    """Limits of scores that do not fall along a ladder, in order.
-
-    Args:
-        rungs: (J,) numbers of the scores.
-        lo, hi: (J,) their limits.
-    """
-
-    def __init__(self, rungs: Sequence[int], lo: Iterable[float], hi: Iterable[float]):
-        self._rungs = [*rungs]
-        self._lo = np.maximum.accumulate([*lo])
-        self._hi = np.minimum.accumulate([*hi][::-1])[::-1]
-
-    def moved(self, rung: int, lo: float, hi: float) -> tuple[float, float]:
-        """Limits of the score with this number, moved between those of its neighbors."""
-        below = np.searchsorted(self._rungs, rung, side="right") - 1
-        above = np.searchsorted(self._rungs, rung, side="left")
-        if below >= 0:
-            lo, hi = max(lo, self._lo[below]), max(hi, self._hi[below])
-        if above < len(self._rungs):
-            lo, hi = min(lo, self._lo[above]), min(hi, self._hi[above])
-        return float(lo), float(hi)
-
-
-class _Order:
-    """The limits of the neighbors of k <= n, in order.
-
-    Args:
-        limits: (lower, upper) of the events of pass@j, of pass^j, and of some G-Pass@k.
-    """
-
-    def __init__(self, limits: Mapping[Event, tuple[float, float]]):
-        self._limits = limits
-        passes = sorted(event.k for event in limits if event.r == 1)
-        unanimous = sorted(event.k for event in limits if event.r == event.k)
-        # pass^n, .., pass^1 = pass@1, .., pass@n do not fall.
-        chain = [Event(k, k) for k in unanimous[:0:-1]] + [Event(k, 1) for k in passes]
-        self._of_k = _Ladder(
-            [self._rung(event) for event in chain],
-            *zip(*(limits[event] for event in chain), strict=True),
-        )
-        self._of_r: dict[int, _Ladder] = {}
-
-    @staticmethod
-    def _rung(event: Event) -> int:
-        return event.k - 1 if event.r == 1 else 1 - event.k
-
-    def moved(self, event: Event, lo: float, hi: float) -> tuple[float, float]:
-        """Limits of the probability of an event, moved into the order."""
-        if event.r in (1, event.k):
-            return self._of_k.moved(self._rung(event), lo, hi)
-        if event.k not in self._of_r:
-            self._of_r[event.k] = self._ladder_of_r(event.k)
-        return self._of_r[event.k].moved(event.k - event.r, lo, hi)
-
-    def _ladder_of_r(self, k: int) -> _Ladder:
-        """P(k, k), .., P(k, 1), between the limits of pass^k and of pass@k."""
-        rungs = [r for r in (k, *spread_of_r(k)[::-1], 1) if Event(k, r) in self._limits]
-        limits = [self._limits[Event(k, r)] for r in rungs]
-        for end in (0, -1):
-            if rungs and rungs[end] in (1, k):
-                limits[end] = self.moved(Event(k, rungs[end]), *limits[end])
-        lo, hi = zip(*limits, strict=True) if limits else ((), ())
-        if limits:  # the ends are in order with other k, and the rest follows
-            lo, hi = np.clip(lo, lo[0], lo[-1]), np.clip(hi, hi[0], hi[-1])
-        return _Ladder([k - r for r in rungs], lo, hi)
-
-
-class CoherentIntervals(DerivedIntervals):
-    """The intervals of a method, with limits in the order of the scores.
-
-    Args:
-        method: of the intervals of the scores and of their neighbors.
-        scores: by their keys, without the neighbors.
-    """
-
-    def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
-        super().__init__(method)
-        self._keys = [*scores]
-        self._events = events_of(scores)
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
-
-    def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
-        result = {key: intervals[key] for key in self._keys if key in intervals}
-        limits = {
-            event: (interval.lo, interval.hi)
-            for event, interval in intervals.items()
-            if isinstance(event, Event) and not interval.is_unknown
-        }
-        if not limits:
-            return result
-        order = _Order(limits)
-        for key, event in self._events.items():
-            if key in result and not result[key].is_unknown:
-                interval = result[key]
-                lo, hi = order.moved(event, interval.lo, interval.hi)
-                lo, hi = min(lo, interval.mu), max(hi, interval.mu)
-                result[key] = interval._replace(lo=lo, hi=hi)
-        return result
-
-
 # --- shared/at_k/core/estimates.py ----------------------------------------------------------------
 
 """Estimates of scores, and the flat dict of `compute`.
@@ -2198,6 +1643,31 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 def _with_underscores(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+
+
+# --- Keys to scores -----------------------------------------------------------------------
+
+_SCORE_KEY = re.compile(
+    r"(.*[@^])(\d+|n)(?:_(\d+(?:\.\d+)?(?:e-\d+)?))?|(accuracy \()(\d+|n)( runs average\))"
+)
+
+
+def read_score(key: str) -> ScoreId:
+    """Return the score that a key without a group names.
+
+    >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
+    (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
+    """
+    match = _SCORE_KEY.fullmatch(key)
+    if match is None:
+        return ScoreId(key)
+    name, k, tau, before, n, after = match.groups()
+    if before:
+        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
+    letter = "N" if name in ("avg@", "bayes@") else "k"
+    return ScoreId(
+        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
+    )
 
 
 # --- shared/at_k/core/posterior.py ----------------------------------------------------------------
@@ -3115,6 +2585,269 @@ def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> Value
     return InputError(place, f" is {short(entry)}{problem}")
 
 
+# --- shared/at_k/core/credits.py ------------------------------------------------------------------
+
+"""Scores of the pass@k family, each defined by the credits of its correct samples.
+
+Take k samples of a question. A score rewards them by how many are correct: the r-th correct
+sample adds the credit w_r >= 0, so j correct samples have the value w_1 + .. + w_j. The score
+of the question is the expected value,
+
+    S_w = sum over r of  w_r x P(at least r of k samples are correct).
+
+pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
+the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
+Reasoning", which also defines the geometric combinations below. `pass_family` computes the
+expected values.
+"""
+
+
+_VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
+_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
+
+Credits = tuple[float, ...]
+"""The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
+
+
+def at_least(k: int, needed: int) -> Credits:
+    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
+
+    Fewer than `needed` samples always have the value 0.
+    """
+    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
+
+
+def any_correct(k: int) -> Credits:
+    """pass@k: at least one of k samples is correct (Chen et al. 2021, arXiv:2107.03374)."""
+    return at_least(k, 1)
+
+
+def all_correct(k: int) -> Credits:
+    """pass^k, or unanimous@k: all k are correct (Yao et al. 2024, arXiv:2406.12045)."""
+    return at_least(k, k)
+
+
+def majority(k: int) -> Credits:
+    """maj@k: more than half of k samples are correct."""
+    return at_least(k, k // 2 + 1)
+
+
+def threshold(k: int, tau: float) -> Credits:
+    """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
+
+    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
+    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
+    """
+    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
+
+
+def check_tau(tau) -> float:
+    """Return the threshold tau as a float in [0, 1]."""
+    return check_number("tau", tau, _VALID_TAU, 0, 1)
+
+
+def check_thresholds(thresholds) -> list[float]:
+    """Return one or more thresholds, each from 0 to 1."""
+    values = as_list("thresholds", thresholds)
+    return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
+
+
+def above_half(k: int) -> Credits:
+    """mG-Pass@k: a credit of 2/k for each correct sample beyond ceil(k/2).
+
+    S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
+    paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
+    equals the area for even k. For odd k it is smaller, and (k-1)/k if all k are correct.
+    """
+    half = -(-k // 2)
+    return (0.0,) * half + (2 / k,) * (k - half)
+
+
+def area_under_pass(k: int) -> Credits:
+    """AUC@k: the area under pass@j from j = 1 to k by the trapezoidal rule, over k - 1.
+
+    If i of k samples are correct, a share C(k-i, j) / C(k, j) of the subsets of size j has no
+    correct sample. The sum of these shares over j is (k+1) / (i+1) - 1, so i correct samples
+    have the value [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences
+    between successive i (Hu et al. 2026, arXiv:2601.08763).
+    """
+    if k == 1:
+        return any_correct(1)
+    first = (k + 1) / (2 * k)
+    # Quotients of integers, because Python rounds each of them correctly.
+    return first, *(
+        (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
+    )
+
+
+def spectrum(k: int, weights=None) -> Credits:
+    """Threshold spectrum S_w with the given weights, by default those of mG-Pass@k.
+
+    Raises:
+        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
+    """
+    if weights is None:
+        return above_half(k)
+    wanted = "a weight is a number from 0 to 1"
+    credits = tuple(
+        check_number(f"weights[{r}]", weight, wanted, 0, 1)
+        for r, weight in enumerate(as_list("weights", weights))
+    )
+    if len(credits) != k:
+        raise ValueError(f"weights has {len(credits)} entries but k is {k}: give k weights.")
+    if math.fsum(credits) > 1 + 1e-12:
+        raise ValueError(f"The sum of weights is {math.fsum(credits)}: it can be at most 1.")
+    return credits
+
+
+# --- Geometric combinations -------------------------------------------------------------
+
+
+def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
+    """Geom@k: pass@k to one power times pass^k to another, for each question."""
+    powers = check_powers(pass_power, unanimous_power)
+    return _product((any_correct(k), all_correct(k)), powers, pooled=False)
+
+
+def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
+    """Geom@k of the dataset: the same product, of the averages over questions."""
+    powers = check_powers(pass_power, unanimous_power)
+    return _product((any_correct(k), all_correct(k)), powers, pooled=True)
+
+
+def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
+    """GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), both averaged over questions first."""
+    lam = check_lam(lam)
+    return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
+
+
+def check_lam(lam) -> float:
+    """Return the power of pass@k in GeoSpectrum@k as a float in [0, 1]."""
+    return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
+
+
+def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
+    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
+    wanted = "a power is a finite number, and at least one of the two is not 0"
+    most = sys.float_info.max
+    powers = (
+        check_number("pass_power", pass_power, wanted, -most, most),
+        check_number("unanimous_power", unanimous_power, wanted, -most, most),
+    )
+    if powers == (0, 0):
+        raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
+    if sum(powers) >= 0:
+        return powers
+    raise ValueError(
+        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
+        f"the score exceeds 1. Give powers whose sum is at least 0."
+    )
+
+
+def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
+    """The product of powers of expected credits, without the factors whose power is 0."""
+    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
+    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
+
+
+# --- Scores by name ---------------------------------------------------------------------
+
+
+class ScoreOptions(NamedTuple):
+    """What the scores need besides k. The values have been checked."""
+
+    thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
+    lam: float = 0.5
+    weights: Sequence[float] | None = None
+    powers: tuple[float, float] = (0.5, 0.5)
+
+
+PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
+    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
+    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
+    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
+    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
+    "maj@k": lambda k, tau, o: Score((majority(k),)),
+    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
+    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
+    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
+    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
+    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
+}
+"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
+
+Whatever takes the name of a score of correct samples reads this dict.
+"""
+
+
+def scores_of_one_mean() -> list[str]:
+    """Return the names of the scores that are one expected credit, and no product of two."""
+    scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
+    return [name for name, score in scores.items() if len(score.terms) == 1]
+
+
+def scores_by_name(
+    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
+) -> dict[ScoreId, Score]:
+    """The scores with these names at these values of k, and those with keys such as "pass@4".
+
+    Raises:
+        ValueError: if the scores of very many k would take more than some minutes. That of a k
+            takes time in proportion to k.
+    """
+    requested = [x for name in names for x in _scores_of_name(name, ks, options.thresholds)]
+    if len(ks) > 1 and sum(k for _, k, _ in requested) > _MOST_CREDITS:
+        per_k = max(1, len(requested) // len(ks))
+        raise ValueError(
+            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
+            f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
+        )
+    scores = {}
+    for name, k, tau in requested:
+        score = PASS_FAMILY[name](k, tau or 0.0, options)
+        assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+        scores[ScoreId(name, k, tau)] = score
+    return scores
+
+
+def _scores_of_name(
+    name: str, ks: Sequence[int], thresholds: Sequence[float]
+) -> list[tuple[str, int, float | None]]:
+    """The metric, the k and the threshold of each score with a name, or of that with a key."""
+    metric, k, tau = read_score(name)
+    named_ks = ks if k is None else [int(k)]
+    if metric != "G-Pass@k":
+        return [(metric, k, None) for k in named_ks]
+    return [(metric, k, x) for k in named_ks for x in (thresholds if tau is None else [tau])]
+
+
+def included_scores(include: str | Iterable[str], k) -> tuple[list[str], list[int] | None]:
+    """Return the names and the keys of scores in a parameter, and the k of the scores.
+
+    Args:
+        include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
+        k: the sizes of subsets. None: those of the keys, or the default if there are no keys.
+
+    Raises:
+        ValueError: if an entry is neither, or if k is given and lacks that of a key.
+    """
+    requested, of_keys = check_ks(k), []
+    included = as_list("include", include)
+    for entry in included:
+        metric, at_k, tau = read_score(entry) if isinstance(entry, str) else ScoreId("")
+        if metric not in PASS_FAMILY or at_k is None or (tau is not None and metric != "G-Pass@k"):
+            check_name("include", entry, PASS_FAMILY)
+            continue
+        of_keys.append(check_k(at_k))
+        check_tau(tau or 0.0)
+        if requested is not None and at_k not in requested:
+            raise ValueError(
+                f"include has {entry!r}, and k is {', '.join(map(str, requested))}: leave out k, "
+                f"or add {at_k} to it."
+            )
+    return included, requested or list(dict.fromkeys(of_keys)) or None
+
+
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
 
 """Columns of Arrow: samples and references that are to be checked or wait for `compute`.
@@ -3364,344 +3097,6 @@ def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     return encoded.chunk(0).dictionary, to_numpy(code)
 
 
-# --- shared/at_k/core/rewards.py ------------------------------------------------------------------
-
-"""Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
-
-Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is above r_l if any of them is:
-with P_l the probability of that, and P_0 = 1,
-
-    E[max] = sum over l of r_l (P_(l-1) - P_l).
-
-Choose k of the n observed samples, m of which are above r_l. Then P_l is pass@k of m correct
-samples, which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393).
-
-Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
-With a uniform Dirichlet prior (one pseudo-outcome of each category) and all observed and prior
-outcomes, let a_l of t be at most r_l. The share A_l of rewards that are at most r_l has
-
-    E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
-
-because A_l is A_m times an independent share. The mean reward is r_L less the sum of
-(r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
-"""
-
-
-_VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
-
-
-@dataclass(frozen=True)
-class Rewards:
-    """The rewards of the samples of each question, as cumulative counts.
-
-    Questions with equal counts share one of U rows, as in `BinaryCounts`.
-
-    Args:
-        inverse: (M,) the row of each question.
-        levels: (L,) rewards, ascending.
-        at_most: (U, L) number of samples with at most each reward; the last is n.
-        categories: (L,) number of categories with at most each reward, or None for real
-            rewards, which have no categories.
-        prior: (U, L) number of prior outcomes with at most each reward.
-    """
-
-    inverse: np.ndarray
-    levels: np.ndarray
-    at_most: np.ndarray
-    categories: np.ndarray | None = None
-    prior: np.ndarray | int = 0
-
-    @property
-    def multiplicity(self) -> np.ndarray:
-        """(U,) number of questions in each row."""
-        return np.bincount(self.inverse)
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """(U,) number of samples in each row."""
-        return self.at_most[:, -1]
-
-    @property
-    def n(self) -> np.ndarray:
-        """(M,) number of samples of each question."""
-        return self.sizes[self.inverse]
-
-    @property
-    def ranges(self) -> np.ndarray:
-        """(U, 2) the smallest and the largest reward that the samples of each row can have."""
-        return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
-
-    def max_of(self, k: int) -> np.ndarray:
-        """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
-
-        It has an error of about 1e-16 of the largest reward.
-        """
-        if k == 1:
-            return self._mean(self.at_most)
-        n = np.repeat(self.sizes, len(self.levels))
-        counts = BinaryCounts(n, n - self.at_most.ravel())
-        above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
-        above = above.reshape(self.at_most.shape)
-        share = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
-        return (self.levels * share).sum(axis=1)
-
-    def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) posterior mean and variance of the reward of a new sample.
-
-        Args:
-            prior_outcomes: whether the prior outcomes count beside the uniform prior.
-        """
-        a = self.posterior_counts(prior_outcomes)
-        t = a[:, -1:]
-        return self._mean(a), self.variance_of_max(a / t, (t - a) / (t * (t + 1.0)))
-
-    def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
-        """(U,) the variance of the maximum of new samples, a sum of positive terms.
-
-        Args:
-            q: (U, L) probability that the maximum is at most each level.
-            increase: (U, L) covariances of the levels l <= m are q_l increase_m.
-        """
-        gaps = np.diff(self.levels, append=self.levels[-1:])
-        terms = gaps * q
-        preceding = np.cumsum(terms, axis=1) - terms
-        return (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
-
-    def average(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) the average of the samples, and its variance.
-
-        The average is an affine function of the posterior mean without prior outcomes, of t
-        outcomes in all. Its standard deviation is t/n times the posterior's (eq. 20 of the
-        Bayes@N paper).
-        """
-        t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
-        return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
-
-    def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
-        """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
-
-        Raises:
-            ValueError: if the rewards are real.
-        """
-        if self.categories is None:
-            raise ValueError(
-                "The posterior needs categories, and these outcomes are real rewards: pass "
-                "interval='sampling', or give categories and w."
-            )
-        return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
-
-    def _mean(self, at_most: np.ndarray) -> np.ndarray:
-        """(U,) the mean reward of (U, L) cumulative counts."""
-        samples = np.diff(at_most, axis=1, prepend=0)
-        return (self.levels * samples).sum(axis=1) / at_most[:, -1]
-
-
-@dataclass(frozen=True)
-class RankedRewards(Rewards):
-    """Real rewards: those of each question are levels of its own.
-
-    Args:
-        inverse: (M,) the index of each question.
-        levels: (S,) rewards of all samples, question after question, ascending in each.
-        at_most: (S,) rank of each among the samples of its question, from 1 to n.
-    """
-
-    @property
-    def sizes(self) -> np.ndarray:
-        return self.at_most[self._last]
-
-    @property
-    def ranges(self) -> np.ndarray:
-        last = self._last
-        return np.stack([self.levels[last + 1 - self.at_most[last]], self.levels[last]], axis=1)
-
-    @property
-    def _last(self) -> np.ndarray:
-        """(M,) index of the largest reward of each question."""
-        starts = np.flatnonzero(self.at_most == 1)
-        return np.append(starts[1:], len(self.at_most)) - 1
-
-    def max_of(self, k: int) -> np.ndarray:
-        sizes = self.sizes
-        start, result = self._last + 1 - sizes, np.empty(len(sizes))
-        order = np.argsort(sizes, kind="stable")
-        # The chances are those of ranks: the same for all questions with n samples.
-        for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
-            n = int(sizes[questions[0]])
-            levels = self.levels[start[questions, None] + np.arange(n)]
-            if k == 1:
-                result[questions] = levels.mean(axis=1)
-            else:
-                result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
-            # Equal rewards may be rounded otherwise.
-            least, most = levels.min(axis=1), levels.max(axis=1)
-            result[questions] = np.clip(result[questions], least, most)
-        return result
-
-
-# --- From outcomes ------------------------------------------------------------------------
-
-
-def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
-    """The rewards of outcomes that are categories 0, 1, .., C.
-
-    Args:
-        w: (C + 1,) the reward of each category.
-        prior: (M, C + 1) number of prior outcomes of each category.
-
-    Raises:
-        ValueError: if an outcome is not one of the categories.
-    """
-    if outcomes.values.max() >= len(w):
-        outcomes.require(
-            outcomes.values < len(w),
-            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each "
-            f"category, or write rewards as floats, such as 3.0",
-        )
-    if outcomes.values.dtype.kind == "b" and len(w) > 2:
-        raise ValueError(
-            f"The outcomes are correct or incorrect, but w has rewards for {len(w)} categories: "
-            f"pass a check_correct_fn that returns a category."
-        )
-    counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
-    row, inverse = _unique_rows(counts.reshape(len(counts), -1))
-    order = np.argsort(w, kind="stable")
-    last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
-    at_most = np.cumsum(counts[row][..., order], axis=-1)[..., last]
-    return Rewards(inverse, w[order][last], at_most[:, 0], last + 1, at_most[:, 1])
-
-
-def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(U,) the index of one row of each distinct content, and (M,) the inverse."""
-    code, size = table[:, 0], int(table[:, 0].max()) + 1
-    for column in table.T[1:]:
-        base = int(column.max()) + 1
-        if base == 1:
-            continue
-        if size * base > 2**62:  # the counts of a row do not fit into an integer of 62 bits
-            return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
-        code, size = code + size * column, size * base
-    unique = UniqueIntegers(code, size)
-    row = np.empty(len(unique.values), dtype=np.int64)
-    row[unique.inverse] = np.arange(len(code))
-    return row, unique.inverse
-
-
-def has_real_rewards(outcomes: Samples) -> bool:
-    """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
-    if outcomes.values.dtype.kind != "f":
-        return False
-    values = outcomes.scored_values
-    return bool(((values != 0) & (values != 1)).any())
-
-
-def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
-    """Whether outcomes are real rewards, and not categories with the rewards w.
-
-    Raises:
-        ValueError: if they are, and a parameter for categories is given.
-    """
-    if w is not None or not has_real_rewards(outcomes):
-        return False
-    if R0 is not None or categories is not None:
-        name = "R0" if categories is None else "categories"
-        raise ValueError(f"{name} is given, but the outcomes are real rewards: leave it out.")
-    return True
-
-
-def real_rewards(outcomes: Samples) -> Rewards:
-    """The rewards of outcomes that are real rewards: each question has levels of its own.
-
-    Raises:
-        ValueError: that names the first sample whose reward is not from -1e150 to 1e150.
-    """
-    n, all_values = outcomes.n, outcomes.values.astype(float, copy=False)
-    outcomes.require(np.abs(all_values) <= 1e150, _VALID_REWARD)
-    values = outcomes.scored_values.astype(float)
-    if size := one_size(n):
-        values = np.sort(values.reshape(-1, size), axis=1).ravel()
-    else:
-        values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
-    rank = np.arange(1, len(values) + 1) - np.repeat(np.cumsum(n) - n, n)
-    return RankedRewards(np.arange(len(n)), values, rank)
-
-
-def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
-    wanted = _VALID_REWARD
-    rewards = [0.0, 1.0] if w is None else as_list("w", w)
-    rewards = [
-        int(reward) if isinstance(reward, (bool, np.bool_)) else reward for reward in rewards
-    ]
-    if labels is not None and len(labels) != len(rewards):
-        raise ValueError(
-            f"There are {len(labels)} categories but {len(rewards)} rewards: give w with one "
-            f"reward for each category."
-        )
-    return np.array(
-        [check_number(f"w[{i}]", reward, wanted, -1e150, 1e150) for i, reward in enumerate(rewards)]
-    )
-
-
-def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
-    """Return (M, C + 1) numbers of prior outcomes of each question by category.
-
-    Args:
-        R0: M rows of D prior outcomes, or a flat list of M x D of them, question after question.
-        questions: M.
-        categories: C + 1.
-
-    Raises:
-        ValueError: unless R0 has this shape, without missing entries.
-    """
-    if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
-        R0 = list(R0)
-    if R0 is None or _has_no_entries(R0, questions):
-        return np.zeros((questions, categories), dtype=np.int64)
-    outcomes = read_outcomes(R0, "R0")
-    rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
-    if not (is_frame(R0) or is_list_like(next(iter(R0)))):
-        rows, size = questions, size // questions
-    if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
-        lengths = sorted({*outcomes.sizes.tolist()})
-        raise ValueError(
-            f"R0 has {len(outcomes.sizes)} rows with {short(lengths)} outcomes: give {questions} "
-            f"rows of one length, without None."
-        )
-    return replace(outcomes, sizes=np.full(rows, size)).category_counts(categories)
-
-
-def _has_no_entries(R0, questions: int) -> bool:
-    """Whether R0 has no prior outcome for any of the questions."""
-    if is_frame(R0) or not is_list_like(R0) or len(R0) not in (0, questions):
-        return False
-    return all(is_list_like(row) and len(row) == 0 for row in R0)
-
-
-# --- Scores -------------------------------------------------------------------------------
-
-
-def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
-    """Unbiased estimates of Max@k: one key for each k, and no k above any n."""
-    none = np.empty((len(rewards.sizes), 0))
-    columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
-    return Scores(one_column_each(ks), rewards.inverse, columns)
-
-
-def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
-    """Means and variances of Bayes@N and avg@N, under these keys."""
-    return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
-
-
-def moments_by_key(
-    rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
-) -> Moments:
-    """Means and variances of independent scores, (U,) each, by their keys."""
-    mean = np.stack([mean for mean, _ in moments.values()], axis=1)
-    variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
-    return Moments(one_column_each(moments), rewards.inverse, mean, variances)
-
-
 # --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
 
 """score_agg: the graded verdicts of an item combined into one score, by a power mean.
@@ -3837,250 +3232,336 @@ def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.
     return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
 
 
-# --- shared/at_k/core/votes.py --------------------------------------------------------------------
+# --- shared/at_k/core/coherent.py -----------------------------------------------------------------
 
-"""vote@k: the probability that the most frequent answer of k samples is correct.
+"""Limits that agree with the orders that hold by definition.
 
-Draw k of the n samples of a question, without replacement. The answer with the most votes wins;
-answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
-answer, and t be the number of votes of a winner. In the generating function
+Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
+is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
 
-    G_t(z, y) = (1 + z)^u
-                * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
+    P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
 
-the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
-each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
-to 1. So
+A score that is never below another one has at least its lower limit, and one that is never above
+another one at most its upper limit. The limits that take part are the same for each request, so
+one k alone has the limits that it has among others:
 
-    vote@k = sum over t, and over correct answers a, of
-             [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
+- pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question. A k between two
+  of them has its own limits, which are moved between theirs.
+- for G-Pass@k and maj@k those of pass@k and pass^k, and P(k, s) at the s of `spread_of_r`.
 
-The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
-half as many nodes integrates exactly. For t = 1 it needs none: the winners are all answers with a
-vote, so w is the degree in z without the samples that have no answer. No term is negative, so
-nothing cancels.
+Scores of k > n, which are estimated by way of a prior, follow those of k <= n: where an order is
+contradicted, their limits move.
 """
 
 
-_MOST_OPERATIONS = 3e10  # of vote@k of one question
+_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
+_LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
 
 
-class AnswerCounts(NamedTuple):
-    """How many samples of a question gave each of its answers.
+class Event(NamedTuple):
+    """At least r of k samples are correct. It is the key of the score of a neighbor."""
 
-    Attributes:
-        correct: number of samples of each correct answer, ascending.
-        incorrect: number of samples of each incorrect answer, ascending.
-        unanswered: number of samples without an answer. They are drawn, but have no vote.
-    """
-
-    correct: tuple[int, ...]
-    incorrect: tuple[int, ...]
-    unanswered: int
+    k: int
+    r: int
 
 
-def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
-    """Return the answer counts of each question.
+def event_of(score: Score) -> Event | None:
+    """Return the event whose probability a score is, or None."""
+    if score.powers != (1.0,):
+        return None
+    credits = score.terms[0]
+    counted = [r for r, credit in enumerate(credits, start=1) if credit]
+    if len(counted) != 1 or credits[counted[0] - 1] != 1.0:
+        return None
+    return Event(len(credits), counted[0])
+
+
+def events_of(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
+    """Return the events whose probabilities some of the scores are."""
+    return {key: event for key, score in scores.items() if (event := event_of(score))}
+
+
+def spread_of_k(most: int) -> list[int]:
+    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
+    large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
+    return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
+
+
+def spread_of_r(k: int) -> list[int]:
+    """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
+    steps = min(k, _EVERY_R)
+    return sorted({-(-step * k // steps) for step in range(1, steps)} - {1, k})
+
+
+def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
+    """Return the scores of k <= n, and those that limits of the pass family depend on.
 
     Args:
-        correct: whether each sample is correct.
-        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
-        merge_correct: whether all correct answers to a question count as one answer.
+        scores: of any k.
+        least: smallest number of samples of a question.
     """
-    question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
-    scored = correct.weights > 0
-    question, answers, is_correct = question[scored], answers[scored], correct.values[scored]
-    if merge_correct:
-        answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
-    # The codes of the answers to one question are consecutive.
-    code = question * (int(answers.max(initial=0)) + 2) + answers + 1
-    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    samples = np.bincount(inverse, correct.weights[scored]).astype(np.int64)
-    ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
-    columns = (samples, is_correct[first], answers[first] >= 0)
-    by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
-    return [
-        AnswerCounts(
-            correct=tuple(sorted(m[is_correct & answered].tolist())),
-            incorrect=tuple(sorted(m[~is_correct & answered].tolist())),
-            unanswered=int(m[~answered].sum()),
+    result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
+    events = events_of(scores).values()
+    if least > _LARGEST_N or not events:
+        return result
+    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
+    for k in {event.k for event in events if 1 < event.r < event.k <= least}:
+        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
+    return result | {event: Score((at_least(*event),)) for event in neighbors}
+
+
+# --- The order ----------------------------------------------------------------------------
+
+
+class _Ladder:
+    """Limits of scores that do not fall along a ladder, in order.
+
+    Args:
+        rungs: (J,) numbers of the scores.
+        lo, hi: (J,) their limits.
+    """
+
+    def __init__(self, rungs: Sequence[int], lo: Iterable[float], hi: Iterable[float]):
+        self._rungs = [*rungs]
+        self._lo = np.maximum.accumulate([*lo])
+        self._hi = np.minimum.accumulate([*hi][::-1])[::-1]
+
+    def moved(self, rung: int, lo: float, hi: float) -> tuple[float, float]:
+        """Limits of the score with this number, moved between those of its neighbors."""
+        below = np.searchsorted(self._rungs, rung, side="right") - 1
+        above = np.searchsorted(self._rungs, rung, side="left")
+        if below >= 0:
+            lo, hi = max(lo, self._lo[below]), max(hi, self._hi[below])
+        if above < len(self._rungs):
+            lo, hi = min(lo, self._lo[above]), min(hi, self._hi[above])
+        return float(lo), float(hi)
+
+
+class _Order:
+    """The limits of the neighbors of k <= n, in order.
+
+    Args:
+        limits: (lower, upper) of the events of pass@j, of pass^j, and of some G-Pass@k.
+    """
+
+    def __init__(self, limits: Mapping[Event, tuple[float, float]]):
+        self._limits = limits
+        passes = sorted(event.k for event in limits if event.r == 1)
+        unanimous = sorted(event.k for event in limits if event.r == event.k)
+        # pass^n, .., pass^1 = pass@1, .., pass@n do not fall.
+        chain = [Event(k, k) for k in unanimous[:0:-1]] + [Event(k, 1) for k in passes]
+        self._of_k = _Ladder(
+            [self._rung(event) for event in chain],
+            *zip(*(limits[event] for event in chain), strict=True),
         )
-        for m, is_correct, answered in by_question
-    ]
+        self._of_r: dict[int, _Ladder] = {}
+
+    @staticmethod
+    def _rung(event: Event) -> int:
+        return event.k - 1 if event.r == 1 else 1 - event.k
+
+    def moved(self, event: Event, lo: float, hi: float) -> tuple[float, float]:
+        """Limits of the probability of an event, moved into the order."""
+        if event.r in (1, event.k):
+            return self._of_k.moved(self._rung(event), lo, hi)
+        if event.k not in self._of_r:
+            self._of_r[event.k] = self._ladder_of_r(event.k)
+        return self._of_r[event.k].moved(event.k - event.r, lo, hi)
+
+    def _ladder_of_r(self, k: int) -> _Ladder:
+        """P(k, k), .., P(k, 1), between the limits of pass^k and of pass@k."""
+        rungs = [r for r in (k, *spread_of_r(k)[::-1], 1) if Event(k, r) in self._limits]
+        limits = [self._limits[Event(k, r)] for r in rungs]
+        for end in (0, -1):
+            if rungs and rungs[end] in (1, k):
+                limits[end] = self.moved(Event(k, rungs[end]), *limits[end])
+        lo, hi = zip(*limits, strict=True) if limits else ((), ())
+        if limits:  # the ends are in order with other k, and the rest follows
+            lo, hi = np.clip(lo, lo[0], lo[-1]), np.clip(hi, hi[0], hi[-1])
+        return _Ladder([k - r for r in rungs], lo, hi)
 
 
-def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
-    """Return vote@k of each question, (M,).
+class CoherentIntervals(DerivedIntervals):
+    """The intervals of a method, with limits in the order of the scores.
 
     Args:
-        counts: M answer counts.
-        k: one k, or (M,) of them; at most the number of samples of the question.
+        method: of the intervals of the scores and of their neighbors.
+        scores: by their keys, without the neighbors.
     """
-    ks = np.broadcast_to(k, len(counts)).tolist()
-    _check_work(counts, ks)
-    return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
+
+    def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
+        super().__init__(method)
+        self._keys = [*scores]
+        self._events = events_of(scores)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
+
+    def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
+        result = {key: intervals[key] for key in self._keys if key in intervals}
+        limits = {
+            event: (interval.lo, interval.hi)
+            for event, interval in intervals.items()
+            if isinstance(event, Event) and not interval.is_unknown
+        }
+        if not limits:
+            return result
+        order = _Order(limits)
+        for key, event in self._events.items():
+            if key in result and not result[key].is_unknown:
+                interval = result[key]
+                lo, hi = order.moved(event, interval.lo, interval.hi)
+                lo, hi = min(lo, interval.mu), max(hi, interval.mu)
+                result[key] = interval._replace(lo=lo, hi=hi)
+        return result
 
 
-def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
-    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow."""
-    for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
-        number = len(answers.correct) + len(answers.incorrect)
-        if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
+# --- shared/at_k/core/expected.py -----------------------------------------------------------------
+
+"""Scores of the pass@k family: expected credits of k of the n samples of a question.
+
+Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
+among the k is hypergeometric,
+
+    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
+
+and an expected credit under it (see `credits`) is an unbiased estimate.
+
+For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
+larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
+number is subtracted from one of similar size, so 13 digits are left for n = 10,000. Of logarithms
+of gamma functions 11 would be left.
+"""
+
+
+_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
+_CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
+
+
+def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
+    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    credits, keys = number_terms(scores)
+    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+
+
+def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
+
+    The length of a vector of credits is its k, and the caller ensures k <= n.
+    """
+    result = np.zeros((len(c), len(credits)))
+    size = one_size(n)
+    for k, columns in columns_by_k(credits).items():
+        credits_of_k = tuple(credits[column] for column in columns)
+        if 0 < size <= _MOST_EXACT:
+            result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        samples = np.array(answers.correct + answers.incorrect)
-        work = sum(
-            k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
-            for t in range(1, min(k // 2, max(answers.correct)) + 1)
-        )
-        check_operations(work, question, answers, k)
+        # The sum of n equal chances of k = 1 would lose a digit.
+        if k > 1 and credits_of_k == (any_correct(k),) and 0 < size <= len(c) * k:
+            sums = np.cumsum([0.0, *chance_of_rank(size, k)[::-1]])
+            result[:, columns[0]] = sums[c] / sums[-1]
+            continue
+        for rows in blocks_of_rows(np.arange(len(c)), k):
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], credits_of_k)
+    return result
 
 
-def check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
-    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
-    if work > _MOST_OPERATIONS:
-        raise InputError(
-            f"vote@{k} of ",
-            Place("question", question),
-            f", which has {len(counts.correct + counts.incorrect)} answers, needs {work:.0e} "
-            f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
-            f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
-        )
+def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
+    """The columns of each k, without those whose credits are all 0."""
+    columns: dict[int, list[int]] = {}
+    for column, credit in enumerate(credits):
+        if any(credit):
+            columns.setdefault(len(credit), []).append(column)
+    return columns
 
 
-@lru_cache(maxsize=1 << 14)
-def vote_probability(counts: AnswerCounts, k: int) -> float:
-    """Return the probability that a correct answer has the most of k votes; ties are shared."""
-    correct, incorrect, unanswered = counts
-    if not correct:
-        return 0.0
-    n = sum(correct) + sum(incorrect) + unanswered
-    if k == n:
-        most = max(correct + incorrect)
-        return correct.count(most) / (correct + incorrect).count(most)
-    # An answer with more than half of the votes wins, whatever votes the others have.
-    absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
-    return min(1.0, float(absolute.sum()) + _win_with_at_most_half(counts, n, k))
+def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    """The rows in blocks of about the same number of probabilities, k + 1 for each row."""
+    step = max(1, _CELLS_AT_ONCE // (k + 1))
+    return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
-def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
-    correct, incorrect, unanswered = counts
-    nodes = _nodes(counts, k)
-    if not nodes:
-        return 0.0
-    t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
-    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node that has terms of this degree
-    single = t[0, 0] == 1  # the first node, which needs no quadrature
-    # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
-    # near 1: z by 2^shift, each factor, and after every 32 factors the products.
-    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
-    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
-    exponents = np.full(len(nodes), exponent)
-    product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
-    product[:, : len(ways_unanswered)] = ways_unanswered
-    if single:
-        product[0] = np.arange(k + 1) == 0  # samples without an answer follow in the end
-    winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
-    for answer, m in enumerate(incorrect + correct):
-        ways, exponent = _scaled_binomials(m, int(t.max()), shift)
-        votes = np.arange(len(ways))
-        wins = ways * (votes == t)
-        factor = ways * (votes < t) + y * wins
-        if answer >= len(incorrect):
-            winning = _multiply(winning, factor, first)
-            for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
-                rows = slice(start, stop)
-                winning[rows, votes_of_winner:] += (
-                    wins[rows, votes_of_winner, None] * product[rows, :-votes_of_winner]
-                )
-        product = _multiply(product, factor, first)
-        exponents += exponent
-        if answer % 32 == 31:
-            excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
-            product = np.ldexp(product, -excess[:, None])
-            winning = np.ldexp(winning, -excess[:, None])
-            exponents += excess
-    subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
-    last = winning[:, k].copy()
-    if single:
-        winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
-        last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
-    wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
-    return float((weight[:, 0] * wins).sum())
+@lru_cache(maxsize=1 << 10)
+def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
+    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits)
 
 
-def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight."""
-    samples = np.array(counts.incorrect + counts.correct)
-    return [
-        (t, y, weight)
-        for t in range(1, min(k // 2, max(counts.correct)) + 1)
-        # With at most t votes for each answer, k samples must be available.
-        if np.minimum(samples, t).sum() + counts.unanswered >= k
-        for y, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
-    ]
+def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """(U, m) expected values of credits of one k.
 
-
-def _number_of_nodes(k: int, t: int) -> int:
-    """Return the number of quadrature nodes at which G_t is computed."""
-    return 1 if t == 1 else -(-(k // t) // 2)
-
-
-def _runs(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return each distinct value of ascending t below `most`, with its first and last rows."""
-    values = np.unique(t[t < most])
-    ends = np.searchsorted(t, values, side="right")
-    return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
-
-
-def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the products of polynomials, row by row, truncated to the degree of the first.
-
-    Args:
-        first: for each power, the first row whose factor has it.
+    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
+    published digits are reproduced to the last.
     """
-    product = factor[:, :1] * polynomial
-    for power, row in enumerate(first[: factor.shape[1]].tolist()):
-        if power:
-            product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
-    return product
+    table, values = np.array(credits), []
+    needed = np.flatnonzero(table.any(axis=0))
+    tails = _tails(n, c, len(credits[0]), needed + 1)
+    for credit in table[:, needed]:
+        credited = np.flatnonzero(credit)
+        terms = tails[:, credited] * credit[credited]
+        one_term = len(credited) == 1
+        values.append(terms[:, 0] if one_term else np.array([*map(math.fsum, terms.tolist())]))
+    return np.stack(values, axis=1)
 
 
-@lru_cache(maxsize=1 << 12)
-def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
-    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), at most 1 each, and the e."""
-    floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
-    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
-    binomials = [
-        math.ldexp(mantissa, exponent + shift * x - scale)
-        for x, (mantissa, exponent) in enumerate(floats)
-    ]
-    return np.array(binomials), scale
+# --- Probabilities ------------------------------------------------------------------------
 
 
-def _mantissa_and_exponent(number: int) -> tuple[float, int]:
-    """Return a positive integer as mantissa * 2^exponent, 1/2 <= mantissa <= 1, rounded once."""
-    exponent = number.bit_length()
-    return number / (1 << exponent), exponent
+@lru_cache(maxsize=64)
+def chance_of_rank(n: int, k: int) -> np.ndarray:
+    """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
 
-
-@lru_cache(maxsize=256)
-def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
-    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
-
-    The nodes are the zeros of a Legendre polynomial. Newton's method in extended precision refines
-    those of NumPy.
+    The sum of the last c is pass@k of c correct samples.
     """
-    x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
-    for _ in range(3):
-        previous, value = np.ones_like(x), x.copy()
-        for degree in range(1, nodes):
-            following = ((2 * degree + 1) * x * value - degree * previous) / (degree + 1)
-            previous, value = value, following
-        slope = nodes * (x * value - previous) / (x * x - 1)
-        x = x - value / slope
-    weights = 1 / ((1 - x * x) * slope * slope)
-    return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
+    earlier = np.arange(n - 1, 0, -1)
+    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
+
+
+def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
+    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    if (n == k).all():
+        return (c[:, None] >= r).astype(float)
+    tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
+    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+        if rows.any():
+            tails[rows] = tails_of(n[rows], c[rows], k)
+    return tails[:, r - 1]
+
+
+def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by integers of any size."""
+    binomials, r = _binomials(), np.arange(k, 0, -1)
+    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
+    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
+    return tails[:, ::-1].astype(float)
+
+
+@lru_cache(maxsize=1)
+def _binomials() -> np.ndarray:
+    """C(m, j) for m and j up to 128, as integers of Python."""
+    table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
+    table[:, 0] = 1
+    for m in range(1, _MOST_EXACT + 1):
+        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
+    return table
+
+
+def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
+    j, n, c = np.arange(k), n[:, None], c[:, None]
+    # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
+    gain = (k - j) * np.maximum(c - j, 0.0)
+    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
+    is_above = j >= mode
+    relative = np.ones((len(n), k + 1))  # to the probability of the mode
+    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
+    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
+    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
+    tails = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
+    return tails[:, 1:] / tails[:, :1]
 
 
 # --- shared/at_k/core/batches.py ------------------------------------------------------------------
@@ -4456,338 +3937,588 @@ def read_distinct(
     return forms, pa.chunked_array([samples])
 
 
-# --- shared/at_k/core/choice.py -------------------------------------------------------------------
+# --- shared/at_k/core/rewards.py ------------------------------------------------------------------
 
-"""The options of intervals, and the rule of `interval="auto"`.
+"""Max@k, the expected maximum reward of k samples, and Bayes@N, which is the case k = 1.
 
-`interval_options` checks the parameters of a metric once, before any sample is checked, and makes
-one value of them. `method_of_auto` is the rule.
+Let r_1 < r_2 < .. < r_L be the rewards. The maximum of k samples is above r_l if any of them is:
+with P_l the probability of that, and P_0 = 1,
+
+    E[max] = sum over l of r_l (P_(l-1) - P_l).
+
+Choose k of the n observed samples, m of which are above r_l. Then P_l is pass@k of m correct
+samples, which gives the unbiased estimate (Bagirov et al. 2025, arXiv:2510.23393).
+
+Bayes@N is the posterior mean of the reward of a new sample (Hariri et al. 2026, arXiv:2510.04265).
+With a uniform Dirichlet prior (one pseudo-outcome of each category) and all observed and prior
+outcomes, let a_l of t be at most r_l. The share A_l of rewards that are at most r_l has
+
+    E[A_l] = a_l / t = Q_l,    Cov[A_l, A_m] = Q_l (t - a_m) / (t (t + 1))    for l <= m,
+
+because A_l is A_m times an independent share. The mean reward is r_L less the sum of
+(r_(l+1) - r_l) A_l, so its variance is a sum of positive terms.
 """
 
 
-INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
-
-
-def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
-    """The rule of `interval="auto"`: the method that uses what was given and what the data show.
-
-    A prior that is not uniform calls for the posterior, and clusters for other questions. Without
-    them, the rule applies to all questions and to each group by itself:
-
-    - If a question has two samples or more, the samples show how scores vary when the same
-      questions are sampled again: `sampling`, which includes `hierarchical` for k > n.
-    - If each question has one sample, only other questions show it: `questions` for k <= n.
-    - A single question with one sample does not show the variance: the interval is the whole range
-      of the score, named "none: " and the reason (see `OneSampleIntervals`).
-    - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
-
-    Args:
-        repeated: whether one of the questions has two samples or more; None if that is not known.
-
-    Returns:
-        The name of a method, or "auto" if it depends on `repeated`.
-    """
-    if has_prior:
-        return "posterior"
-    if has_clusters:
-        return "questions"
-    if repeated is None:
-        return "auto"
-    return "sampling" if repeated else "questions"
-
-
-# --- Options ------------------------------------------------------------------------------
-
-
-class Weighting(NamedTuple):
-    """How questions are averaged.
-
-    Attributes:
-        values: (M,) the weight of each question, or None if all are equal.
-        words: what differs from a mean over questions, such as "averaged over 3 groups", or "".
-        over_groups: whether the scores of groups are averaged.
-    """
-
-    values: np.ndarray | None = None
-    words: str = ""
-    over_groups: bool = False
-
-
-OVER_QUESTIONS = Weighting()
-"""The mean over questions with equal weights."""
+_VALID_REWARD = "a reward is a number from -1e150 to 1e150, whose square is a double"
 
 
 @dataclass(frozen=True)
-class IntervalOptions:
-    """How intervals are computed. The values have been checked.
+class Rewards:
+    """The rewards of the samples of each question, as cumulative counts.
+
+    Questions with equal counts share one of U rows, as in `BinaryCounts`.
 
     Args:
-        confidence: of each interval, or None for no intervals.
-        method: the name of the method; "auto" if it depends on the numbers of samples.
-        is_named: whether the results name the method of each interval.
-        clusters: (M,) cluster of each question, or None if each is its own.
-        weighting: how questions are averaged.
-        prior: Beta prior of the success rates, for the posterior.
-        bounds: of the score.
-        band: whether to add the simultaneous band of each score over k.
-        anytime: whether limits hold at all looks together.
+        inverse: (M,) the row of each question.
+        levels: (L,) rewards, ascending.
+        at_most: (U, L) number of samples with at most each reward; the last is n.
+        categories: (L,) number of categories with at most each reward, or None for real
+            rewards, which have no categories.
+        prior: (U, L) number of prior outcomes with at most each reward.
     """
 
-    confidence: float | None = None
-    method: str = "auto"
-    is_named: bool = True
-    clusters: np.ndarray | None = None
-    weighting: Weighting = OVER_QUESTIONS
-    prior: tuple[float, float] = (1.0, 1.0)
-    bounds: tuple[float, float] = (-math.inf, math.inf)
-    band: bool = False
-    anytime: bool = False
+    inverse: np.ndarray
+    levels: np.ndarray
+    at_most: np.ndarray
+    categories: np.ndarray | None = None
+    prior: np.ndarray | int = 0
 
     @property
-    def weights(self) -> np.ndarray | None:
-        """(M,) the weight of each question in means, or None if all are equal."""
-        return self.weighting.values
+    def multiplicity(self) -> np.ndarray:
+        """(U,) number of questions in each row."""
+        return np.bincount(self.inverse)
 
     @property
-    def allow_above_n(self) -> bool:
-        """Whether k may exceed the number of samples of a question.
+    def sizes(self) -> np.ndarray:
+        """(U,) number of samples in each row."""
+        return self.at_most[:, -1]
 
-        It may not in a mean over groups, each of which would be extrapolated by its own prior.
+    @property
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question."""
+        return self.sizes[self.inverse]
+
+    @property
+    def ranges(self) -> np.ndarray:
+        """(U, 2) the smallest and the largest reward that the samples of each row can have."""
+        return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
+
+    def max_of(self, k: int) -> np.ndarray:
+        """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
+
+        It has an error of about 1e-16 of the largest reward.
         """
-        if self.weighting.over_groups:
-            return False
-        return self.confidence is not None and self.method in ("hierarchical", "auto")
+        if k == 1:
+            return self._mean(self.at_most)
+        n = np.repeat(self.sizes, len(self.levels))
+        counts = BinaryCounts(n, n - self.at_most.ravel())
+        above = expected_credits(*counts.unique, [any_correct(k)])[counts.inverse]
+        above = above.reshape(self.at_most.shape)
+        share = np.hstack([np.ones((len(above), 1)), above[:, :-1]]) - above
+        return (self.levels * share).sum(axis=1)
+
+    def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) posterior mean and variance of the reward of a new sample.
+
+        Args:
+            prior_outcomes: whether the prior outcomes count beside the uniform prior.
+        """
+        a = self.posterior_counts(prior_outcomes)
+        t = a[:, -1:]
+        return self._mean(a), self.variance_of_max(a / t, (t - a) / (t * (t + 1.0)))
+
+    def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
+        """(U,) the variance of the maximum of new samples, a sum of positive terms.
+
+        Args:
+            q: (U, L) probability that the maximum is at most each level.
+            increase: (U, L) covariances of the levels l <= m are q_l increase_m.
+        """
+        gaps = np.diff(self.levels, append=self.levels[-1:])
+        terms = gaps * q
+        preceding = np.cumsum(terms, axis=1) - terms
+        return (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
+
+    def average(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) the average of the samples, and its variance.
+
+        The average is an affine function of the posterior mean without prior outcomes, of t
+        outcomes in all. Its standard deviation is t/n times the posterior's (eq. 20 of the
+        Bayes@N paper).
+        """
+        t, n = self.posterior_counts(False)[:, -1], self.at_most[:, -1]
+        return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
+
+    def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
+        """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
+
+        Raises:
+            ValueError: if the rewards are real.
+        """
+        if self.categories is None:
+            raise ValueError(
+                "The posterior needs categories, and these outcomes are real rewards: pass "
+                "interval='sampling', or give categories and w."
+            )
+        return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
+
+    def _mean(self, at_most: np.ndarray) -> np.ndarray:
+        """(U,) the mean reward of (U, L) cumulative counts."""
+        samples = np.diff(at_most, axis=1, prepend=0)
+        return (self.levels * samples).sum(axis=1) / at_most[:, -1]
 
 
-def interval_options(
-    questions: int,
-    confidence: float | None,
-    interval: str | None,
-    clusters,
-    *,
-    known: Sequence[str] = INTERVALS,
-    default: str = "auto",
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
-    has_prior_outcomes: bool = False,
-    bounds: tuple[float, float] | None = None,
-    band: bool = False,
-    weighting: Weighting = OVER_QUESTIONS,
-    anytime: bool = False,
-) -> IntervalOptions:
-    """Return the options of intervals from the parameters of a metric.
+@dataclass(frozen=True)
+class RankedRewards(Rewards):
+    """Real rewards: those of each question are levels of its own.
 
-    `known` are the names that `interval` can have, and `default` is what None stands for.
+    Args:
+        inverse: (M,) the index of each question.
+        levels: (S,) rewards of all samples, question after question, ascending in each.
+        at_most: (S,) rank of each among the samples of its question, from 1 to n.
+    """
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return self.at_most[self._last]
+
+    @property
+    def ranges(self) -> np.ndarray:
+        last = self._last
+        return np.stack([self.levels[last + 1 - self.at_most[last]], self.levels[last]], axis=1)
+
+    @property
+    def _last(self) -> np.ndarray:
+        """(M,) index of the largest reward of each question."""
+        starts = np.flatnonzero(self.at_most == 1)
+        return np.append(starts[1:], len(self.at_most)) - 1
+
+    def max_of(self, k: int) -> np.ndarray:
+        sizes = self.sizes
+        start, result = self._last + 1 - sizes, np.empty(len(sizes))
+        order = np.argsort(sizes, kind="stable")
+        # The chances are those of ranks: the same for all questions with n samples.
+        for questions in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
+            n = int(sizes[questions[0]])
+            levels = self.levels[start[questions, None] + np.arange(n)]
+            if k == 1:
+                result[questions] = levels.mean(axis=1)
+            else:
+                result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
+            # Equal rewards may be rounded otherwise.
+            least, most = levels.min(axis=1), levels.max(axis=1)
+            result[questions] = np.clip(result[questions], least, most)
+        return result
+
+
+# --- From outcomes ------------------------------------------------------------------------
+
+
+def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rewards:
+    """The rewards of outcomes that are categories 0, 1, .., C.
+
+    Args:
+        w: (C + 1,) the reward of each category.
+        prior: (M, C + 1) number of prior outcomes of each category.
 
     Raises:
-        ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
-            no use without another.
+        ValueError: if an outcome is not one of the categories.
     """
-    prior = check_prior(alpha0, beta0)
-    limits = check_bounds(bounds)
-    if interval is not None:
-        check_name("interval", interval, known)
-    check_flag("band", band)
-    check_flag("anytime", anytime)
-    if confidence is None:
-        _check_no_limits(interval=interval, clusters=clusters, band=band, anytime=anytime)
+    if outcomes.values.max() >= len(w):
+        outcomes.require(
+            outcomes.values < len(w),
+            f"w has rewards for the categories 0 to {len(w) - 1}: give one for each "
+            f"category, or write rewards as floats, such as 3.0",
+        )
+    if outcomes.values.dtype.kind == "b" and len(w) > 2:
+        raise ValueError(
+            f"The outcomes are correct or incorrect, but w has rewards for {len(w)} categories: "
+            f"pass a check_correct_fn that returns a category."
+        )
+    counts = np.stack([outcomes.category_counts(len(w)), prior], axis=1)
+    row, inverse = _unique_rows(counts.reshape(len(counts), -1))
+    order = np.argsort(w, kind="stable")
+    last = np.flatnonzero(np.diff(w[order], append=np.inf))  # the last category of each reward
+    at_most = np.cumsum(counts[row][..., order], axis=-1)[..., last]
+    return Rewards(inverse, w[order][last], at_most[:, 0], last + 1, at_most[:, 1])
+
+
+def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(U,) the index of one row of each distinct content, and (M,) the inverse."""
+    code, size = table[:, 0], int(table[:, 0].max()) + 1
+    for column in table.T[1:]:
+        base = int(column.max()) + 1
+        if base == 1:
+            continue
+        if size * base > 2**62:  # the counts of a row do not fit into an integer of 62 bits
+            return np.unique(table, axis=0, return_index=True, return_inverse=True)[1:]
+        code, size = code + size * column, size * base
+    unique = UniqueIntegers(code, size)
+    row = np.empty(len(unique.values), dtype=np.int64)
+    row[unique.inverse] = np.arange(len(code))
+    return row, unique.inverse
+
+
+def has_real_rewards(outcomes: Samples) -> bool:
+    """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
+    if outcomes.values.dtype.kind != "f":
+        return False
+    values = outcomes.scored_values
+    return bool(((values != 0) & (values != 1)).any())
+
+
+def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
+    """Whether outcomes are real rewards, and not categories with the rewards w.
+
+    Raises:
+        ValueError: if they are, and a parameter for categories is given.
+    """
+    if w is not None or not has_real_rewards(outcomes):
+        return False
+    if R0 is not None or categories is not None:
+        name = "R0" if categories is None else "categories"
+        raise ValueError(f"{name} is given, but the outcomes are real rewards: leave it out.")
+    return True
+
+
+def real_rewards(outcomes: Samples) -> Rewards:
+    """The rewards of outcomes that are real rewards: each question has levels of its own.
+
+    Raises:
+        ValueError: that names the first sample whose reward is not from -1e150 to 1e150.
+    """
+    n, all_values = outcomes.n, outcomes.values.astype(float, copy=False)
+    outcomes.require(np.abs(all_values) <= 1e150, _VALID_REWARD)
+    values = outcomes.scored_values.astype(float)
+    if size := one_size(n):
+        values = np.sort(values.reshape(-1, size), axis=1).ravel()
     else:
-        confidence = check_confidence(confidence)
-    requested = method = default if interval is None else interval
-    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
-    if requested == "auto":
-        method = method_of_auto(prior_name is not None, clusters is not None)
-    if prior_name is not None:
-        _check_prior_is_used(prior_name, requested, clusters)
-    cluster_index = check_clusters(clusters, method, questions, weighting.values)
-    if anytime:
-        _check_looks(method, band)
-    return IntervalOptions(
-        confidence,
-        method,
-        requested == "auto",
-        cluster_index,
-        weighting,
-        prior,
-        limits,
-        band,
-        anytime,
+        values = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
+    rank = np.arange(1, len(values) + 1) - np.repeat(np.cumsum(n) - n, n)
+    return RankedRewards(np.arange(len(n)), values, rank)
+
+
+def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
+    """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
+    wanted = _VALID_REWARD
+    rewards = [0.0, 1.0] if w is None else as_list("w", w)
+    rewards = [
+        int(reward) if isinstance(reward, (bool, np.bool_)) else reward for reward in rewards
+    ]
+    if labels is not None and len(labels) != len(rewards):
+        raise ValueError(
+            f"There are {len(labels)} categories but {len(rewards)} rewards: give w with one "
+            f"reward for each category."
+        )
+    return np.array(
+        [check_number(f"w[{i}]", reward, wanted, -1e150, 1e150) for i, reward in enumerate(rewards)]
     )
 
 
-def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use is given."""
-    for name, value in parameters.items():
-        if value is not None and value is not False:
-            raise ValueError(
-                f"only limits use {name}, and confidence is None: give a confidence, such as 0.95."
-            )
+def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
+    """Return (M, C + 1) numbers of prior outcomes of each question by category.
 
-
-def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if limits cannot hold at all looks together."""
-    if method == "posterior":
-        raise ValueError(
-            "anytime needs limits of the data alone, and interval is 'posterior': give "
-            "interval='sampling' or 'questions', without a prior."
-        )
-    if band:
-        raise ValueError("a band holds at one look: leave out band or anytime.")
-
-
-def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
-    if interval not in ("posterior", "auto"):
-        raise ValueError(
-            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
-        )
-    if interval == "auto" and clusters is not None:
-        raise ValueError(
-            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
-            f"leave out one of them."
-        )
-
-
-def question_weighting(
-    average: Any, question_weights: Any, groups: Any, questions: int
-) -> Weighting:
-    """Return how questions are averaged, from the parameters of a metric.
+    Args:
+        R0: M rows of D prior outcomes, or a flat list of M x D of them, question after question.
+        questions: M.
+        categories: C + 1.
 
     Raises:
-        ValueError: if a parameter is invalid, or if all weights of a group are 0.
+        ValueError: unless R0 has this shape, without missing entries.
     """
-    check_name("average", average, ("questions", "groups"))
-    if average == "questions" and question_weights is None:
-        return OVER_QUESTIONS
-    if average == "groups" and groups is None:
+    if is_list_like(R0) and not hasattr(R0, "__len__"):  # a generator, which is read twice below
+        R0 = list(R0)
+    if R0 is None or _has_no_entries(R0, questions):
+        return np.zeros((questions, categories), dtype=np.int64)
+    outcomes = read_outcomes(R0, "R0")
+    rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
+    if not (is_frame(R0) or is_list_like(next(iter(R0)))):
+        rows, size = questions, size // questions
+    if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
+        lengths = sorted({*outcomes.sizes.tolist()})
         raise ValueError(
-            "average='groups' is the mean of the scores of groups: give a label of its group for "
-            "each question as groups (in the shell, their column as --groups)."
+            f"R0 has {len(outcomes.sizes)} rows with {short(lengths)} outcomes: give {questions} "
+            f"rows of one length, without None."
         )
-    weights, words = np.ones(questions), ""
-    if question_weights is not None:
-        weights, words = _check_weights(question_weights, questions), "averaged with weights"
-    if groups is not None:
-        names, index = label_index(groups, questions, "groups")
-        sums = np.bincount(index, weights)
-        if not sums.all():
-            raise ValueError(
-                f"question_weights are 0 for all questions of group {names[int(sums.argmin())]!r}: "
-                f"give one of them a weight above 0, or leave the group out."
-            )
-        if average == "groups":
-            weights = weights / sums[index]
-            within = ", with weights in each" if words else ""
-            words = f"averaged over {len(names)} groups{within}"
-    values = None if (weights == weights[0]).all() else weights
-    return Weighting(values, words, average == "groups")
+    return replace(outcomes, sizes=np.full(rows, size)).category_counts(categories)
 
 
-def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
-    """Return (M,) weights of the questions, at least one of which is above 0."""
-    entries = entries_of("question_weights", question_weights)
-    if len(entries) != questions:
-        raise ValueError(
-            f"question_weights has {len(entries)} entries for {questions} questions: give one "
-            f"weight for each."
-        )
-    weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
-    for question, weight in enumerate(entries):
-        name = f"question_weights[{question}]"
-        if check_number(name, weight, wanted, 0, 1e50):
-            weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
-    if not weights.any():
-        raise ValueError("question_weights are all 0: give a weight above 0.")
-    return weights
+def _has_no_entries(R0, questions: int) -> bool:
+    """Whether R0 has no prior outcome for any of the questions."""
+    if is_frame(R0) or not is_list_like(R0) or len(R0) not in (0, questions):
+        return False
+    return all(is_list_like(row) and len(row) == 0 for row in R0)
 
 
-def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
-    """Raise a ValueError if one of the scores has no average over groups by weights."""
-    for key, score in scores.items():
-        if average == "groups" and score.pooled and len(score.terms) > 1:
-            raise ValueError(
-                f"{key} is a product of two means over all questions, so average='groups' does not "
-                f"apply: leave it out, or give groups without average."
-            )
+# --- Scores -------------------------------------------------------------------------------
 
 
-def check_clusters(
-    clusters, interval: str, questions: int, weights: np.ndarray | None = None
-) -> np.ndarray | None:
-    """Return (M,) cluster labels as integers, or None if each question is its own cluster.
+def max_scores(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Scores:
+    """Unbiased estimates of Max@k: one key for each k, and no k above any n."""
+    none = np.empty((len(rewards.sizes), 0))
+    columns = np.column_stack([none, *(rewards.max_of(k) for k in ks.values())])
+    return Scores(one_column_each(ks), rewards.inverse, columns)
 
-    Warns if few clusters have most of the questions.
 
-    Raises:
-        ValueError: if there are not M labels, or no interval that uses clusters.
+def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
+    """Means and variances of Bayes@N and avg@N, under these keys."""
+    return moments_by_key(rewards, {bayes: rewards.posterior(), avg: rewards.average()})
+
+
+def moments_by_key(
+    rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
+) -> Moments:
+    """Means and variances of independent scores, (U,) each, by their keys."""
+    mean = np.stack([mean for mean, _ in moments.values()], axis=1)
+    variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
+    return Moments(one_column_each(moments), rewards.inverse, mean, variances)
+
+
+# --- shared/at_k/core/votes.py --------------------------------------------------------------------
+
+"""vote@k: the probability that the most frequent answer of k samples is correct.
+
+Draw k of the n samples of a question, without replacement. The answer with the most votes wins;
+answers with equally many votes share the win. Let m_i samples give the answer i, u samples give no
+answer, and t be the number of votes of a winner. In the generating function
+
+    G_t(z, y) = (1 + z)^u
+                * product over i of (C(m_i, 0) + .. + C(m_i, t-1) z^(t-1) + y C(m_i, t) z^t)
+
+the coefficient of z^k y^w is the number of subsets of k samples in which w answers have t votes
+each and no answer has more. Each of the w winners has the share 1/w, the integral of y^(w-1) from 0
+to 1. So
+
+    vote@k = sum over t, and over correct answers a, of
+             [z^k] integral of C(m_a, t) z^t G_t(z, y) / (factor of a) dy,  divided by C(n, k).
+
+The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
+half as many nodes integrates exactly. For t = 1 it needs none: the winners are all answers with a
+vote, so w is the degree in z without the samples that have no answer. No term is negative, so
+nothing cancels.
+"""
+
+
+_MOST_OPERATIONS = 3e10  # of vote@k of one question
+
+
+class AnswerCounts(NamedTuple):
+    """How many samples of a question gave each of its answers.
+
+    Attributes:
+        correct: number of samples of each correct answer, ascending.
+        incorrect: number of samples of each incorrect answer, ascending.
+        unanswered: number of samples without an answer. They are drawn, but have no vote.
     """
-    if clusters is None:
-        return None
-    if interval not in ("questions", "auto"):
-        raise ValueError(
-            f"clusters are used by interval='questions' only, and interval is {interval!r}."
-        )
-    names, index = label_index(clusters, questions, "clusters")
-    effective = effective_clusters(index, questions, weights)
-    if effective < len(names) / 2:
-        warnings.warn(
-            f"The {len(names)} clusters differ in size, so they count as {effective:.1f} of equal "
-            f"size: the limits are as wide as for so few.",
-            stacklevel=2,
-        )
-    return index
+
+    correct: tuple[int, ...]
+    incorrect: tuple[int, ...]
+    unanswered: int
 
 
-# --- Scores, and the method of their limits ------------------------------------------------
+def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
+    """Return the answer counts of each question.
 
-
-def pass_limits(
-    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
-) -> tuple[Scores, IntervalMethod]:
-    """Return scores of the pass@k family, and the method of their limits."""
-    if options.method != "questions":
-        return PACKAGE.rooms.pass_limits(counts, scores, options)
-    least = int(counts.n.min())
-    wanted = with_neighbors(scores, least)
-    together = pass_scores(counts, wanted).with_products()
-    size = np.array([least])
-    all_correct = pass_scores(BinaryCounts(size, size), wanted).with_products().columns[0]
-    # Rounding must not move limits of scores up to 1.
-    most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
-    method = QuestionIntervals(together, (0.0, most), options.clusters, weights=options.weights)
-    return pass_scores(counts, scores), CoherentIntervals(method, scores)
-
-
-def max_limits(
-    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
-) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k for each key, and the method of its limits."""
-    if options.method != "questions":
-        return PACKAGE.rooms.max_limits(rewards, ks, options)
-    points = max_scores(rewards, ks)
-    least, most = np.clip(rewards.ranges, *options.bounds).T
-    ranges = least[:, None], most[:, None]
-    return points, QuestionIntervals(points, ranges, options.clusters, weights=options.weights)
-
-
-def limits_for_questions(
-    points: Scores,
-    name: str,
-    options: IntervalOptions,
-    score_range: tuple[float, float] = UNIT_RANGE,
-) -> IntervalMethod:
-    """Return the method of limits of scores that have those for other questions only.
-
-    Raises:
-        ValueError: if another method is requested, with the name of the scores.
+    Args:
+        correct: whether each sample is correct.
+        answers: (S,) integer code of the answer of each sample, or -1 for no answer.
+        merge_correct: whether all correct answers to a question count as one answer.
     """
-    if options.method not in ("questions", "auto"):
-        raise ValueError(
-            f"{name} has limits for other questions only: give interval='questions', without a "
-            f"prior, or leave {name} out of include."
+    question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
+    scored = correct.weights > 0
+    question, answers, is_correct = question[scored], answers[scored], correct.values[scored]
+    if merge_correct:
+        answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
+    # The codes of the answers to one question are consecutive.
+    code = question * (int(answers.max(initial=0)) + 2) + answers + 1
+    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
+    samples = np.bincount(inverse, correct.weights[scored]).astype(np.int64)
+    ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
+    columns = (samples, is_correct[first], answers[first] >= 0)
+    by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
+    return [
+        AnswerCounts(
+            correct=tuple(sorted(m[is_correct & answered].tolist())),
+            incorrect=tuple(sorted(m[~is_correct & answered].tolist())),
+            unanswered=int(m[~answered].sum()),
         )
-    return QuestionIntervals(
-        points, score_range, options.clusters, options.is_named, weights=options.weights
-    )
+        for m, is_correct, answered in by_question
+    ]
+
+
+def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
+    """Return vote@k of each question, (M,).
+
+    Args:
+        counts: M answer counts.
+        k: one k, or (M,) of them; at most the number of samples of the question.
+    """
+    ks = np.broadcast_to(k, len(counts)).tolist()
+    _check_work(counts, ks)
+    return np.array([vote_probability(*pair) for pair in zip(counts, ks, strict=True)])
+
+
+def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
+    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow."""
+    for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
+        number = len(answers.correct) + len(answers.incorrect)
+        if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
+            continue
+        samples = np.array(answers.correct + answers.incorrect)
+        work = sum(
+            k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
+            for t in range(1, min(k // 2, max(answers.correct)) + 1)
+        )
+        check_operations(work, question, answers, k)
+
+
+def check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
+    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
+    if work > _MOST_OPERATIONS:
+        raise InputError(
+            f"vote@{k} of ",
+            Place("question", question),
+            f", which has {len(counts.correct + counts.incorrect)} answers, needs {work:.0e} "
+            f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
+            f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
+        )
+
+
+@lru_cache(maxsize=1 << 14)
+def vote_probability(counts: AnswerCounts, k: int) -> float:
+    """Return the probability that a correct answer has the most of k votes; ties are shared."""
+    correct, incorrect, unanswered = counts
+    if not correct:
+        return 0.0
+    n = sum(correct) + sum(incorrect) + unanswered
+    if k == n:
+        most = max(correct + incorrect)
+        return correct.count(most) / (correct + incorrect).count(most)
+    # An answer with more than half of the votes wins, whatever votes the others have.
+    absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
+    return min(1.0, float(absolute.sum()) + _win_with_at_most_half(counts, n, k))
+
+
+def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
+    """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
+    correct, incorrect, unanswered = counts
+    nodes = _nodes(counts, k)
+    if not nodes:
+        return 0.0
+    t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
+    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node that has terms of this degree
+    single = t[0, 0] == 1  # the first node, which needs no quadrature
+    # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
+    # near 1: z by 2^shift, each factor, and after every 32 factors the products.
+    shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
+    ways_unanswered, exponent = _scaled_binomials(unanswered, k, shift)
+    exponents = np.full(len(nodes), exponent)
+    product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
+    product[:, : len(ways_unanswered)] = ways_unanswered
+    if single:
+        product[0] = np.arange(k + 1) == 0  # samples without an answer follow in the end
+    winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
+    for answer, m in enumerate(incorrect + correct):
+        ways, exponent = _scaled_binomials(m, int(t.max()), shift)
+        votes = np.arange(len(ways))
+        wins = ways * (votes == t)
+        factor = ways * (votes < t) + y * wins
+        if answer >= len(incorrect):
+            winning = _multiply(winning, factor, first)
+            for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
+                rows = slice(start, stop)
+                winning[rows, votes_of_winner:] += (
+                    wins[rows, votes_of_winner, None] * product[rows, :-votes_of_winner]
+                )
+        product = _multiply(product, factor, first)
+        exponents += exponent
+        if answer % 32 == 31:
+            excess = np.frexp(np.maximum(product.max(axis=1), winning.max(axis=1)))[1]
+            product = np.ldexp(product, -excess[:, None])
+            winning = np.ldexp(winning, -excess[:, None])
+            exponents += excess
+    subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
+    last = winning[:, k].copy()
+    if single:
+        winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
+        last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
+    wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
+    return float((weight[:, 0] * wins).sum())
+
+
+def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
+    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight."""
+    samples = np.array(counts.incorrect + counts.correct)
+    return [
+        (t, y, weight)
+        for t in range(1, min(k // 2, max(counts.correct)) + 1)
+        # With at most t votes for each answer, k samples must be available.
+        if np.minimum(samples, t).sum() + counts.unanswered >= k
+        for y, weight in (gauss_legendre(_number_of_nodes(k, t)) if t > 1 else [(1.0, 1.0)])
+    ]
+
+
+def _number_of_nodes(k: int, t: int) -> int:
+    """Return the number of quadrature nodes at which G_t is computed."""
+    return 1 if t == 1 else -(-(k // t) // 2)
+
+
+def _runs(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
+    """Return each distinct value of ascending t below `most`, with its first and last rows."""
+    values = np.unique(t[t < most])
+    ends = np.searchsorted(t, values, side="right")
+    return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
+
+
+def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Return the products of polynomials, row by row, truncated to the degree of the first.
+
+    Args:
+        first: for each power, the first row whose factor has it.
+    """
+    product = factor[:, :1] * polynomial
+    for power, row in enumerate(first[: factor.shape[1]].tolist()):
+        if power:
+            product[row:, power:] += factor[row:, power, None] * polynomial[row:, :-power]
+    return product
+
+
+@lru_cache(maxsize=1 << 12)
+def _scaled_binomials(m: int, most: int, shift: int) -> tuple[np.ndarray, int]:
+    """Return C(m, x) 2^(shift x - e) for x = 0 .. min(m, most), at most 1 each, and the e."""
+    floats = [_mantissa_and_exponent(math.comb(m, x)) for x in range(min(m, most) + 1)]
+    scale = max(exponent + shift * x for x, (_, exponent) in enumerate(floats))
+    binomials = [
+        math.ldexp(mantissa, exponent + shift * x - scale)
+        for x, (mantissa, exponent) in enumerate(floats)
+    ]
+    return np.array(binomials), scale
+
+
+def _mantissa_and_exponent(number: int) -> tuple[float, int]:
+    """Return a positive integer as mantissa * 2^exponent, 1/2 <= mantissa <= 1, rounded once."""
+    exponent = number.bit_length()
+    return number / (1 << exponent), exponent
+
+
+@lru_cache(maxsize=256)
+def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
+
+    The nodes are the zeros of a Legendre polynomial. Newton's method in extended precision refines
+    those of NumPy.
+    """
+    x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
+    for _ in range(3):
+        previous, value = np.ones_like(x), x.copy()
+        for degree in range(1, nodes):
+            following = ((2 * degree + 1) * x * value - degree * previous) / (degree + 1)
+            previous, value = value, following
+        slope = nodes * (x * value - previous) / (x * x - 1)
+        x = x - value / slope
+    weights = 1 / ((1 - x * x) * slope * slope)
+    return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
 
 
 # --- shared/at_k/core/checking.py -----------------------------------------------------------------
@@ -5337,154 +5068,339 @@ def _contains(text: str | None, reference: Any) -> bool:
     )
 
 
-# --- shared/at_k/core/report.py -------------------------------------------------------------------
+# --- shared/at_k/core/choice.py -------------------------------------------------------------------
 
-"""The flat dict that `compute` returns: scores of all questions and of groups of them."""
+"""The options of intervals, and the rule of `interval="auto"`.
+
+`interval_options` checks the parameters of a metric once, before any sample is checked, and makes
+one value of them. `method_of_auto` is the rule.
+"""
 
 
-class Report:
-    """What `compute` returns: the mean scores over all questions and over each group.
+INTERVALS = ("posterior", "sampling", "hierarchical", "questions", "auto")
+
+
+def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = None) -> str:
+    """The rule of `interval="auto"`: the method that uses what was given and what the data show.
+
+    A prior that is not uniform calls for the posterior, and clusters for other questions. Without
+    them, the rule applies to all questions and to each group by itself:
+
+    - If a question has two samples or more, the samples show how scores vary when the same
+      questions are sampled again: `sampling`, which includes `hierarchical` for k > n.
+    - If each question has one sample, only other questions show it: `questions` for k <= n.
+    - A single question with one sample does not show the variance: the interval is the whole range
+      of the score, named "none: " and the reason (see `OneSampleIntervals`).
+    - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
 
     Args:
-        n: (M,) samples of the questions.
-        groups: a label for each question, or None.
-        options: of the intervals.
-        return_per_question: whether to add the scores of each question.
-        keys: "exact", or "safe" for numbers only, under names that every logger takes.
-        with_mu: whether to add the centers of intervals.
+        repeated: whether one of the questions has two samples or more; None if that is not known.
 
-    Raises:
-        ValueError: if there are not M labels, or if two labels have the same safe name.
+    Returns:
+        The name of a method, or "auto" if it depends on `repeated`.
+    """
+    if has_prior:
+        return "posterior"
+    if has_clusters:
+        return "questions"
+    if repeated is None:
+        return "auto"
+    return "sampling" if repeated else "questions"
+
+
+# --- Options ------------------------------------------------------------------------------
+
+
+class Weighting(NamedTuple):
+    """How questions are averaged.
+
+    Attributes:
+        values: (M,) the weight of each question, or None if all are equal.
+        words: what differs from a mean over questions, such as "averaged over 3 groups", or "".
+        over_groups: whether the scores of groups are averaged.
     """
 
-    def __init__(
-        self,
-        n: np.ndarray,
-        groups,
-        options: IntervalOptions,
-        return_per_question: bool,
-        keys: str = "exact",
-        with_mu: bool = True,
-    ):
-        self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
-        self._groups: list[str | None] = [None]
-        self._questions_of = [np.arange(len(n))]
-        if groups is not None:
-            labels, index = label_index(groups, len(n), "groups")
-            last = np.cumsum(np.bincount(index))
-            self._groups += labels
-            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
-            if self._safe:
-                safe_prefixes(labels)
-        if options.weights is not None:
-            counted = options.weights > 0
-            self._questions_of = [group[counted[group]] for group in self._questions_of]
-        self._return_per_question = check_flag("return_per_question", return_per_question)
-        if self._safe and self._return_per_question:
-            warnings.warn(
-                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
-                stacklevel=2,
+    values: np.ndarray | None = None
+    words: str = ""
+    over_groups: bool = False
+
+
+OVER_QUESTIONS = Weighting()
+"""The mean over questions with equal weights."""
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How intervals are computed. The values have been checked.
+
+    Args:
+        confidence: of each interval, or None for no intervals.
+        method: the name of the method; "auto" if it depends on the numbers of samples.
+        is_named: whether the results name the method of each interval.
+        clusters: (M,) cluster of each question, or None if each is its own.
+        weighting: how questions are averaged.
+        prior: Beta prior of the success rates, for the posterior.
+        bounds: of the score.
+        band: whether to add the simultaneous band of each score over k.
+        anytime: whether limits hold at all looks together.
+    """
+
+    confidence: float | None = None
+    method: str = "auto"
+    is_named: bool = True
+    clusters: np.ndarray | None = None
+    weighting: Weighting = OVER_QUESTIONS
+    prior: tuple[float, float] = (1.0, 1.0)
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    band: bool = False
+    anytime: bool = False
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """(M,) the weight of each question in means, or None if all are equal."""
+        return self.weighting.values
+
+    @property
+    def allow_above_n(self) -> bool:
+        """Whether k may exceed the number of samples of a question.
+
+        It may not in a mean over groups, each of which would be extrapolated by its own prior.
+        """
+        if self.weighting.over_groups:
+            return False
+        return self.confidence is not None and self.method in ("hierarchical", "auto")
+
+
+def interval_options(
+    questions: int,
+    confidence: float | None,
+    interval: str | None,
+    clusters,
+    *,
+    known: Sequence[str] = INTERVALS,
+    default: str = "auto",
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    has_prior_outcomes: bool = False,
+    bounds: tuple[float, float] | None = None,
+    band: bool = False,
+    weighting: Weighting = OVER_QUESTIONS,
+    anytime: bool = False,
+) -> IntervalOptions:
+    """Return the options of intervals from the parameters of a metric.
+
+    `known` are the names that `interval` can have, and `default` is what None stands for.
+
+    Raises:
+        ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
+            no use without another.
+    """
+    prior = check_prior(alpha0, beta0)
+    limits = check_bounds(bounds)
+    if interval is not None:
+        check_name("interval", interval, known)
+    check_flag("band", band)
+    check_flag("anytime", anytime)
+    if confidence is None:
+        _check_no_limits(interval=interval, clusters=clusters, band=band, anytime=anytime)
+    else:
+        confidence = check_confidence(confidence)
+    requested = method = default if interval is None else interval
+    prior_name = "R0" if has_prior_outcomes else None if prior == (1, 1) else "alpha0, beta0"
+    if requested == "auto":
+        method = method_of_auto(prior_name is not None, clusters is not None)
+    if prior_name is not None:
+        _check_prior_is_used(prior_name, requested, clusters)
+    cluster_index = check_clusters(clusters, method, questions, weighting.values)
+    if anytime:
+        _check_looks(method, band)
+    return IntervalOptions(
+        confidence,
+        method,
+        requested == "auto",
+        cluster_index,
+        weighting,
+        prior,
+        limits,
+        band,
+        anytime,
+    )
+
+
+def _check_no_limits(**parameters: Any) -> None:
+    """Raise a ValueError if a parameter that only limits use is given."""
+    for name, value in parameters.items():
+        if value is not None and value is not False:
+            raise ValueError(
+                f"only limits use {name}, and there is no confidence: give one, such as "
+                f"confidence=0.95."
             )
-        self._n, self._options, self._with_mu = n, options, with_mu
-
-    def of(
-        self,
-        scores: Scores,
-        method: IntervalMethod | None = None,
-        checker: dict[str, float] | None = None,
-    ) -> dict[str, Any]:
-        """Return the flat dict of `compute`.
-
-        Args:
-            scores: of the questions.
-            method: of the intervals, or None to leave them out.
-            checker: what the scores were corrected for, or None.
-
-        Raises:
-            ValueError: if the data do not allow the interval, with the label of the group.
-        """
-        estimates = self._estimates(scores, method)
-        others: dict[str, Any] = {}
-        if checker is not None and not self._safe:
-            others["checker"] = checker
-        if self._return_per_question and not self._safe:
-            known = {x.score_id for x in estimates if x.group is None}
-            others["per_question"] = {
-                score.key: values
-                for score, values in scores.per_question().items()
-                if score in known
-            }
-        result = as_dict(estimates, self._safe, others)
-        return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
-
-    def _estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
-        """Return the scores over all questions, then over each group, with intervals if requested.
-
-        Scores that the data do not identify are left out, with a warning.
-        """
-        options = self._options
-        method = None if options.confidence is None else method
-        if options.anytime and method is not None:
-            other = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
-        intervals: list[dict[ScoreId, Interval]] = [{} for _ in self._groups]
-        if method is not None and options.confidence is not None:
-            intervals = self._intervals(method, options.confidence)
-        bands: list[dict[ScoreId, tuple[float, float]]] = [{}] * len(intervals)
-        if options.band:
-            bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
-        estimates: list[Estimate] = []
-        left_out: dict[str | None, list[str]] = {}
-        for group, questions, interval_of, band_of in zip(
-            self._groups, self._questions_of, intervals, bands, strict=True
-        ):
-            unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in scores.over(questions, options.weights).items():
-                if score in unidentified:
-                    left_out.setdefault(group, []).append(score.key)
-                    continue
-                interval = None
-                if method is not None:
-                    interval = self._shown(score, mean, interval_of.get(score))
-                band = band_of.get(score)
-                estimates.append(
-                    Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
-                )
-        if left_out:
-            _warn_of_unidentified(left_out, bool(estimates))
-        return estimates
-
-    def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
-        """Return the interval of a score with the fields that are requested."""
-        is_named = self._options.is_named
-        if interval is None:  # every other method gives an interval for each score
-            reason = f"none: {score} has no posterior"
-            return Interval(None, None, None, None, reason) if is_named else None
-        if not self._with_mu:
-            interval = interval._replace(mu=None)
-        elif math.isclose(interval.mu, mean, rel_tol=1e-12):
-            interval = interval._replace(mu=mean)  # the same sum in another order
-        return interval if is_named else interval._replace(interval=None)
-
-    def _intervals(
-        self, method: IntervalMethod, confidence: float
-    ) -> list[dict[ScoreId, Interval]]:
-        """Return the intervals over all questions and over each group."""
-        for group, questions in zip(self._groups, self._questions_of, strict=True):
-            if problem := method.problem(questions):
-                name = "The run" if group is None else f"Group {group!r}"
-                raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_groups(self._questions_of, confidence)
 
 
-def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of scores that are left out, by group; a ValueError if there are no others."""
-    for group, names in left_out.items():
-        scope = "" if group is None else f" of group {group!r}"
-        problem = f"Each question{scope} has one sample, which does not identify"
-        if not has_others:
-            raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
-        warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
+def _check_looks(method: str, band: bool) -> None:
+    """Raise a ValueError if limits cannot hold at all looks together."""
+    if method == "posterior":
+        raise ValueError(
+            "anytime needs limits of the data alone, and interval is 'posterior': give "
+            "interval='sampling' or 'questions', without a prior."
+        )
+    if band:
+        raise ValueError("a band holds at one look: leave out band or anytime.")
+
+
+def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
+    if interval not in ("posterior", "auto"):
+        raise ValueError(
+            f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
+        )
+    if interval == "auto" and clusters is not None:
+        raise ValueError(
+            f"interval='posterior' uses {prior_name}, and interval='questions' uses clusters: "
+            f"leave out one of them."
+        )
+
+
+def question_weighting(
+    average: Any, question_weights: Any, groups: Any, questions: int
+) -> Weighting:
+    """Return how questions are averaged, from the parameters of a metric.
+
+    Raises:
+        ValueError: if a parameter is invalid, or if all weights of a group are 0.
+    """
+    check_name("average", average, ("questions", "groups"))
+    if average == "questions" and question_weights is None:
+        return OVER_QUESTIONS
+    if average == "groups" and groups is None:
+        raise ValueError(
+            "average='groups' is the mean of the scores of groups: give a label of its group for "
+            "each question as groups (in the shell, their column as --groups)."
+        )
+    weights, words = np.ones(questions), ""
+    if question_weights is not None:
+        weights, words = _check_weights(question_weights, questions), "averaged with weights"
+    if groups is not None:
+        names, index = label_index(groups, questions, "groups")
+        sums = np.bincount(index, weights)
+        if not sums.all():
+            raise ValueError(
+                f"question_weights are 0 for all questions of group {names[int(sums.argmin())]!r}: "
+                f"give one of them a weight above 0, or leave the group out."
+            )
+        if average == "groups":
+            weights = weights / sums[index]
+            within = ", with weights in each" if words else ""
+            words = f"averaged over {len(names)} groups{within}"
+    values = None if (weights == weights[0]).all() else weights
+    return Weighting(values, words, average == "groups")
+
+
+def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
+    """Return (M,) weights of the questions, at least one of which is above 0."""
+    entries = entries_of("question_weights", question_weights)
+    if len(entries) != questions:
+        raise ValueError(
+            f"question_weights has {len(entries)} entries for {questions} questions: give one "
+            f"weight for each."
+        )
+    weights, wanted = np.zeros(questions), "a weight is 0, or a number from 1e-50 to 1e50"
+    for question, weight in enumerate(entries):
+        name = f"question_weights[{question}]"
+        if check_number(name, weight, wanted, 0, 1e50):
+            weights[question] = check_number(name, weight, wanted, 1e-50, 1e50)
+    if not weights.any():
+        raise ValueError("question_weights are all 0: give a weight above 0.")
+    return weights
+
+
+def check_average(average: Any, scores: Mapping[ScoreKey, Score]) -> None:
+    """Raise a ValueError if one of the scores has no average over groups by weights."""
+    for key, score in scores.items():
+        if average == "groups" and score.pooled and len(score.terms) > 1:
+            raise ValueError(
+                f"{key} is a product of two means over all questions, so average='groups' does not "
+                f"apply: leave it out, or give groups without average."
+            )
+
+
+def check_clusters(
+    clusters, interval: str, questions: int, weights: np.ndarray | None = None
+) -> np.ndarray | None:
+    """Return (M,) cluster labels as integers, or None if each question is its own cluster.
+
+    Warns if few clusters have most of the questions.
+
+    Raises:
+        ValueError: if there are not M labels, or no interval that uses clusters.
+    """
+    if clusters is None:
+        return None
+    if interval not in ("questions", "auto"):
+        raise ValueError(
+            f"clusters are used by interval='questions' only, and interval is {interval!r}."
+        )
+    names, index = label_index(clusters, questions, "clusters")
+    effective = effective_clusters(index, questions, weights)
+    if effective < len(names) / 2:
+        warnings.warn(
+            f"The {len(names)} clusters differ in size, so they count as {effective:.1f} of equal "
+            f"size: the limits are as wide as for so few.",
+            stacklevel=2,
+        )
+    return index
+
+
+# --- Scores, and the method of their limits ------------------------------------------------
+
+
+def pass_limits(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Return scores of the pass@k family, and the method of their limits."""
+    if options.method != "questions":
+        return PACKAGE.rooms.pass_limits(counts, scores, options)
+    least = int(counts.n.min())
+    wanted = with_neighbors(scores, least)
+    together = pass_scores(counts, wanted).with_products()
+    size = np.array([least])
+    all_correct = pass_scores(BinaryCounts(size, size), wanted).with_products().columns[0]
+    # Rounding must not move limits of scores up to 1.
+    most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
+    method = QuestionIntervals(together, (0.0, most), options.clusters, weights=options.weights)
+    return pass_scores(counts, scores), CoherentIntervals(method, scores)
+
+
+def max_limits(
+    rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod]:
+    """Return Max@k for each key, and the method of its limits."""
+    if options.method != "questions":
+        return PACKAGE.rooms.max_limits(rewards, ks, options)
+    points = max_scores(rewards, ks)
+    least, most = np.clip(rewards.ranges, *options.bounds).T
+    ranges = least[:, None], most[:, None]
+    return points, QuestionIntervals(points, ranges, options.clusters, weights=options.weights)
+
+
+def limits_for_questions(
+    points: Scores,
+    name: str,
+    options: IntervalOptions,
+    score_range: tuple[float, float] = UNIT_RANGE,
+) -> IntervalMethod:
+    """Return the method of limits of scores that have those for other questions only.
+
+    Raises:
+        ValueError: if another method is requested, with the name of the scores.
+    """
+    if options.method not in ("questions", "auto"):
+        raise ValueError(
+            f"{name} has limits for other questions only: give interval='questions', without a "
+            f"prior, or leave {name} out of include."
+        )
+    return QuestionIntervals(
+        points, score_range, options.clusters, options.is_named, weights=options.weights
+    )
 
 
 # --- shared/at_k/core/computation.py --------------------------------------------------------------
@@ -5783,6 +5699,156 @@ def mean_shares(outcomes: Samples) -> np.ndarray:
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 
+# --- shared/at_k/core/report.py -------------------------------------------------------------------
+
+"""The flat dict that `compute` returns: scores of all questions and of groups of them."""
+
+
+class Report:
+    """What `compute` returns: the mean scores over all questions and over each group.
+
+    Args:
+        n: (M,) samples of the questions.
+        groups: a label for each question, or None.
+        options: of the intervals.
+        return_per_question: whether to add the scores of each question.
+        keys: "exact", or "safe" for numbers only, under names that every logger takes.
+        with_mu: whether to add the centers of intervals.
+
+    Raises:
+        ValueError: if there are not M labels, or if two labels have the same safe name.
+    """
+
+    def __init__(
+        self,
+        n: np.ndarray,
+        groups,
+        options: IntervalOptions,
+        return_per_question: bool,
+        keys: str = "exact",
+        with_mu: bool = True,
+    ):
+        self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
+        self._groups: list[str | None] = [None]
+        self._questions_of = [np.arange(len(n))]
+        if groups is not None:
+            labels, index = label_index(groups, len(n), "groups")
+            last = np.cumsum(np.bincount(index))
+            self._groups += labels
+            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
+            if self._safe:
+                safe_prefixes(labels)
+        if options.weights is not None:
+            counted = options.weights > 0
+            self._questions_of = [group[counted[group]] for group in self._questions_of]
+        self._return_per_question = check_flag("return_per_question", return_per_question)
+        if self._safe and self._return_per_question:
+            warnings.warn(
+                'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
+                stacklevel=2,
+            )
+        self._n, self._options, self._with_mu = n, options, with_mu
+
+    def of(
+        self,
+        scores: Scores,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
+        """Return the flat dict of `compute`.
+
+        Args:
+            scores: of the questions.
+            method: of the intervals, or None to leave them out.
+            checker: what the scores were corrected for, or None.
+
+        Raises:
+            ValueError: if the data do not allow the interval, with the label of the group.
+        """
+        estimates = self._estimates(scores, method)
+        others: dict[str, Any] = {}
+        if checker is not None and not self._safe:
+            others["checker"] = checker
+        if self._return_per_question and not self._safe:
+            known = {x.score_id for x in estimates if x.group is None}
+            others["per_question"] = {
+                score.key: values
+                for score, values in scores.per_question().items()
+                if score in known
+            }
+        result = as_dict(estimates, self._safe, others)
+        return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
+
+    def _estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+        """Return the scores over all questions, then over each group, with intervals if requested.
+
+        Scores that the data do not identify are left out, with a warning.
+        """
+        options = self._options
+        method = None if options.confidence is None else method
+        if options.anytime and method is not None:
+            other = None if options.method == "auto" else options.method == "questions"
+            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
+        intervals: list[dict[ScoreId, Interval]] = [{} for _ in self._groups]
+        if method is not None and options.confidence is not None:
+            intervals = self._intervals(method, options.confidence)
+        bands: list[dict[ScoreId, tuple[float, float]]] = [{}] * len(intervals)
+        if options.band:
+            bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
+        estimates: list[Estimate] = []
+        left_out: dict[str | None, list[str]] = {}
+        for group, questions, interval_of, band_of in zip(
+            self._groups, self._questions_of, intervals, bands, strict=True
+        ):
+            unidentified = () if method is None else method.unidentified(questions)
+            for score, mean in scores.over(questions, options.weights).items():
+                if score in unidentified:
+                    left_out.setdefault(group, []).append(score.key)
+                    continue
+                interval = None
+                if method is not None:
+                    interval = self._shown(score, mean, interval_of.get(score))
+                band = band_of.get(score)
+                estimates.append(
+                    Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
+                )
+        if left_out:
+            _warn_of_unidentified(left_out, bool(estimates))
+        return estimates
+
+    def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
+        """Return the interval of a score with the fields that are requested."""
+        is_named = self._options.is_named
+        if interval is None:  # every other method gives an interval for each score
+            reason = f"none: {score} has no posterior"
+            return Interval(None, None, None, None, reason) if is_named else None
+        if not self._with_mu:
+            interval = interval._replace(mu=None)
+        elif math.isclose(interval.mu, mean, rel_tol=1e-12):
+            interval = interval._replace(mu=mean)  # the same sum in another order
+        return interval if is_named else interval._replace(interval=None)
+
+    def _intervals(
+        self, method: IntervalMethod, confidence: float
+    ) -> list[dict[ScoreId, Interval]]:
+        """Return the intervals over all questions and over each group."""
+        for group, questions in zip(self._groups, self._questions_of, strict=True):
+            if problem := method.problem(questions):
+                name = "The run" if group is None else f"Group {group!r}"
+                raise ValueError(f"{name} has no interval: {problem}.")
+        return method.for_groups(self._questions_of, confidence)
+
+
+def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
+    """Warn of scores that are left out, by group; a ValueError if there are no others."""
+    for group, names in left_out.items():
+        scope = "" if group is None else f" of group {group!r}"
+        problem = f"Each question{scope} has one sample, which does not identify"
+        if not has_others:
+            raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
+        warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
+
+
 # --- shared/at_k/core/metric.py -------------------------------------------------------------------
 
 """What the metrics have in common: how they fit into the protocol of `evaluate`."""
@@ -5867,13 +5933,21 @@ class SampledMetric(evaluate.Metric, abc.ABC):
 
     # --- Computing ------------------------------------------------------------------------
 
-    def compute(self, *, predictions=None, references=None, **options) -> dict[str, Any] | None:
+    def compute(
+        self, *unnamed, predictions=None, references=None, **options
+    ) -> dict[str, Any] | None:
         """Compute the scores of these questions and all that were added before.
 
         Raises:
             ValueError: if an input is invalid, with its index; questions are counted from the first
                 that was added. What was added before is kept.
+            TypeError: if an argument has no name.
         """
+        if unnamed:
+            raise TypeError(
+                f"compute takes its arguments by name: give compute(predictions="
+                f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
+            )
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
         ordered = self.computation.ordered_options(options)
@@ -5991,13 +6065,14 @@ def gpassk_results(
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
-    included = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
-    if include is not None:
-        included = check_names("include", include, PASS_FAMILY)
+    if include is None:
+        include = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
+    included, requested = included_scores(include, k)
+    metrics = {read_score(name).metric for name in included}
     taus = check_thresholds(thresholds)
     powers = check_powers(pass_power, unanimous_power)
     score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
-    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*included}:
+    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
     options = interval_options(
         len(questions),
@@ -6015,14 +6090,14 @@ def gpassk_results(
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
     if budget is not None:
         budget = check_k(budget, name="budget")
-        _check_allowed_by_budget(included, has_errors, options)
+        _check_allowed_by_budget(metrics, has_errors, options)
     if has_errors and confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
     report = Report(questions.n, groups, options, return_per_question, keys)
-    requested, n = check_ks(k), questions.n
+    n = questions.n
     if budget is not None:
         if requested and max(requested) > budget:
             raise ValueError(f"k is {max(requested)}: give a k of at most the budget, {budget}.")
@@ -6045,14 +6120,11 @@ def gpassk_results(
     return report.of(*pass_limits(counts, scores, options))
 
 
-def _check_allowed_by_budget(
-    include: list[str], has_errors: bool, options: IntervalOptions
-) -> None:
-    if include != ["pass@k"]:
-        (other, *_) = [name for name in include if name != "pass@k"]
+def _check_allowed_by_budget(metrics: set[str], has_errors: bool, options: IntervalOptions) -> None:
+    if others := sorted(metrics - {"pass@k"}):
         raise ValueError(
-            f"include has {other!r}, and samples that stop at the first correct one show pass@k "
-            f"only: leave it out, or leave out budget."
+            f"include has {others[0]!r}, and samples that stop at the first correct one show "
+            f"pass@k only: leave it out, or leave out budget."
         )
     if has_errors or options.prior != (1, 1):
         raise ValueError(

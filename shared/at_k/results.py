@@ -5,13 +5,11 @@ A dict that was changed, merged, or read from a file carries none. No other code
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .core.estimates import Estimate
+from .core.estimates import Estimate, read_score
 from .core.interval import Interval
-from .core.score import ScoreId
 
 
 class _TakenForDict(type):
@@ -52,26 +50,6 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
 
 
 # --- Keys to estimates --------------------------------------------------------------------
-
-_SCORE_KEY = re.compile(r"(.*[@^])(\d+|n)(?:_(\d[\d.e-]*))?|(accuracy \()(\d+|n)( runs average\))")
-
-
-def read_score(key: str) -> ScoreId:
-    """Return the score that a key without a group names.
-
-    >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
-    (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
-    """
-    match = _SCORE_KEY.fullmatch(key)
-    if match is None:
-        return ScoreId(key)
-    name, k, tau, before, n, after = match.groups()
-    if before:
-        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
-    letter = "N" if name in ("avg@", "bayes@") else "k"
-    return ScoreId(
-        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
-    )
 
 
 def estimates_of(scores: Mapping[str, Any]) -> list[Estimate]:

@@ -262,7 +262,7 @@ def test_the_caption_says_what_checker_scores_are_corrected_for():
     corrected = compute(predictions=outcomes, checker_rates=(0.9, 0.05), **options)
     sentence = (
         "corrected for a judge with a true-positive rate of 90.0 % and a false-positive rate of "
-        "5.0 %."
+        "5.0 %, as if its errors were independent."
     )
     for draw in (charts.by_k, charts.by_group, charts.by_question):
         assert f"Scores: {sentence}" in caption_of(draw(corrected))
@@ -374,3 +374,14 @@ def test_items_are_ordered_by_their_score():
     result = {"per_question": {"score_agg": [0.5, 0.2]}}
     spec = json.dumps(charts.by_question(result, noun="item").to_dict(validate=False))
     assert "items, from the lowest to the highest" in spec
+
+
+def test_panels_are_in_the_order_of_the_request():
+    compute = at_k.load("gpassk").compute
+    options: dict[str, Any] = {"k": [1, 2, 4], "include": ["pass@k", "AUC@k"]}
+    results = {
+        name: compute(predictions=x, **options) for name, x in (("A", OUTCOMES), ("B", OTHER))
+    }
+    for metrics in (["pass@k", "AUC@k"], ["AUC@k", "pass@k"]):
+        titles = charts.by_k(results, metrics).to_dict()["facet"]["row"]["sort"]
+        assert [title.partition(":")[0] for title in titles] == metrics

@@ -86,7 +86,7 @@ def test_equal_weights_are_not_mentioned_in_sentences(capsys, files):
     ("flags", "problem"),
     [
         (("--average", "groups"), "--average groups is the mean of the scores of groups"),
-        (("--average", "macro"), "average has 'macro', which is none of questions, groups"),
+        (("--average", "macro"), "--average has 'macro', which is none of questions, groups"),
         (("--question-weights", "topic"), "question_weights[0] is 'x': a weight is 0, or a"),
         (("--question-weights", "w"), "w"),
     ],

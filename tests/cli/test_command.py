@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from at_k.cli.command import _flags, _parser, _print_message, main
+from at_k.cli.command import _parser, _print_message, main
 from run_command import error_of, output_of
 
 AT_K = "from at_k.cli.command import main; raise SystemExit(main())"
@@ -64,8 +64,7 @@ def test_a_message_names_flags_where_python_names_arguments(capsys, tmp_path):
     ],
 )
 def test_arguments_of_all_types_are_written_as_flags(capsys, argument, in_shell):
-    parser = _parser(["gpassk"])
-    _print_message(_flags(parser, ["gpassk"]), f"Give {argument}")
+    _print_message(_parser(["gpassk"]).flags, f"Give {argument}")
     assert capsys.readouterr().err == f"at-k: Give {in_shell}\n"
 
 
@@ -110,6 +109,7 @@ def test_an_unknown_argument_leads_to_the_help_of_the_command(capsys, arguments,
     [
         ("gpassk", "--includes", "--include"),
         ("compare", "--included", "--include"),
+        ("gpassk", "--ks", "--k"),
         ("gate", "--intervall", "--interval"),
     ],
 )
@@ -278,7 +278,7 @@ def test_the_demo_says_which_temperature_is_consistent_and_which_has_the_higher_
     printed = output_of(capsys, "demo")
     assert "  pass^4                   0.275    0.025      -0.251\n" in printed
     assert "  pass@32                  0.649    0.819      +0.170\n" in printed
-    assert "higher pass@k from k = 8 on" in " ".join(printed.split())
+    assert "higher pass@k from pass@8 on" in " ".join(printed.split())
 
 
 @pytest.mark.filterwarnings("default")

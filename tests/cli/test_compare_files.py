@@ -50,9 +50,9 @@ def test_the_output_says_at_which_k_each_file_is_higher(capsys):
         "to pass@32, where smollm2_warm is higher."
     )
     assert " ".join(sentence.split()) == (
-        "On 94 questions with 32 samples each, checked with numeric, at the largest k, pass@32 is "
-        "81.9 % for smollm2_warm and 64.9 % for smollm2_cool, a difference of 17.0 percentage "
-        "points (95 % confidence interval 9.8 to 22.5, for the same questions, sampled again). "
+        "On 94 questions with 32 samples each, checked with numeric, pass@1 is 41.9 % for "
+        "smollm2_cool and 23.5 % for smollm2_warm, a difference of 18.4 percentage points (95 % "
+        "confidence interval 16.7 to 20.0, for the same questions, sampled again). "
         "The simultaneous 95 % confidence band over all 32 values of k excludes 0 from pass@1 to "
         "pass@4, where smollm2_cool is higher, and from pass@8 to pass@32, where smollm2_warm is "
         "higher."
@@ -232,6 +232,7 @@ def test_known_rates_of_the_checker_correct_both_runs(capsys, tmp_path):
     assert scores != at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions")
     text = " ".join(output_of(capsys, "compare", *files, *flags).split())
     assert "corrected for a judge with a true-positive rate of 90.0 %" in text
+    assert "as if its errors were independent" in text
 
 
 def test_an_error_about_the_second_file_names_it_and_its_flags(capsys, tmp_path):
@@ -246,3 +247,14 @@ def test_an_error_about_the_second_file_names_it_and_its_flags(capsys, tmp_path)
     flags = ("--outcomes-b", "right", "--questions-b", "item", "--json")
     scores = scores_of(capsys, *command, *flags[:-1])
     assert scores["pass@1"] == 0.5
+
+
+@pytest.mark.parametrize("flags", [("compare",), ("gate", "--at-least", 0.5), ("plan",)])
+def test_answers_that_nothing_grades_lead_to_the_flag_of_references(capsys, tmp_path, flags):
+    rows = [{"id": 1, "predictions": ["12", "13"]}]
+    files = [write_json_lines(tmp_path / f"{name}.jsonl", rows) for name in "ab"]
+    if flags[0] == "gate":
+        files = files[:1]
+    error = error_of(capsys, *flags, *files)
+    assert "there is nothing to check it against: name the column of references" in error
+    assert "--references." in error

@@ -181,7 +181,7 @@ def test_github_gets_an_annotation_and_a_table_in_the_summary(capsys, file, tmp_
         (("--at-least", 0.5, "--include", "pass_at_k"), "Did you mean 'pass@k'?"),
         (("--at-least", 0.5, "--margin", 0.1), "--margin belongs to --baseline"),
         (("--at-least", 0.5, "--k", 1, 2), "There are 2 values of k: a gate has one score"),
-        (("--at-least", 0.5, "--k", 13), "the run: k is 13, but question 0 has n = 12"),
+        (("--at-least", 0.5, "--k", 13), "new.jsonl: --k is 13, but question 0 has n = 12"),
         (("--at-least", 0.5, "--include", "pass_at_k"), "pass_at_k"),
     ],
 )

@@ -123,7 +123,7 @@ def test_names_are_given_or_those_of_the_files(capsys, files, tmp_path):
     board = scores_of(capsys, "compare", *files, "--names", "a", "b", "c")
     assert {row["run"] for row in board["runs"]} == {"a", "b", "c"}
     error = error_of(capsys, "compare", *files, "--names", "a", "b", "a")
-    assert "'a' is not unique" in error
+    assert "--names has 'a' twice" in error
     assert "2 names for 3 files" in error_of(capsys, "compare", *files, "--names", "a", "b")
     assert "There is one file" in error_of(capsys, "compare", files[0])
     folders = []
@@ -142,7 +142,7 @@ def test_an_error_names_the_run_and_the_question(capsys, files):
     rows[5]["outcomes"] = [1, 0]
     write_json_lines(files[2], rows)
     error = error_of(capsys, "compare", *files, "--k", 4)
-    assert "large: k is 4, but question 5 has n = 2 scored samples" in error
+    assert "large: --k is 4, but question 5 has n = 2 scored samples" in error
 
 
 def test_rewards_have_their_own_unit(capsys, tmp_path):

@@ -77,7 +77,7 @@ def test_the_whole_range_of_a_score_is_not_shown_as_its_limits(capsys, tmp_path,
     ("flags", "message"),
     [
         (("--format", "eval-results", "--task", "a"), "--format eval-results needs --dataset"),
-        (("--source-url", "a.org"), "--source-url is given: it belongs to --format"),
+        (("--source-url", "a.org"), "--source-url is for --format"),
         (HUB, "and there are 15, such as G-Pass@4_0.25 and G-Pass@4_0.5: select one"),
     ],
 )

@@ -108,7 +108,7 @@ def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch
     assert scores_of(capsys, "other", file, *flags) == {"seen": [1.0, {"a": 1}, [0.0, 1.0], True]}
     with pytest.raises(SystemExit):
         main(["other", str(file), "--weights", "{a: 1}"])
-    assert "argument --weights: invalid JSON" in capsys.readouterr().err
+    assert "argument --weights: '{a: 1}' is invalid JSON" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("ks", [("1,4",), ("1", "4"), ("1", "--k", "4"), ("1,", "4")])
@@ -117,7 +117,7 @@ def test_several_values_are_separated_by_spaces_commas_or_flags(capsys, tmp_path
     if ks == ("1,", "4"):
         with pytest.raises(SystemExit):
             main(["gpassk", str(file), "--k", *ks])
-        assert "argument --k: invalid int list value: '1,'" in capsys.readouterr().err
+        assert "argument --k: '' is not a whole number" in capsys.readouterr().err
         return
     scores = scores_of(capsys, "gpassk", file, "--include", "pass@k,pass^k", "--k", *ks)
     assert list(scores) == ["pass@1", "pass@4", "pass^1", "pass^4"]
@@ -131,7 +131,7 @@ def test_none_disables_a_parameter_that_has_a_default(capsys, tmp_path):
     assert list(scores) == ["bayes@4", "avg@4"]
     with pytest.raises(SystemExit):
         main(["bayes_at_n", str(file), "--confidence", "no"])
-    assert "invalid float or none value: 'no'" in capsys.readouterr().err
+    assert "argument --confidence: 'no' is not a number" in capsys.readouterr().err
 
 
 def test_prior_outcomes_are_read_from_their_column_and_reported(capsys, tmp_path):
@@ -155,7 +155,7 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
     printed = output_of(capsys, "gpassk", file, *flags, "--interval", "questions")
     assert "; clusters from cluster." in printed
     error = error_of(capsys, "gpassk", file, "--clusters", "cluster")
-    assert "only limits use clusters, and confidence is None" in error
+    assert "only limits use clusters, and there is no confidence" in error
 
 
 @pytest.mark.parametrize(
@@ -164,11 +164,10 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
         (["--k", "33"], "question 0 has n = 32"),
         (["--groups", "subject"], "'subject'"),
         (["--include", "best"], "include has 'best'"),
-        (
-            ["--include", "pass@1"],
-            "include has 'pass@1': give 'pass@k', and --k 1.",
-        ),
-        (["--include", "G-Pass@4_0.5"], "give 'G-Pass@k', and --k 4"),
+        (["--include", "pass@1", "--k", "2"], "include has 'pass@1', and k is 2: leave out k, or"),
+        (["--include", "pass@4_0.5"], "give 'pass@k', and --k 4"),
+        (["--include", "G-Pass@4_1.5"], "tau is 1.5"),
+        (["--include", "pass@40"], "k is 40, but question 0 has n = 32"),
         (["--include", "pass_hat_k"], "Did you mean 'pass^k'?"),
         (["--include", "mgpass_at_8"], "Did you mean 'mG-Pass@k'?"),
         (["--outcomes", "topic", "--references", "reference"], "leave out references"),
@@ -178,6 +177,36 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
 def test_an_error_of_the_metric_is_one_line(capsys, flags, message):
     file = ROOT / "shared/at_k/samples/smollm2_cool.jsonl"
     assert message in error_of(capsys, "gpassk", file, *flags)
+
+
+@pytest.mark.parametrize(
+    ("flags", "keys"),
+    [
+        (["pass^4", "pass@1", "pass@4"], ["pass^4", "pass@1", "pass@4"]),
+        (["pass@k", "pass^4"], ["pass@4", "pass^4"]),
+        (["pass@k", "pass^2", "--k", "1", "2"], ["pass@1", "pass@2", "pass^2"]),
+        (["G-Pass@4_0.6", "G-Pass@k", "--thresholds", "0.5"], ["G-Pass@4_0.6", "G-Pass@4_0.5"]),
+    ],
+)
+def test_scores_at_one_k_are_included_by_their_keys(capsys, flags, keys):
+    file = ROOT / "shared/at_k/samples/smollm2_cool.jsonl"
+    scores = scores_of(capsys, "gpassk", file, "--check-correct-fn", "numeric", "--include", *flags)
+    assert list(scores) == keys
+    options = (
+        "--include",
+        "pass@k",
+        "pass^k",
+        "G-Pass@k",
+        "--k",
+        1,
+        2,
+        4,
+        "--thresholds",
+        0.5,
+        0.6,
+    )
+    all_scores = scores_of(capsys, "gpassk", file, "--check-correct-fn", "numeric", *options)
+    assert scores == {key: all_scores[key] for key in keys}
 
 
 def test_the_sentence_of_votes_leads_with_the_vote_and_has_no_biased_score(capsys):
@@ -246,7 +275,7 @@ def test_the_question_of_an_error_is_not_read_from_the_text_of_a_sample(capsys, 
 def test_integers_below_0_are_answered_by_rewards_as_floats(capsys, tmp_path, metric):
     file = write_json_lines(tmp_path / "a.jsonl", [{"rewards": [1, -1]}])
     error = error_of(capsys, metric, file)
-    assert "predictions[0][1] is -1: an outcome is 0 or False if incorrect" in error
+    assert "Question 0, sample 1 is -1: an outcome is 0 or False if incorrect" in error
     assert "(max_at_k and bayes_at_n take rewards, as floats such as -1.0)" in error
 
 

@@ -1,4 +1,4 @@
-"""The command in a shell: pipes, wildcards, several files, exit status and completion."""
+"""The command in a shell: pipes, wildcards, several files and exit status."""
 
 import gzip
 import json
@@ -135,23 +135,6 @@ def test_deeply_nested_json_is_one_line_on_stderr(capsys, tmp_path):
         (tmp_path / name).write_text(text)
         error = error_of(capsys, "gpassk", tmp_path / name)
         assert "nested too deeply" in error or "is not a JSON list" in error
-
-
-def test_bash_completes_commands_flags_and_files(capsys, tmp_path):
-    (tmp_path / "complete.sh").write_text(output_of(capsys, "completion"))
-
-    def completed(*words):
-        quoted = " ".join(f"'{word}'" for word in words)
-        code = f"COMP_WORDS=(at-k {quoted}); COMP_CWORD={len(words)}; _at_k; "
-        result = shell(f'. complete.sh; {code} echo "${{COMPREPLY[@]}}"', tmp_path)
-        assert result.stderr == ""
-        return result.stdout.split()
-
-    assert completed("com") == ["compare", "completion"]
-    assert {"gpassk", "demo"} <= set(completed(""))
-    assert completed("gpassk", "x.jsonl", "--thr") == ["--thresholds"]
-    assert "--where" in completed("compare", "--")
-    assert completed("gpassk", "") == []  # then bash completes the names of files
 
 
 def test_the_module_runs_as_the_command(tmp_path):

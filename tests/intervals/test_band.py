@@ -5,8 +5,8 @@ import math
 import at_k
 import numpy as np
 import pytest
+from at_k.core.estimates import read_score
 from at_k.intervals.band import curves
-from at_k.results import read_score
 
 KS = [1, 2, 4, 8]
 INTERVALS = ("sampling", "questions")

@@ -2,6 +2,8 @@
 
 import dataclasses
 import pickle
+import re
+from typing import Any
 
 import at_k
 import datasets
@@ -103,3 +105,11 @@ def test_the_info_of_a_metric_is_copied_written_and_read(name, tmp_path):
         assert (read.description, read.license) == (metric.info.description, "Apache-2.0")
         assert metric.format is None
         metric.compute(predictions=[[1, 0], [0, 1]], **({"k": 1} if "_at_k" in name else {}))
+
+
+def test_an_argument_without_its_name_is_answered_by_the_call_with_it():
+    metric: Any = at_k.load("gpassk")
+    with pytest.raises(TypeError, match=re.escape("give compute(predictions=[[1, 0]]).")):
+        metric.compute([[1, 0]])
+    with pytest.raises(TypeError, match=re.escape("(predictions=[['a']], references=..)")):
+        metric.compute([["a"]], ["a"])

@@ -6,9 +6,9 @@ import pytest
 from at_k.core.checking import Checked
 from at_k.core.choice import IntervalOptions
 from at_k.core.consensus import Consensus
+from at_k.core.estimates import read_score
 from at_k.core.samples import read_outcomes
 from at_k.intervals.consensus import consensus_limits
-from at_k.results import read_score
 
 R = (np.random.default_rng(3).random((12, 6)) < np.linspace(0, 1, 12)[:, None]).astype(int)
 RAGGED = [row[: 4 + i % 3] for i, row in enumerate(R.tolist())]

@@ -17,6 +17,7 @@ from .results import (
     ChartDetails,
     ChartResults,
     ChartScores,
+    Curve,
     Row,
     check_scores,
     correction,
@@ -74,27 +75,9 @@ def by_k(
         >>> chart.save("curve.pdf")  # doctest: +SKIP
     """
     runs = runs_by_name(results)
-    curves, only_odd = {}, False
-    for name, scores in runs.items():
-        by_metric = curves_by_name(scores)
-        lines = {known: curve for known, curve in by_metric.items() if len(curve) > 1}
-        if not lines:
-            raise ValueError(
-                f"{name or 'The result'} has no score for several k to draw a line through: "
-                f"compute with k=[1, 2, 4, 8], for example, of a metric such as pass@k."
-            )
-        if metric is not None and "avg@k" in by_metric:
-            (average,) = by_metric["avg@k"].values()
-            # Its limits would cover those of other metrics.
-            average = average._replace(interval=None, band=None)
-            ks = {k for curve in lines.values() for k in curve}
-            lines["avg@k"] = dict.fromkeys(sorted(ks), average)
-        curves[name] = lines
+    curves = {name: _lines(name, scores, metric is not None) for name, scores in runs.items()}
     metrics = shown_names(metric, curves, "metric", "scores for several k")
-    for lines in curves.values() if "maj@k" in metrics else ():
-        odd = {k: estimate for k, estimate in lines["maj@k"].items() if k % 2}
-        if 1 < len(odd) < len(lines["maj@k"]):
-            lines["maj@k"], only_odd = odd, True
+    left_out = [_keep_odd_votes(lines) for lines in curves.values() if "maj@k" in metrics]
     rows = [
         row_of(estimate, run=name, metric=shown, x=k)
         for name, lines in curves.items()
@@ -102,12 +85,38 @@ def by_k(
         for k, estimate in lines[shown].items()
     ]
     details = ChartDetails(questions, n, checker, confidence, interval, caption)
-    votes = "maj@k is shown at odd k only." if only_odd else ""
+    votes = "maj@k is shown at odd k only." if any(left_out) else ""
     text = details.caption_of(rows, "Bands", votes, correction(runs))
     first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     rows = with_panels(rows, names, "mean over the questions")
     return figure_of_lines(rows, k_axis(row["x"] for row in rows), text, width, highlight)
+
+
+def _lines(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
+    """Return the scores of a run at several k by metric, with avg@N as a level line if wanted."""
+    curves = curves_by_name(scores)
+    lines = {metric: curve for metric, curve in curves.items() if len(curve) > 1}
+    if not lines:
+        raise ValueError(
+            f"{name or 'The result'} has no score for several k to draw a line through: compute "
+            f"with k=[1, 2, 4, 8], for example, of a metric such as pass@k."
+        )
+    if with_average and "avg@k" in curves:
+        (average,) = curves["avg@k"].values()
+        average = average._replace(interval=None, band=None)  # would cover those of other metrics
+        lines["avg@k"] = dict.fromkeys(sorted({k for x in lines.values() for k in x}), average)
+    return lines
+
+
+def _keep_odd_votes(lines: dict[str, Curve]) -> bool:
+    """Leave out maj@k at even k if there are several odd k, and return whether any was left out."""
+    votes = lines["maj@k"]
+    odd = {k: estimate for k, estimate in votes.items() if k % 2}
+    if not 1 < len(odd) < len(votes):
+        return False
+    lines["maj@k"] = odd
+    return True
 
 
 def by_threshold(
@@ -226,26 +235,9 @@ def by_parameter(
         >>> chart = by_parameter(results, parameter="temperature", n=32)
     """
     check_text("parameter", parameter)
-    if not isinstance(results, Mapping) or not results:
-        raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
-    sweeps: Mapping[str, Mapping[float, ChartScores]] = results
-    if all(isinstance(value, (int, float)) for value in results):
-        sweeps = {"": results}
-    for name, by_value in sweeps.items():
-        if not isinstance(by_value, Mapping) or not all(isinstance(x, Real) for x in by_value):
-            raise TypeError(
-                f"results has {short(by_value)} under {short(name)}: give a dict, "
-                f"{{value: result}}."
-            )
-        for scores in by_value.values():
-            check_scores("results", scores)
-        if len(by_value) < 2:
-            raise ValueError(
-                f"{name or 'results'} has {len(by_value)} values of {parameter}: a line needs two."
-            )
     estimates = {
         name: {value: estimates_by_key(scores) for value, scores in by_value.items()}
-        for name, by_value in sweeps.items()
+        for name, by_value in _sweeps(results, parameter).items()
     }
     names_of_all = {
         f"{name} at {value}": [x for x, estimate in by_key.items() if estimate.group is None]
@@ -267,6 +259,27 @@ def by_parameter(
     rows = with_panels(rows, names, "mean over the questions")
     x = LineAxis(parameter, min(values), max(values))
     return figure_of_lines(rows, x, text, width, highlight)
+
+
+def _sweeps(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
+    """Return the scores of each run by the value of the parameter. A single run has the name ""."""
+    if not isinstance(results, Mapping) or not results:
+        raise TypeError(f"results is {short(results)}: give a dict, {{value: result}}.")
+    if all(isinstance(value, Real) for value in results):
+        results = {"": results}
+    for name, by_value in results.items():
+        if not isinstance(by_value, Mapping) or not all(isinstance(x, Real) for x in by_value):
+            raise TypeError(
+                f"results has {short(by_value)} under {short(name)}: give a dict, "
+                f"{{value: result}}."
+            )
+        for scores in by_value.values():
+            check_scores("results", scores)
+        if len(by_value) < 2:
+            raise ValueError(
+                f"{name or 'results'} has {len(by_value)} values of {parameter}: a line needs two."
+            )
+    return results
 
 
 def by_question(
@@ -314,21 +327,12 @@ def by_question(
     labels = None if labels is None else entries_of("labels", labels)
     per_question = {name: scores["per_question"] for name, scores in runs.items()}
     keys = shown_names(key, per_question, "key", "scores", MOST_KEYS)
-    rows, sizes = [], set()
+    rows: list[Row] = []
     for name, by_key in per_question.items():
         for shown in keys:
-            values = by_key[shown]
-            if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
-                raise TypeError(f"per_question has no numbers under {shown}.")
-            if labels is not None and len(labels) != len(values):
-                raise ValueError(f"labels has {len(labels)} entries for {len(values)} {noun}s")
-            sizes.add(len(values))
-            hardest_first = sorted(range(len(values)), key=values.__getitem__)
-            rows += [
-                {"run": name, "metric": shown, "key": shown, "x": rank}
-                | {"score": values[i], noun: i if labels is None else str(labels[i])}
-                for rank, i in enumerate(hardest_first, start=1)
-            ]
+            ranked = _ranked(by_key[shown], shown, labels, noun)
+            rows += [{"run": name, "metric": shown, "key": shown, **row} for row in ranked]
+    sizes = {len(by_key[shown]) for by_key in per_question.values() for shown in keys}
     most = max(2, *sizes)
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
     x = LineAxis(f"{noun}s, from the {order}", 1, most, integers=True)
@@ -337,3 +341,15 @@ def by_question(
     names = score_titles(keys, estimates_of(next(iter(runs.values()))))
     rows = with_panels(rows, names, f"score of the {noun}")
     return figure_of_lines(rows, x, details.caption_of(rows, "Bands", correction(runs)), width)
+
+
+def _ranked(values: Any, key: str, labels: list[Any] | None, noun: str) -> list[Row]:
+    """Return the scores of questions as rows, from the lowest to the highest."""
+    if not all(isinstance(value, Real) for value in entries_of("per_question", values)):
+        raise TypeError(f"per_question has no numbers under {key}.")
+    if labels is not None and len(labels) != len(values):
+        raise ValueError(f"labels has {len(labels)} entries for {len(values)} {noun}s")
+    return [
+        {"x": rank, "score": values[i], noun: i if labels is None else str(labels[i])}
+        for rank, i in enumerate(sorted(range(len(values)), key=values.__getitem__), start=1)
+    ]

@@ -191,9 +191,10 @@ def make_figure(
     """
     description, in_percent = (f"{text} {caption}".strip() for text in content)
     lines = wrap_text(caption, _CAPTION_SHARE * printed_width(inches)).split("\n")
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
     return Figure(
         data=inline_data(rows),
-        facet=alt.FacetMapping(row=alt.Row("panel:N", sort=None)),
+        facet=alt.FacetMapping(row=alt.Row("panel:N", sort=panels)),
         spec=panel,
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(**resolved)),
         title=alt.TitleParams(lines) if caption else alt.Undefined,

@@ -9,9 +9,9 @@ from numbers import Real
 from typing import Any
 
 from ..core.checks import as_list, check_confidence, check_count, check_text, short
-from ..core.estimates import Estimate
+from ..core.estimates import Estimate, read_score
 from ..core.score import ScoreId
-from ..results import Result, estimates_of, read_score
+from ..results import Result, estimates_of
 from ..runs.comparison import Difference
 from ..runs.noise import correction_in_words
 
@@ -74,13 +74,7 @@ def check_scores(name: str, scores: Any) -> None:
     if isinstance(scores, Result) and scores.is_unchanged:
         return
     for key, value in scores.items():
-        is_number = key not in ("per_question", "checker") and _is_finite(value)
-        if not isinstance(key, str) or not (
-            is_number
-            or (value is None and key.endswith(("_mu", "_sigma", "_lo", "_hi")))
-            or (isinstance(value, str) and key.endswith("_interval"))
-            or (key in ("per_question", "checker") and isinstance(value, Mapping))
-        ):
+        if not isinstance(key, str) or not _is_entry(key, value):
             raise TypeError(
                 f"{name} has {short(value)} under the key {short(key)}: give the dict that was "
                 f"returned, whose scores are numbers."
@@ -91,6 +85,20 @@ def check_scores(name: str, scores: Any) -> None:
                 f"{name} has only one limit of {short(key.removesuffix('_lo'))}: give the dict "
                 f"that was returned."
             )
+
+
+def _is_entry(key: str, value: Any) -> bool:
+    """Whether `compute` may return this value under this key."""
+    if key in ("per_question", "checker"):
+        return isinstance(value, Mapping)
+    if key.endswith("_interval"):
+        return isinstance(value, str)
+    if value is None:
+        return key.endswith(("_mu", "_sigma", "_lo", "_hi"))
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # no double can hold it
+        return False
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:
@@ -113,13 +121,6 @@ def correction_of_runs(compared: Mapping[str, Any]) -> str:
     """The same for a comparison or a leaderboard, with "checker" for each run."""
     checkers = {name: {"checker": x} for name, x in compared.get("checker", {}).items()}
     return " ".join(filter(None, [averaging_in_words([compared]), correction(checkers)]))
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # no double can hold it
-        return False
 
 
 def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:

@@ -82,7 +82,8 @@ def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
     """
     legend: alt.Legend | None = None
     if len(names) > 1:
-        columns = _legend_columns(names, room)
+        widest = max(text_width(line) for name in names for line in name.split("\n"))
+        columns = max(1, int(room // (widest + LEGEND_SYMBOL + _BETWEEN_COLUMNS)))
         legend = alt.Legend(title=None, columns=columns, labelExpr=_LINES)
 
     def scale(looks: Sequence[Any]) -> alt.Scale:  # which recur if there are more series
@@ -94,16 +95,6 @@ def series_channels(names: Sequence[str], room: float) -> dict[str, Any]:
         "strokeDash": alt.StrokeDash("series:N", scale=scale(DASHES), legend=None),
         "shape": alt.Shape("series:N", scale=scale(SHAPES), legend=legend),
     }
-
-
-def _legend_columns(names: Sequence[str], room: float) -> int:
-    """Return how many columns the legend of several series can have. Each has its own width."""
-    widths = [max(map(text_width, name.split("\n"))) for name in names]
-    for columns in range(len(names), 1, -1):
-        text = sum(max(widths[i::columns]) for i in range(columns))
-        if text + columns * (LEGEND_SYMBOL + _BETWEEN_COLUMNS) <= room:
-            return columns
-    return 1
 
 
 def config() -> alt.Config:

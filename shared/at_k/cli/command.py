@@ -14,22 +14,40 @@ import shlex
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import at_k
 
-from ..core.checks import did_you_mean
+from ..core.checks import InputError, Place, did_you_mean
 from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.table import SelectionError
 from .formats import Output, printable
 
-_COMPARE_DETAILS = """\
+_COMMANDS = {
+    "compare": "Compare runs on the same questions.",
+    "plan": "Plan how many questions and samples a run needs, from a pilot run.",
+    "gate": "Exit with a status that says whether a run reaches a score, for CI.",
+    "demo": "Score samples of one model at two temperatures.",
+    "register": "Let evaluate.load find the metrics by name, also offline.",
+}
+"""What the subcommands do that are not metrics."""
+
+_DETAILS = {
+    "compare": """
 Questions are paired by their ids; without ids, --by-order pairs them by their
 order. Of two files, a difference is the second minus the first. More files are
 ranked, and a difference A - B is the score of A minus that of B.
-"""
+""",
+    "register": """
+After it, evaluate.load("gpassk") in any program of this user loads the metric of
+this installation. For each metric, a script of two lines that imports it is
+written to the cache of Hugging Face (~/.cache/huggingface, or $HF_HOME). Run it
+once after installing, and again after the cache was emptied. It is not needed
+for at-k, for at_k.load, nor for evaluate.load with the path of a folder.
+""",
+}
 
 _EPILOG = """\
 Run `at-k COMMAND --help` for the flags of a command.
@@ -44,23 +62,6 @@ exit status:
   130  interrupted
 """
 
-_COMPLETION = """\
-# Completion of at-k. Add this line to ~/.bashrc, or below `autoload -U bashcompinit; bashcompinit`
-# to ~/.zshrc:
-#   eval "$(at-k completion)"
-_at_k() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} words=""
-  if [ "$COMP_CWORD" = 1 ]; then
-    words="{commands}"
-  else
-    case $word in -*) case ${{COMP_WORDS[1]}} in
-{cases}
-    esac ;; esac
-  fi
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
-}}
-complete -o default -F _at_k at-k"""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit status."""
@@ -69,9 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Print a character that the terminal cannot encode as an escape, instead of failing.
         sys.stdout.reconfigure(errors="backslashreplace")
     parser = _parser(arguments)
-    print_message = partial(_print_message, _flags(parser, arguments))
+    print_message = partial(_print_message, parser.flags)
     try:
-        options = _options(parser, arguments)
+        options = parser.values(arguments[1:] if parser.is_subcommand else arguments)
         run: Callable[..., str | tuple[str, int] | Output] = options.pop("run")
         with warnings.catch_warnings():
             # Without the line of code that a warning comes from.
@@ -85,15 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("at-k: interrupted", file=sys.stderr)
         return 130
     except SelectionError as error:
-        examples = error.examples or [""] * len(error.roles)
-        flags = " or ".join(
-            " ".join(
-                f"{_flag(role)} {value}".strip() for role, value in ((role, example), *further)
-            )
-            for role, example, further in zip(error.roles, examples, error.further, strict=True)
-        )
-        verb = "Add" if error.examples else "Name one with"
-        _print_message((), f"{error} {verb} {flags}.")  # with names of columns, such as k=1
+        _print_message({}, _with_flags(error))  # with names of columns, such as k=1
+        return 2
+    except InputError as error:
+        print_message(_in_words(error))
         return 2
     except (ValueError, TypeError, ImportError, OSError) as error:
         print_message(str(error))
@@ -101,24 +97,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _options(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the values of the flags; exit with a message if an argument is not known."""
-    commands = _commands(parser)
-    if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
-        parser.error(
-            f"there is no command {arguments[0]!r}.{did_you_mean(arguments[0], commands)} The "
-            f"commands are {', '.join(commands)}."
-        )
-    options, unknown = parser.parse_known_args(arguments)
-    if unknown:
-        command = commands.get(arguments[0], parser)
-        flags = _flags(parser, arguments)
-        hint = did_you_mean(unknown[0], flags)
-        command.error(
-            f"unrecognized arguments: {' '.join(unknown)}.{hint} "
-            f"`{command.prog} --help` lists the flags, and which take several values."
-        )
-    return vars(options)
+def _with_flags(error: SelectionError) -> str:
+    """Return the message of an error about columns, with the flags that would settle it."""
+    examples = error.examples or [""] * len(error.roles)
+    ways = []
+    for role, example, further in zip(error.roles, examples, error.further, strict=True):
+        values = [(role, example), *further]
+        ways.append(" ".join(f"{_flag(name)} {value}".strip() for name, value in values))
+    verb = "Add" if error.examples else "Name one with"
+    return f"{error} {verb} {' or '.join(ways)}."
+
+
+def _in_words(error: InputError) -> str:
+    """Return a message in which a sample has its numbers in words: files have no predictions[0]."""
+    words: list[str] = []
+    for part in error.args:
+        if isinstance(part, Place) and part.parameter == "predictions" and part.sample is not None:
+            question = "question" if words else "Question"
+            words.append(f"{question} {part.question}, sample {part.sample}")
+        else:
+            words.append(str(part))
+    return "".join(words)
 
 
 def _print_scores(text: str) -> None:
@@ -135,9 +134,20 @@ _ARGUMENT = re.compile(
 )
 """An argument as the package writes it in a message: interval='questions', k=[1, 2] or budget=8."""
 
+_PARAMETER = re.compile(
+    r"(?:^|(?<=: ))(?P<subject>[a-z]\w*)(?:\[\d+\])?(?= (?:is|has) )"
+    r"|(?<![\w'\"./-])(?P<name>[a-z0-9]+(?:_[a-z0-9]+)+)(?![\w'\".=(\[/-])"
+)
+"""A parameter that is the subject of a message, or whose name has an underscore."""
 
-def _print_message(flags: Collection[str], message: str) -> None:
-    """Print a message, with those of the flags of a subcommand that it names as arguments."""
+
+def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
+    """Print a message, with those of the flags of a subcommand that it names as in Python."""
+
+    def as_flag(parameter: re.Match[str]) -> str:
+        flag = _flag(parameter["subject"] or parameter["name"])
+        is_column = flag in flags and flags[flag].metavar == "COLUMN"
+        return parameter[0] if is_column or flag not in flags else flag
 
     def in_shell(argument: re.Match[str]) -> str:
         flag = _flag(argument["name"])
@@ -149,7 +159,8 @@ def _print_message(flags: Collection[str], message: str) -> None:
         values = [] if value is True else value if isinstance(value, list) else [value]
         return " ".join([flag, *(shlex.quote(str(x)) for x in values)])
 
-    print(f"at-k: {printable(_ARGUMENT.sub(in_shell, message))}", file=sys.stderr)
+    message = _PARAMETER.sub(as_flag, _ARGUMENT.sub(in_shell, message))
+    print(f"at-k: {printable(message)}", file=sys.stderr)
 
 
 def _flag(parameter: str) -> str:
@@ -157,15 +168,38 @@ def _flag(parameter: str) -> str:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose messages are safe to print: an argument may be the name of a file."""
+    """The parser of a subcommand, or of the command without one."""
+
+    is_subcommand = False
+
+    @property
+    def flags(self) -> Mapping[str, argparse.Action]:
+        return self._option_string_actions
+
+    def values(self, arguments: Sequence[str]) -> dict[str, Any]:
+        """Return the values of the flags; exit with a message if an argument is not known."""
+        options, unknown = self.parse_known_args(arguments)
+        if unknown:
+            hint = did_you_mean(unknown[0], self.flags)
+            self.error(
+                f"unrecognized arguments: {' '.join(unknown)}.{hint} "
+                f"`{self.prog} --help` lists the flags, and which take several values."
+            )
+        return vars(options)
 
     def error(self, message: str):
-        super().error(printable(message))
+        super().error(printable(message))  # an argument may be the name of a file
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser, with the flags of the subcommand that the arguments start with."""
-    chosen = arguments[0] if arguments else None
+def _parser(arguments: Sequence[str]) -> _Parser:
+    """Return the parser of the subcommand that the arguments start with.
+
+    Without a subcommand, it is the parser that lists them; an unknown one exits with a message.
+    """
+    name = arguments[0] if arguments else ""
+    commands = [*metric_folders(), *_COMMANDS]
+    if name in commands:
+        return _parser_of_command(name)
     parser = _Parser(
         prog="at-k",
         description="Metrics for repeated sampling: pass@k, G-Pass@k, majority votes and others.",
@@ -174,80 +208,59 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=at_k.__version__)
     parser.set_defaults(run=parser.format_help)
-    commands = parser.add_subparsers(metavar="COMMAND [flags]")
-
-    def add_command(name: str, summary: str, details: str = "") -> argparse.ArgumentParser:
-        return commands.add_parser(
-            name,
-            help=summary,
-            description=f"{summary}\n{details}".strip(),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+    listed = parser.add_subparsers(metavar="COMMAND [flags]")
+    for command in commands:
+        listed.add_parser(command, help=_summary(command))
+    if name and not name.startswith("-"):
+        parser.error(
+            f"there is no command {name!r}.{did_you_mean(name, commands)} The commands are "
+            f"{', '.join(commands)}."
         )
-
-    for name in metric_folders():
-        # The first line of the docstring of the script, which is not imported.
-        script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
-        command = add_command(name, (ast.get_docstring(script) or name).splitlines()[0])
-        if chosen == name:
-            from .score_file import add_metric_flags
-
-            add_metric_flags(command, name)
-    command = add_command("compare", "Compare runs on the same questions.", _COMPARE_DETAILS)
-    if chosen == "compare":
-        from .compare_files import add_compare_flags
-
-        add_compare_flags(command)
-    command = add_command(
-        "plan", "Plan how many questions and samples a run needs, from a pilot run."
-    )
-    if chosen == "plan":
-        from .plan_files import add_plan_flags
-
-        add_plan_flags(command)
-    command = add_command(
-        "gate", "Exit with a status that says whether a run reaches a score, for CI."
-    )
-    if chosen == "gate":
-        from .gate_files import add_gate_flags
-
-        add_gate_flags(command)
-    command = add_command(
-        "completion", "Print a script that completes commands and flags in bash and zsh."
-    )
-    command.set_defaults(run=_completion)
-    command = add_command("demo", "Score samples of one model at two temperatures.")
-    if chosen == "demo":
-        from .score_file import demo
-
-        command.set_defaults(run=demo)
-    command = add_command("register", "Let evaluate.load find the metrics by name, also offline.")
-    command.add_argument(
-        "--remove", action="store_true", help="remove the copies that this command made"
-    )
-    command.set_defaults(run=_register)
     return parser
 
 
-def _completion() -> str:
-    """Return a script for shells, in which words that are neither commands nor flags are files."""
-    cases = []
-    commands = _commands(_parser([]))
-    for name in commands:
-        options = _commands(_parser([name]))[name]._option_string_actions
-        flags = " ".join(flag for flag in options if flag.startswith("--"))
-        cases.append(f'      {name}) words="{flags}" ;;')
-    return _COMPLETION.format(commands=" ".join(commands), cases="\n".join(cases))
+def _parser_of_command(name: str) -> _Parser:
+    """Return the parser of a subcommand. Its module is imported here, as libraries are slow."""
+    parser = _Parser(
+        prog=f"at-k {name}",
+        description=_summary(name) + _DETAILS.get(name, ""),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.is_subcommand = True
+    if name == "compare":
+        from .compare_files import add_compare_flags
+
+        add_compare_flags(parser)
+    elif name == "plan":
+        from .plan_files import add_plan_flags
+
+        add_plan_flags(parser)
+    elif name == "gate":
+        from .gate_files import add_gate_flags
+
+        add_gate_flags(parser)
+    elif name == "demo":
+        from .demo import demo
+
+        parser.set_defaults(run=demo)
+    elif name == "register":
+        parser.add_argument(
+            "--remove", action="store_true", help="remove the scripts that this command wrote"
+        )
+        parser.set_defaults(run=_register)
+    else:
+        from .score_file import add_metric_flags
+
+        add_metric_flags(parser, name)
+    return parser
 
 
-def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    (subparsers,) = (x for x in parser._actions if isinstance(x, argparse._SubParsersAction))
-    return subparsers.choices
-
-
-def _flags(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> Mapping[str, Any]:
-    """Return the flags of the subcommand that the arguments start with."""
-    command = _commands(parser).get(arguments[0], parser) if arguments else parser
-    return command._option_string_actions
+def _summary(name: str) -> str:
+    """Return what a subcommand does: of a metric, the first line of its script's docstring."""
+    if name in _COMMANDS:
+        return _COMMANDS[name]
+    script = ast.parse(metric_script(name).read_text(encoding="utf-8"))
+    return (ast.get_docstring(script) or name).splitlines()[0]
 
 
 def _register(remove: bool) -> str:

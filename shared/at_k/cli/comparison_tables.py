@@ -160,10 +160,10 @@ class ComparisonView(View):
         """The difference at one k, and at which k the band excludes 0.
 
         Args:
-            key: of the difference. Default: that at the largest k.
+            key: of the difference. Default: that at the first k.
         """
         differences, scale = self._overall, scale_of_two(self._overall)
-        x = next((x for x in differences if x.key == key), differences[-1])
+        x = next((x for x in differences if x.key == key), differences[0])
         higher, lower = (self.names[0], x.a), (self.names[1], x.b)
         (lo, hi), confidence = x.interval, self.options.confidence
         if x.score >= 0:
@@ -173,9 +173,8 @@ class ComparisonView(View):
         unit = " percentage points" if scale.percent else ""
         interval, row = str(self.options.interval), self.scope.row
         limits = limits_in_words(scale, (lo, hi), interval, confidence, row, self.options.anytime)
-        at_which = "at the largest k, " if self._has_band and key is None else ""
         sentence = (
-            f"On {self.scope.in_words()}, {at_which}{x.key} is {scale.with_unit(higher[1])} for "
+            f"On {self.scope.in_words()}, {x.key} is {scale.with_unit(higher[1])} for "
             f"{higher[0]} and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
             f"{scale.number(abs(x.score))}{unit} ({limits})."
         )
@@ -306,8 +305,8 @@ class LeaderboardView(View):
         ]
 
     def sentence(self) -> str:
-        """The highest score, and which runs it differs from."""
-        board, key = self.board, _keys(self.board)[-1]
+        """The highest score at the first k, and which runs it differs from."""
+        board, key = self.board, _keys(self.board)[0]
         rows = [row for row in board["runs"] if row["key"] == key]
         best, scale, confidence = rows[0], _scale(board), board["confidence"]
         pairs = [pair for pair in board["pairs"] if pair["key"] == key]

@@ -11,6 +11,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,9 +101,11 @@ def add_flags(
         if COLUMN_NAMES.get(role):
             only = ' with --interval "questions"' if role == "clusters" else ""
             text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
-        several: dict[str, Any] = {"nargs": "+"} if role in ("questions", "counts") else {}
+        options = {"nargs": "+"} if role in ("questions", "counts") else {}
+        if role in PER_SAMPLE:
+            options = {"type": _column_or_counts}
         flag = f"--{role.replace('_', '-')}"
-        columns.add_argument(flag, metavar="COLUMN", help=text, **several)
+        columns.add_argument(flag, metavar="COLUMN", help=text, **options)
     rows.add_argument(
         "--where",
         action="append",
@@ -216,17 +219,10 @@ def split_arguments(
     if parameters.get("interval", interval) != "questions" and reading.get("clusters") is None:
         reading.pop("clusters", None)
     for role in PER_SAMPLE:
-        if (reading.get(role) or "").startswith("{"):  # counts, instead of a column
-            parameters[role] = _json_of(role, reading.pop(role))
+        if isinstance(reading.get(role), dict):  # counts, instead of a column
+            parameters[role] = reading.pop(role)
     reading["checked"] = "check_correct_fn" in parameters
     return reading, parameters
-
-
-def _json_of(role: str, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"{role} is {short(text)}, which is invalid JSON: {error}.") from error
 
 
 def _flag_help(text: str, parameter: inspect.Parameter) -> str:
@@ -261,13 +257,17 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
         return {"type": _checker, "metavar": "NAME|MODULE:FUNCTION"}
     if list in origins and origins[list][0] in (int, float, str):
         kind = origins[list][0]
-        return {"nargs": "+", "action": _Joined, "type": _list_of(kind), "metavar": _metavar(kind)}
+        options = {"nargs": "+", "action": _Joined, "type": partial(_values, kind)}
+        return options | {"metavar": kind.__name__.upper()}
     if tuple in origins and origins[tuple][-1] is not ...:
-        return {"nargs": len(origins[tuple])} | _of_type(origins[tuple][0])
+        kind, number = origins[tuple][0], len(origins[tuple])
+        return {"nargs": number, "type": partial(_value, kind), "metavar": kind.__name__.upper()}
     for kind in kinds:
         if kind in (int, float, str):
-            has_default = parameter.default is not None
-            return _of_type(kind, or_none=types.NoneType in kinds and has_default)
+            metavar = kind.__name__.upper()
+            if types.NoneType in kinds and parameter.default is not None:
+                return {"type": partial(_value_or_none, kind), "metavar": f"{metavar}|none"}
+            return {"type": partial(_value, kind), "metavar": metavar}
     return {"type": _json, "metavar": "JSON"}
 
 
@@ -276,45 +276,45 @@ class _Joined(argparse.Action):
 
     def __call__(self, parser, namespace, values, option_string=None):
         before = getattr(namespace, self.dest, None) or []
-        joined = [value for part in values or () for value in part]
+        joined = [value for entries in values or () for value in entries]
         setattr(namespace, self.dest, [*before, *joined])
 
 
-def _list_of(kind: type) -> Callable[[str], list[Any]]:
-    def parse(text: str) -> list[Any]:
-        return [kind(part) for part in text.split(",")]
-
-    parse.__name__ = f"{kind.__name__} list"  # argparse shows it in its error message
-    return parse
-
-
-def _metavar(kind: type) -> str:
-    return kind.__name__.upper()
+def _value(kind: type, text: str) -> Any:
+    """Return a value of a flag, an int, a float or a text."""
+    try:
+        return kind(text)
+    except ValueError:
+        wanted = "a whole number" if kind is int else "a number"
+        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
 
 
-def _of_type(kind: type, or_none: bool = False) -> dict[str, Any]:
-    if not or_none:
-        return {"type": kind, "metavar": _metavar(kind)}
+def _values(kind: type, text: str) -> list[Any]:
+    return [_value(kind, entry) for entry in text.split(",")]
 
-    def parse(text: str) -> Any:
-        return None if text == "none" else kind(text)
 
-    parse.__name__ = f"{kind.__name__} or none"  # argparse shows it in its error message
-    return {"type": parse, "metavar": f"{_metavar(kind)}|none"}
+def _value_or_none(kind: type, text: str) -> Any:
+    return None if text == "none" else _value(kind, text)
 
 
 def _condition(text: str) -> tuple[str, str]:
     column, equals, value = text.partition("=")
     if not (column and equals):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form COLUMN=VALUE")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not of the form COLUMN=VALUE, such as filter=strict-match"
+        )
     return column, value
+
+
+def _column_or_counts(text: str) -> Any:
+    return _json(text) if text.startswith("{") else text
 
 
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"invalid JSON: {error}") from error
+        raise argparse.ArgumentTypeError(f"{short(text)} is invalid JSON: {error}") from error
 
 
 def _checker(text: str) -> str | Callable[..., Any]:

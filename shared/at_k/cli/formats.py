@@ -92,36 +92,49 @@ class View(abc.ABC):
             sentences = [*self.input, *self.notes(), self.sentence()]
             print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
             return text.rstrip("\n")
-        for_paper = output_format != "table"
-        start = "% " if output_format == "latex" else ""
-        tables = self.paper_tables() if for_paper else self.tables()
-        notes = self.notes(for_paper)
         if output_format == "latex":
-            in_caption = self.caption_notes()
-            notes = [note for note in notes if note not in in_caption]
-            scope = [f"{self.scope.in_words()}."] if self.scope else []
-            caption = " ".join([*scope, *in_caption])
-            labels = [f"{self.label}{f'-{i}' if i else ''}" for i in range(len(tables))]
-            blocks = [
-                _latex(table, label, caption) for table, label in zip(tables, labels, strict=True)
-            ]
-        else:
-            render = aligned if output_format == "table" else _markdown
-            blocks = list(map(render, tables))
-        # Markdown takes HTML in text too. Sentences have no other markup.
-        in_text: Callable[[str], str] = {
-            "markdown": lambda text: html.escape(text, quote=False),
-            "latex": printable,
-        }.get(output_format, str)
-        notes = [_filled(in_text(note), 78) for note in notes]
-        sentence = self.sentence()
-        blocks = [
-            "\n".join(start + " ".join(in_text(line).split("\n")) for line in self.input),
-            *blocks,
-            "\n".join(f"{start}{line}" for note in notes for line in note.splitlines()),
-            _filled(_latex_text(sentence) if start else in_text(sentence), 80),
+            return self._latex()
+        if output_format == "markdown":
+            tables, notes = map(_markdown, self.paper_tables()), self.notes(for_paper=True)
+            return self._with_sentences(tables, notes, lambda text: html.escape(text, quote=False))
+        return self._with_sentences(map(aligned, self.tables()), self.notes(), str)
+
+    def _with_sentences(
+        self, tables: Iterable[str], notes: Iterable[str], in_text: Callable[[str], str]
+    ) -> str:
+        """Return tables below what was read, and above the notes and the sentence."""
+        read = [" ".join(in_text(line).split("\n")) for line in self.input]
+        below = [_filled(in_text(note), 78) for note in notes]
+        sentence = _filled(in_text(self.sentence()), 80)
+        return _blocks("\n".join(read), *tables, "\n".join(below), sentence)
+
+    def _latex(self) -> str:
+        """Return the tables with captions; what is no part of them is a comment."""
+        in_caption = self.caption_notes()
+        scope = [f"{self.scope.in_words()}."] if self.scope else []
+        caption = " ".join([*scope, *in_caption])
+        tables = [
+            _latex_table(table, f"{self.label}{f'-{i}' if i else ''}", caption)
+            for i, table in enumerate(self.paper_tables())
         ]
-        return "\n\n".join(filter(None, blocks))
+        read = [" ".join(printable(line).split("\n")) for line in self.input]
+        notes = [
+            _filled(printable(note), 78)
+            for note in self.notes(for_paper=True)
+            if note not in in_caption
+        ]
+        sentence = _filled(_latex_text(self.sentence()), 80)
+        return _blocks(_comment(read), *tables, _comment(notes), sentence)
+
+
+def _blocks(*texts: str) -> str:
+    """Return texts with an empty line between them, without those that are empty."""
+    return "\n\n".join(filter(None, texts))
+
+
+def _comment(texts: Iterable[str]) -> str:
+    """Return texts as lines of comments for LaTeX."""
+    return "\n".join(f"% {line}" for text in texts for line in text.splitlines())
 
 
 def _filled(text: str, width: int) -> str:
@@ -254,7 +267,7 @@ def _markdown_text(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def _latex(table: Cells, label: str, caption: str) -> str:
+def _latex_table(table: Cells, label: str, caption: str) -> str:
     """Return a table with the rules of the package booktabs; numbers are on the right."""
     columns = list(zip(*table[1:], strict=True))[1:]
     sides = "l" + "".join("r" if re.search(r"\d", "".join(cells)) else "l" for cells in columns)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import inspect
 import json
 import os
@@ -11,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.checking import Checker
 from ..runs.comparison import compare
 from ..runs.gate import (
     CONTRARY,
@@ -25,10 +23,10 @@ from ..runs.gate import (
     gate_options,
 )
 from ..runs.measure import check_metric, default_interval
-from .compare_files import graded_runs, options_for, read_runs
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
 from .formats import INTERVAL_SCOPE, Scale, limits_in_words, number_of, printable
-from .run_input import RunInput, naming_questions
+from .graded_files import CheckerFlags, graded_files
+from .run_input import naming_questions
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_FORMATS = ("table", "json", "github")
@@ -79,9 +77,6 @@ def _gate_files(
     at_least: float | None = None,
     baseline: str | None = None,
     margin: float | None = None,
-    num_proc: int | None = None,
-    check_correct_fn: Checker = "exact_match",
-    checker_rates: Sequence[float] | None = None,
     **flags: Any,
 ) -> tuple[str, int]:
     """Return the verdict on files, which are parts of one run, and the exit status."""
@@ -92,21 +87,15 @@ def _gate_files(
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
     metric = check_metric("--include", flags.pop("include", "pass@k"))
     reading, parameters = split_arguments(flags, default_interval(metric))
-    reading["checked"] = check_correct_fn != "exact_match"
     margin = check_margin("--margin", 0.0 if margin is None else margin, metric)
     at_least = None if at_least is None else check_threshold("--at-least", at_least, metric)
-    counts = parameters.pop("labels", None)
+    checker = CheckerFlags.taken_from(parameters)
     options = gate_options(metric, **parameters)
-    sources = [files] if baseline is None else [files, [baseline]]
-    names = ["the run", "the baseline"]
-    inputs = [
-        RunInput(questions, check_correct_fn, name)
-        for name, questions in zip(names, read_runs(sources, reading), strict=False)
-    ]
-    options = options_for(options, inputs[0].questions)
-    with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print in the verdict
-        by_order = bool(reading.get("by_order"))
-        runs = graded_runs(inputs, num_proc, options, checker_rates, counts, by_order)
+    sources = {", ".join(files): files}
+    if baseline is not None:
+        name = baseline if baseline not in sources else f"{baseline} (baseline)"
+        sources[name] = [baseline]
+    inputs, runs, options = graded_files(sources, reading, checker, options)
     with naming_questions(inputs[0].questions):
         if at_least is not None:
             gate = gate_at_least(runs[0], at_least, options)

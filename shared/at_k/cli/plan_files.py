@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +12,11 @@ from ..core.checks import check_name
 from ..core.credits import scores_of_one_mean
 from ..readers.run import read_run
 from ..runs.noise import correction_in_words
+from ..runs.outcomes_of_runs import Run
 from ..runs.plan import PlanOptions, Wanted, plan, plan_runs
-from .compare_files import graded_runs
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
 from .formats import Cells, View, number_of
+from .graded_files import CheckerFlags, graded_runs
 from .run_input import RunInput
 
 _FLAGS = {
@@ -77,21 +76,18 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
     reading, parameters = split_arguments(flags)
     if reading.get("groups") is None and parameters.get("average") != "groups":
         reading.pop("groups", None)  # which nothing uses
-    counts = parameters.pop("labels", None)
-    if counts is not None and not files:
+    checker = CheckerFlags.taken_from(parameters)
+    if checker.label_counts is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
     for name, flag in _FLAGS.items():
         if flag in parameters:
             parameters[name] = parameters.pop(flag)
-    checker = parameters.pop("check_correct_fn", "exact_match")
-    num_proc = parameters.pop("num_proc", None)
+    parameters["checker_rates"] = checker.rates
     options = PlanOptions(metric, **parameters)  # raises before any sample is checked
-    inputs = [RunInput(read_run(file, **reading), checker, file) for file in files]
-    with contextlib.redirect_stdout(sys.stderr):  # so that a checker cannot print among the rows
-        rates = options.checker_rates
-        by_order = bool(reading.get("by_order"))
-        runs = graded_runs(inputs, num_proc, None, rates, counts, by_order) if inputs else []
+    inputs = [RunInput(read_run(file, **reading), checker.check_correct_fn, file) for file in files]
+    runs: list[Run] = []
     if inputs:
+        runs = graded_runs(inputs, checker, None, bool(reading.get("by_order")))
         options = options.with_those_of(inputs[0].questions)
     view = PlanView(plan_runs(runs, options), options.wanted, [run.described() for run in inputs])
     return view.printed(output_format)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.estimates import Estimate, as_dict
+from ..core.estimates import as_dict
 from ..results import Result
 from ..runs.comparison import differences_as_dict
 from .run_input import RunInput, checker_of_all
@@ -112,7 +112,9 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     """
     from ..charts import by_group, by_k, by_question, by_threshold
 
-    details = run.caption | {"confidence": view.confidence, "interval": view.method_if_unnamed}
+    is_named = any(x.interval is not None and x.interval.interval for x in view.estimates)
+    interval = None if is_named else view.method_of(view.estimates[0])
+    details = run.caption | {"confidence": view.confidence, "interval": interval}
     with_k = [x for x in view.estimates if isinstance(x.k, int)]
     ks = Counter((x.metric, x.tau) for x in with_k)
     thresholds = Counter(x.k for x in with_k if x.metric == "G-Pass@k")
@@ -163,12 +165,11 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
             differences_of(compared), others, compared.options.weighting.words
         )
         return difference(differences, names, **details)
-    board = leaderboard_of(compared)
-    of_run: dict[str, list[Estimate]] = {name: [] for name in names}
-    for row, estimate in zip(board["runs"], board.estimates, strict=True):
-        of_run[row["run"]].append(estimate)
-    scores = {}
-    for name, estimates in of_run.items():
-        result = as_dict(estimates) | ({"checker": checkers[name]} if checkers else {})
+    board, scores = leaderboard_of(compared), {}
+    for name in names:
+        rows = zip(board["runs"], board.estimates, strict=True)
+        estimates = [estimate for row, estimate in rows if row["run"] == name]
+        others = {"checker": checkers[name]} if checkers else {}
+        result = as_dict(estimates, others=others)
         scores[name] = Result(result, estimates, compared.options.weighting.words)
     return by_k(scores, **details)

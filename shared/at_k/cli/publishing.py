@@ -40,7 +40,9 @@ class Publication:
         if output_format != PUBLISHED_FORMAT:
             for name, flag in flags.items():
                 if getattr(self, name) is not None:
-                    raise ValueError(f"{flag} is given: it belongs to --format {PUBLISHED_FORMAT}.")
+                    raise ValueError(
+                        f"{flag} is for --format {PUBLISHED_FORMAT}: add that, or leave it out."
+                    )
             return
         missing = [
             f"{flags[name]} ({PUBLISHED_FIELDS[name]})"

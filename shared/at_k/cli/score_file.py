@@ -1,4 +1,4 @@
-"""`at-k METRIC FILE...`: the scores of a metric for the samples in files; and `at-k demo`."""
+"""`at-k METRIC FILE...`: the scores of a metric for the samples in files."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import ast
 import contextlib
 import functools
 import sys
-import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.checking import Checked, Checking
-from ..core.checks import InputError, Place, short
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS
 from ..core.containers import to_numpy
@@ -25,13 +23,14 @@ from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
-from ..readers.words import KNOWN_WORDS, WORDS, number_in, word
+from ..readers.words import number_in
 from ..results import Result, estimates_of
 from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
 from ..runs.outcomes_of_runs import Run
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import FORMATS_OF_OUTPUT, Output, Scope, aligned
+from .formats import FORMATS_OF_OUTPUT, Output, Scope
+from .graded_files import refuse_ungraded
 from .plot import chart_of_scores, check_plot, check_scores_to_plot, draw
 from .publishing import (
     PUBLISHED_FIELDS,
@@ -128,7 +127,7 @@ def _score_files(
     run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
     if not (computation.accepts_labels or "categories" in parameters):
         with naming_questions(questions):
-            _refuse_ungraded(questions, "check_correct_fn" in parameters)
+            refuse_ungraded(questions, "check_correct_fn" in parameters)
     if name == "gpassk" and "include" not in parameters and run.present.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
     # A checker cannot print among the scores.
@@ -218,10 +217,9 @@ def _number_unanswered(checked: Checked) -> int:
 def _noise_of(
     scores: Result, checked: Checked, options: Mapping[str, Any], confidence: float | None
 ) -> Noise | None:
-    """Return what the error of a score is made of.
+    """Return what the error of a score is made of, or None if a comparison does not have the score.
 
-    That is the score with the largest k of the first name. There is none without intervals, and
-    none that options other than k define.
+    That is the score with the largest k of the first name, which leads the sentence.
 
     Args:
         scores: of all questions and of groups.
@@ -230,123 +228,32 @@ def _noise_of(
         confidence: its default.
     """
     shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
-    shown.sort(key=lambda x: x.metric != "vote@k")  # which leads the sentence
+    shown.sort(key=lambda x: x.metric != "vote@k")  # stable
     of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
     if not of_first or of_first[0].interval is None or _DEFINING & options.keys():
         return None
     score = max(of_first, key=lambda x: int(str(x.k)))
+    k = None if score.metric in WITHOUT_K else int(str(score.k))
     outcomes = checked.graded
     if outcomes is None:
         outcomes = read_outcomes(Counts(checked.outcomes.n, checked.outcomes.c))
-    clusters = options.get("clusters")
-    is_single = len(set(range(len(outcomes)) if clusters is None else clusters)) < 2
-    k = None if score.metric in WITHOUT_K else [int(str(score.k))]
-    if is_single or outcomes.n.max() < 2 or (k is not None and k[0] > outcomes.n.min()):
+    clusters = range(len(outcomes)) if options.get("clusters") is None else options["clusters"]
+    if len(set(clusters)) < 2 or outcomes.n.max() < 2 or (k or 1) > outcomes.n.min():
         return None
     rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
     if check_errors(rates, labels):
         errors = Errors.from_options(rates, labels, outcomes)
-    run = Run("The file", outcomes, checked.answers, errors)
-    tau = 0.5 if score.tau is None else score.tau
     comparison = ComparisonOptions(
         score.metric,
-        k,
+        None if k is None else [k],
         "questions",
         options.get("confidence", confidence),
-        tau,
-        clusters,
+        0.5 if score.tau is None else score.tau,
+        options.get("clusters"),
         options.get("w"),
         groups=options.get("groups"),
         average=options.get("average", "questions"),
         question_weights=options.get("question_weights"),
     )
-    noise = noise_of(run, comparison)[0]
+    noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison)[0]
     return noise if noise.standard_error > 0 else None
-
-
-def _refuse_ungraded(questions: Questions, checked: bool) -> None:
-    """Raise a ValueError if samples are texts, and nothing says which are correct.
-
-    Args:
-        questions: that were read.
-        checked: whether the caller gives a checker, for which samples may be numbers too.
-    """
-    columns, predictions = questions.columns, questions["predictions"]
-    if "references" in questions or not isinstance(predictions, list):
-        return
-    for question, samples in enumerate(predictions):
-        for sample in samples if isinstance(samples, list) else [samples]:
-            if not isinstance(sample, str) and not (checked and "predictions" in columns):
-                continue
-            place = Place("Question", question)
-            if column := columns.get("outcomes"):
-                if word(sample) in WORDS:
-                    continue  # a later one is unknown
-                raise InputError(
-                    place,
-                    f" has the outcome {short(sample)} in {column}: name those that are correct "
-                    f"with --correct-values. Without it, outcomes are {KNOWN_WORDS}.",
-                )
-            raise InputError(
-                place,
-                f" has the sample {short(sample)} in {columns.get('predictions')}, and there is "
-                f"nothing to check it against: name the column of references, or a file of them, "
-                f"with --references.",
-            )
-
-
-# --- The demo -----------------------------------------------------------------------------
-
-_K_VALUES = [1, 2, 4, 8, 16, 32]
-_TABLE = {
-    "at least 1 of k correct": ["pass@1", "pass@2", "pass@4", "pass@8", "pass@16", "pass@32"],
-    "at least half correct": ["G-Pass@4_0.5", "G-Pass@8_0.5", "G-Pass@16_0.5", "G-Pass@32_0.5"],
-    "all k correct": ["pass^2", "pass^4", "pass^8", "pass^16", "pass^32"],
-    "mean over shares > 1/2": ["mG-Pass@4", "mG-Pass@8", "mG-Pass@16", "mG-Pass@32"],
-}
-
-
-def demo() -> str:
-    """Return what the subcommand prints: the scores at both temperatures side by side."""
-    low, high = _scores(COOL), _scores(WARM)
-    table = [["", "T = 0.2", "T = 0.8", "difference"]]
-    for title, keys in _TABLE.items():
-        table.append([title, "", "", ""])
-        for key in keys:
-            difference = high[key] - low[key]
-            table.append([f"  {key}", f"{low[key]:.3f}", f"{high[key]:.3f}", f"{difference:+.3f}"])
-    first_k = next(k for k in _K_VALUES if high[f"pass@{k}"] > low[f"pass@{k}"])
-    summary = (
-        f"T = 0.2 is more consistent: all 4 samples are correct for {_percent(low['pass^4'])} "
-        f"of the questions, against {_percent(high['pass^4'])} at T = 0.8. "
-        f"T = 0.8 has the higher pass@k at large k: at least 1 of 32 samples is correct for "
-        f"{_percent(high['pass@32'])} of the questions, against {_percent(low['pass@32'])} at "
-        f"T = 0.2. In this table, it has the higher pass@k from k = {first_k} on."
-    )
-    return f"""\
-SmolLM2-135M-Instruct on 94 arithmetic questions, 32 samples each, at two temperatures T.
-A sample is correct if the number that it gives is the answer.
-
-{aligned(table)}
-
-{textwrap.fill(summary, 88)}
-
-To score one of these files, or your own with a line such as
-{{"predictions": ["12", "13"], "reference": "12"}} for each question:
-
-  at-k gpassk {WARM} --check-correct-fn numeric"""
-
-
-def _scores(file: str) -> dict[str, float]:
-    questions = read_run(file)
-    return computation_of("gpassk").compute(
-        **questions,
-        check_correct_fn="numeric",
-        k=_K_VALUES,
-        thresholds=[0.5],
-        include=["pass@k", "G-Pass@k", "pass^k", "mG-Pass@k"],
-    )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

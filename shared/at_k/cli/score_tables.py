@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +12,7 @@ from ..core.estimates import Estimate
 from ..results import estimates_of
 from ..runs.noise import Noise, correction_in_words
 from .formats import (
+    INTERVAL_SCOPE,
     Cells,
     Scale,
     Scope,
@@ -20,6 +20,7 @@ from .formats import (
     band_heading,
     enumerated,
     interval_heading,
+    interval_scope,
     limits_in_words,
     outside_of_range,
     short_label,
@@ -76,23 +77,32 @@ class ScoresView(View):
             groups.setdefault(estimate.group, {})[estimate.key] = estimate
         return groups
 
-    @property
+    @cached_property
     def _overall(self) -> list[Estimate]:
         """The estimates of all questions."""
         return list(self._by_group.get(None, {}).values())
 
     @property
-    def _nouns(self) -> tuple[str, str]:
-        return nouns_of({x.metric for x in self.estimates})
+    def _noun(self) -> str:
+        """What a question is called."""
+        return nouns_of({x.metric for x in self.estimates})[0]
 
-    @property
-    def method_if_unnamed(self) -> str | None:
-        """The method of the intervals if they do not name it, or None.
+    def method_of(self, x: Estimate) -> str:
+        """The method of the interval of a score that has one.
 
         The posterior is the default of bayes_at_n, whose scores do not name their intervals.
         """
-        is_named = any(x.interval is not None and x.interval.interval for x in self.estimates)
-        return None if is_named else self.interval or "posterior"
+        named = x.interval is not None and x.interval.interval
+        return named or self.interval or "posterior"
+
+    @cached_property
+    def _methods(self) -> set[str]:
+        """The methods of the intervals: none if no score has limits."""
+        return {self.method_of(x) for x in self.estimates if x.limits is not None}
+
+    @property
+    def _has_band(self) -> bool:
+        return any(x.band is not None for x in self.estimates)
 
     def data(self) -> dict[str, Any]:
         return self.scores
@@ -106,7 +116,7 @@ class ScoresView(View):
         questions follow in a table of their own.
         """
         headings = self._group_headings("all questions", "")
-        if any(x.limits for x in self._overall):
+        if self._methods:
             tables = [
                 _interval_table(list(of_group.values()), heading)
                 for of_group, heading in zip(self._by_group.values(), headings, strict=True)
@@ -125,25 +135,20 @@ class ScoresView(View):
         scale = self._scale(self._overall)
         headings = self._group_headings("All questions", "Estimate")
         suffix, band = "", []
-        if self.confidence is not None and any(x.limits for x in self._overall):
-            of_all = next(iter(self._methods)) if len(self._methods) == 1 else None
-            suffix = f" ({interval_heading(self.confidence, of_all, self._nouns[0])})"
-            if any(x.band is not None for x in self._overall):
-                band = [band_heading(self.confidence)]
-
-        def cells(key: str, of_group: dict[str, Estimate]) -> list[str]:
-            return _paper_cells(scale, of_group.get(key))[: 1 + len(band)]
-
-        rows, columns = [x.key for x in self._overall], headings
-        grid = [[cells(key, of_group) for of_group in self._by_group.values()] for key in rows]
+        if self.confidence is not None and self._methods:
+            method = next(iter(self._methods)) if len(self._methods) == 1 else None
+            suffix = f" ({interval_heading(self.confidence, method, self._noun)})"
+            band = [band_heading(self.confidence)] * self._has_band
+        rows, columns = list(self._by_group[None]), headings
+        grid = [
+            [_paper_cells(scale, group.get(key), bool(band)) for group in self._by_group.values()]
+            for key in rows
+        ]
         if len(rows) < len(columns):
             rows, columns, grid = columns, rows, list(map(list, zip(*grid, strict=True)))
         head = [cell for column in columns for cell in (column + suffix, *band)]
-        table = [[scale.heading, *head]]
-        table += [
-            [row, *itertools.chain(*row_cells)] for row, row_cells in zip(rows, grid, strict=True)
-        ]
-        return [table, *self._per_question_table()]
+        table = [[row, *itertools.chain(*cells)] for row, cells in zip(rows, grid, strict=True)]
+        return [[[scale.heading, *head], *table], *self._per_question_table()]
 
     def records(self) -> Cells:
         """A row for each key and group, with an empty text for the group of all questions.
@@ -161,21 +166,11 @@ class ScoresView(View):
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in shown], numbers)
 
-    @property
-    def _least_samples(self) -> float:
-        """The smallest number of samples of a question, or infinity if it is not known."""
-        return math.inf if self.scope is None else min(int(n.min()) for n in self.scope.sizes)
-
     def _is_biased(self, x: Estimate) -> bool:
         """Whether a score is cons@k with a k below n, which papers should not report."""
         if x.metric != "cons@k" or self.scope is None:
             return False
         return isinstance(x.k, int) and any(int(n.max()) > x.k for n in self.scope.sizes)
-
-    def method_of(self, x: Estimate) -> str:
-        """The method of the interval of a score that has one."""
-        named = x.interval is not None and x.interval.interval
-        return named or self.interval or "posterior"
 
     def _group_headings(self, all_questions: str, without_groups: str) -> list[str]:
         labels = [label for label in self._by_group if label is not None]
@@ -198,12 +193,10 @@ class ScoresView(View):
         """What the limits are for, where the error comes from, and which vote maj@k is."""
         notes = self._notes_of_limits(for_paper)
         if self.scope is not None and self.scope.averaging:
-            notes.append(f"Scores of all {self._nouns[0]}s are {self.scope.averaging}.")
+            notes.append(f"Scores of all {self._noun}s are {self.scope.averaging}.")
         if self.noise is not None:
-            notes.append(self._noise_in_words(self.noise, self._methods))
-        intervals = (x.interval for x in self.estimates if x.interval is not None)
-        reasons = sorted({str(x.interval) for x in intervals if x.is_unknown})
-        notes += [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
+            notes.append(self._noise_in_words(self.noise))
+        notes += _reasons_for_no_interval(self.estimates)
         metrics = {x.metric for x in self.estimates}
         if "maj@k" in metrics:
             where = ", in this table" if "vote@k" in metrics else " of cons_at_k"
@@ -222,28 +215,22 @@ class ScoresView(View):
     def caption_notes(self) -> list[str]:
         return self._notes_of_limits(for_paper=True)
 
-    @property
-    def _methods(self) -> set[str]:
-        """The methods of the intervals."""
-        return {self.method_of(x) for x in self.estimates if x.limits is not None}
-
     def _notes_of_limits(self, for_paper: bool) -> list[str]:
         """What the limits are for, and whether scores are corrected."""
         limits, band = "lo and hi are limits", "band lo and band hi are limits"
         if for_paper and self.confidence is not None:
             limits = f"{interval_heading(self.confidence)}: confidence limits"
             band = f"{band_heading(self.confidence)}: limits"
-        notes, methods = [], self._methods
-        if methods == {"questions"}:
-            notes.append(f"{limits} for other {self._nouns[0]}s like these.")
-        elif methods:
-            note = f"{limits} for the same questions, sampled again"
-            if "questions" in methods:
-                note += "; by `questions`, for other questions like these"
-            notes.append(f"{note}.")
+        notes = []
+        scopes = {interval_scope(method, self._noun): method for method in sorted(self._methods)}
+        if len(scopes) == 1:
+            notes.append(f"{limits} {next(iter(scopes))}.")
+        elif scopes:
+            same, other = INTERVAL_SCOPE["sampling"], INTERVAL_SCOPE["questions"]
+            notes.append(f"{limits} {same}; by `questions`, {other}.")
         if self.anytime:
             notes.append("The limits hold at all looks together.")
-        if any(x.band is not None for x in self.estimates):
+        if self._has_band:
             notes.append(f"{band} that cover each score at all k together.")
         if checker := self.scores.get("checker"):
             beyond = outside_of_range(x.score for x in self.estimates)
@@ -255,9 +242,9 @@ class ScoresView(View):
                 )
         return notes
 
-    def _noise_in_words(self, noise: Noise, methods: set[str]) -> str:
+    def _noise_in_words(self, noise: Noise) -> str:
         """The limits for the other of the two questions, and where the error comes from."""
-        noun, key = self._nouns[0], noise.score_id.key
+        noun, key = self._noun, noise.score_id.key
         by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
         shares[0] = shares[0].replace("from", "comes from")
@@ -265,7 +252,7 @@ class ScoresView(View):
         if noise.helps_most != noise.largest_share:
             helps = f"but so few {noun}s show little of how they vary: more would help most"
         limits, what, of = noise.other_questions, f"other {noun}s like these", "the variance"
-        if methods == {"questions"} and noise.same_questions is not None:
+        if self._methods == {"questions"} and noise.same_questions is not None:
             limits, what = noise.same_questions, f"the same {noun}s, sampled again"
             of = f"the variance for other {noun}s"
         scale = Scale.of([x.metric for x in self._overall], limits)  # as the other sentences
@@ -292,36 +279,38 @@ class ScoresView(View):
         contain the score, so its mean is named instead.
         """
         shown = self._for_sentence
-        methods = [self.method_of(x) for x in shown if x.limits is not None]
-        if self.scope is None or self.confidence is None or len(methods) < len(shown):
+        falls = "falls_with_k" in self.scores.get("checker", {})
+        if self.scope is None or self.confidence is None or falls or len(shown) > _MOST_SCORES:
             return ""
-        if len(shown) > _MOST_SCORES or "falls_with_k" in self.scores.get("checker", {}):
+        if any(x.limits is None for x in shown):
             return ""
         scale = self._scale(shown)
-        statements: list[str] = []
-        for x, method in zip(shown, methods, strict=True):
-            limits = x.limits
-            assert limits is not None
-            assert x.interval is not None
-            name, value = x.key, x.score
-            if self.temperature is not None:
-                name = f"{x.key} at temperature {self.temperature:g}"
-            if method == "posterior" and x.interval.mu is not None:
-                name, value = f"the posterior mean of {x.key}", x.interval.mu
-            if not statements:
-                words = limits_in_words(
-                    scale, limits, method, self.confidence, self.scope.row, self.anytime
-                )
-            else:
-                words = " to ".join(map(scale.number, limits))
-            if isinstance(x.k, int) and x.k > self._least_samples:
-                words += ", extrapolated"
-            statements.append(f"{name} is {scale.with_unit(value)} ({words})")
+        statements = [self._statement(x, scale, is_first=x is shown[0]) for x in shown]
         text = f"On {self.scope.in_words()}, {enumerated(statements)}"
         if checker := self.scores.get("checker"):
             beyond = outside_of_range(x.score for x in shown)
             return f"{text}. The scores are {correction_in_words(checker)}.{beyond}"
         return f"{text}."
+
+    def _statement(self, x: Estimate, scale: Scale, is_first: bool) -> str:
+        """A score with its limits, whose method and confidence the first one names."""
+        assert self.scope is not None
+        assert x.limits is not None
+        assert x.interval is not None
+        name, value, method = x.key, x.score, self.method_of(x)
+        if self.temperature is not None:
+            name = f"{x.key} at temperature {self.temperature:g}"
+        if method == "posterior" and x.interval.mu is not None:
+            name, value = f"the posterior mean of {x.key}", x.interval.mu
+        words = " to ".join(map(scale.number, x.limits))
+        if is_first:
+            confidence = self.confidence or 0.0
+            words = limits_in_words(
+                scale, x.limits, method, confidence, self.scope.row, self.anytime
+            )
+        if isinstance(x.k, int) and x.k > min(int(n.min()) for n in self.scope.sizes):
+            words += ", extrapolated"
+        return f"{name} is {scale.with_unit(value)} ({words})"
 
 
 def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
@@ -331,31 +320,40 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
 
 def records_of(estimates: Sequence[Estimate]) -> Cells:
     """Return a row for each key and group, see `ScoresView.records`."""
-    columns = _columns_of([x for x in estimates if x.group is None])
+    statistics = [_statistics(x) for x in estimates]
+    columns = _columns_of(
+        values for x, values in zip(estimates, statistics, strict=True) if x.group is None
+    )
     table = [["group", "key", *(_HEADINGS[column] for column in columns)]]
-    for x in estimates:
-        statistics = _statistics(x)
-        cells = (str(statistics.get(column, "")) for column in columns)
-        table.append([x.group or "", x.key, *cells])
+    for x, values in zip(estimates, statistics, strict=True):
+        table.append([x.group or "", x.key, *(str(values.get(column, "")) for column in columns)])
     return table
 
 
 def _statistics(x: Estimate) -> dict[str, Any]:
     """The score, and what was requested of its interval and its band, by name."""
     values: dict[str, Any] = {"score": x.score}
-    if x.interval is not None and x.interval.is_unknown:
-        values["interval"] = x.interval.interval
-    elif x.interval is not None:
-        values |= {name: value for name, value in x.interval._asdict().items() if value is not None}
+    if x.interval is not None:
+        fields = x.interval._asdict()
+        if x.interval.is_unknown:
+            fields = {"interval": x.interval.interval}
+        values |= {name: value for name, value in fields.items() if value is not None}
     if x.band is not None:
         values["band_lo"], values["band_hi"] = x.band
     return values
 
 
-def _columns_of(estimates: Sequence[Estimate]) -> list[str]:
-    """The statistics that some estimates have."""
-    known = {name for x in estimates for name in _statistics(x)}
+def _columns_of(statistics: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The columns for the statistics of some estimates."""
+    known = {name for values in statistics for name in values}
     return [name for name in _HEADINGS if name in known]
+
+
+def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
+    """Sentences that say why scores have no interval."""
+    intervals = (x.interval for x in estimates if x.interval is not None and x.interval.is_unknown)
+    reasons = sorted({str(interval.interval) for interval in intervals})
+    return [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
 
 
 def _interval_table(estimates: Sequence[Estimate], heading: str) -> Cells:
@@ -363,24 +361,27 @@ def _interval_table(estimates: Sequence[Estimate], heading: str) -> Cells:
 
     The center of the intervals is left out if it is the score itself.
     """
-    columns = _columns_of(estimates)
-    if all(_statistics(x).get("mu", x.score) == x.score for x in estimates):
+    statistics = [_statistics(x) for x in estimates]
+    columns = _columns_of(statistics)
+    if all(values.get("mu", values["score"]) == values["score"] for values in statistics):
         columns = [column for column in columns if column != "mu"]
     headings = _HEADINGS | {"mu": "center"}
-    rows = [[x.key, *(_cell(_statistics(x).get(column)) for column in columns)] for x in estimates]
-    return [[heading, *(headings[column] for column in columns)], *rows]
+    table = [[heading, *(headings[column] for column in columns)]]
+    for x, values in zip(estimates, statistics, strict=True):
+        table.append([x.key, *(_cell(values.get(column)) for column in columns)])
+    return table
 
 
-def _paper_cells(scale: Scale, x: Estimate | None) -> list[str]:
-    """The score with its limits, and the limits of the band."""
-    if x is None:
-        return ["", ""]
-    score, band = scale.number(x.score), ""
-    if x.limits is not None:
-        score += f" {scale.limits(*x.limits)}"
-    if x.band is not None:
-        band = scale.limits(*x.band)
-    return [score, band]
+def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:
+    """The score with its limits, and the limits of the band in a cell of their own."""
+    score = band = ""
+    if x is not None:
+        score = scale.number(x.score)
+        if x.limits is not None:
+            score += f" {scale.limits(*x.limits)}"
+        if x.band is not None:
+            band = scale.limits(*x.band)
+    return [score, band] if has_band else [score]
 
 
 def _cell(value: float | str | None) -> str:

@@ -234,7 +234,10 @@ def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return a question with the name that a choice is similar to, or an empty text."""
     spelled = {_spelled_out(name): name for name in names}
-    similar = difflib.get_close_matches(_spelled_out(choice), spelled, n=1)
+    typed = _spelled_out(choice)
+    similar = [typed.removesuffix("s")]
+    if similar[0] not in spelled:
+        similar = difflib.get_close_matches(typed, spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 

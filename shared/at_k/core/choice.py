@@ -188,7 +188,8 @@ def _check_no_limits(**parameters: Any) -> None:
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
-                f"only limits use {name}, and confidence is None: give a confidence, such as 0.95."
+                f"only limits use {name}, and there is no confidence: give one, such as "
+                f"confidence=0.95."
             )
 
 

@@ -37,13 +37,14 @@ from .computation import DEFAULT_K, Computation, SampledQuestions
 from .consensus import Consensus
 from .counts import BinaryCounts
 from .credits import (
-    PASS_FAMILY,
     ScoreOptions,
     check_lam,
     check_powers,
     check_thresholds,
+    included_scores,
     scores_by_name,
 )
+from .estimates import read_score
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
@@ -120,13 +121,14 @@ def gpassk_results(
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
-    included = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
-    if include is not None:
-        included = check_names("include", include, PASS_FAMILY)
+    if include is None:
+        include = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
+    included, requested = included_scores(include, k)
+    metrics = {read_score(name).metric for name in included}
     taus = check_thresholds(thresholds)
     powers = check_powers(pass_power, unanimous_power)
     score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
-    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & {*included}:
+    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
     options = interval_options(
         len(questions),
@@ -144,14 +146,14 @@ def gpassk_results(
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
     if budget is not None:
         budget = check_k(budget, name="budget")
-        _check_allowed_by_budget(included, has_errors, options)
+        _check_allowed_by_budget(metrics, has_errors, options)
     if has_errors and confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
     report = Report(questions.n, groups, options, return_per_question, keys)
-    requested, n = check_ks(k), questions.n
+    n = questions.n
     if budget is not None:
         if requested and max(requested) > budget:
             raise ValueError(f"k is {max(requested)}: give a k of at most the budget, {budget}.")
@@ -174,14 +176,11 @@ def gpassk_results(
     return report.of(*pass_limits(counts, scores, options))
 
 
-def _check_allowed_by_budget(
-    include: list[str], has_errors: bool, options: IntervalOptions
-) -> None:
-    if include != ["pass@k"]:
-        (other, *_) = [name for name in include if name != "pass@k"]
+def _check_allowed_by_budget(metrics: set[str], has_errors: bool, options: IntervalOptions) -> None:
+    if others := sorted(metrics - {"pass@k"}):
         raise ValueError(
-            f"include has {other!r}, and samples that stop at the first correct one show pass@k "
-            f"only: leave it out, or leave out budget."
+            f"include has {others[0]!r}, and samples that stop at the first correct one show "
+            f"pass@k only: leave it out, or leave out budget."
         )
     if has_errors or options.prior != (1, 1):
         raise ValueError(

@@ -14,13 +14,13 @@ expected values.
 
 from __future__ import annotations
 
-import itertools
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from .checks import as_list, check_number
+from .checks import as_list, check_k, check_ks, check_name, check_number
+from .estimates import read_score
 from .score import Score, ScoreId
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
@@ -210,23 +210,60 @@ def scores_of_one_mean() -> list[str]:
 def scores_by_name(
     names: Iterable[str], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """The scores with these names at these values of k.
+    """The scores with these names at these values of k, and those with keys such as "pass@4".
 
     Raises:
         ValueError: if the scores of very many k would take more than some minutes. That of a k
             takes time in proportion to k.
     """
-    taus = {name: options.thresholds if name == "G-Pass@k" else [None] for name in names}
-    per_k = sum(map(len, taus.values()))
-    if len(ks) > 1 and sum(ks) * per_k > _MOST_CREDITS:
+    requested = [x for name in names for x in _scores_of_name(name, ks, options.thresholds)]
+    if len(ks) > 1 and sum(k for _, k, _ in requested) > _MOST_CREDITS:
+        per_k = max(1, len(requested) // len(ks))
         raise ValueError(
             f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
             f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
     scores = {}
-    for name, k in itertools.product(taus, ks):
-        for tau in taus[name]:
-            score = PASS_FAMILY[name](k, tau or 0.0, options)
-            assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
-            scores[ScoreId(name, k, tau)] = score
+    for name, k, tau in requested:
+        score = PASS_FAMILY[name](k, tau or 0.0, options)
+        assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+        scores[ScoreId(name, k, tau)] = score
     return scores
+
+
+def _scores_of_name(
+    name: str, ks: Sequence[int], thresholds: Sequence[float]
+) -> list[tuple[str, int, float | None]]:
+    """The metric, the k and the threshold of each score with a name, or of that with a key."""
+    metric, k, tau = read_score(name)
+    named_ks = ks if k is None else [int(k)]
+    if metric != "G-Pass@k":
+        return [(metric, k, None) for k in named_ks]
+    return [(metric, k, x) for k in named_ks for x in (thresholds if tau is None else [tau])]
+
+
+def included_scores(include: str | Iterable[str], k) -> tuple[list[str], list[int] | None]:
+    """Return the names and the keys of scores in a parameter, and the k of the scores.
+
+    Args:
+        include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
+        k: the sizes of subsets. None: those of the keys, or the default if there are no keys.
+
+    Raises:
+        ValueError: if an entry is neither, or if k is given and lacks that of a key.
+    """
+    requested, of_keys = check_ks(k), []
+    included = as_list("include", include)
+    for entry in included:
+        metric, at_k, tau = read_score(entry) if isinstance(entry, str) else ScoreId("")
+        if metric not in PASS_FAMILY or at_k is None or (tau is not None and metric != "G-Pass@k"):
+            check_name("include", entry, PASS_FAMILY)
+            continue
+        of_keys.append(check_k(at_k))
+        check_tau(tau or 0.0)
+        if requested is not None and at_k not in requested:
+            raise ValueError(
+                f"include has {entry!r}, and k is {', '.join(map(str, requested))}: leave out k, "
+                f"or add {at_k} to it."
+            )
+    return included, requested or list(dict.fromkeys(of_keys)) or None

@@ -126,3 +126,28 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 def _with_underscores(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
+
+
+# --- Keys to scores -----------------------------------------------------------------------
+
+_SCORE_KEY = re.compile(
+    r"(.*[@^])(\d+|n)(?:_(\d+(?:\.\d+)?(?:e-\d+)?))?|(accuracy \()(\d+|n)( runs average\))"
+)
+
+
+def read_score(key: str) -> ScoreId:
+    """Return the score that a key without a group names.
+
+    >>> read_score("G-Pass@4_0.5"), read_score("avg@n").metric, read_score("score_agg").k
+    (ScoreId(metric='G-Pass@k', k=4, tau=0.5), 'avg@N', None)
+    """
+    match = _SCORE_KEY.fullmatch(key)
+    if match is None:
+        return ScoreId(key)
+    name, k, tau, before, n, after = match.groups()
+    if before:
+        return ScoreId(f"{before}n{after}", n if n == "n" else int(n))
+    letter = "N" if name in ("avg@", "bayes@") else "k"
+    return ScoreId(
+        f"{name}{letter}", k if k == "n" else int(k), None if tau is None else float(tau)
+    )

@@ -17,6 +17,7 @@ from evaluate.module import temp_seed
 
 from .batches import Added, Batch, check_alike, unite
 from .checking import CheckCache
+from .checks import short
 from .computation import Computation, SampledQuestions
 from .package import PACKAGE
 
@@ -99,13 +100,21 @@ class SampledMetric(evaluate.Metric, abc.ABC):
 
     # --- Computing ------------------------------------------------------------------------
 
-    def compute(self, *, predictions=None, references=None, **options) -> dict[str, Any] | None:
+    def compute(
+        self, *unnamed, predictions=None, references=None, **options
+    ) -> dict[str, Any] | None:
         """Compute the scores of these questions and all that were added before.
 
         Raises:
             ValueError: if an input is invalid, with its index; questions are counted from the first
                 that was added. What was added before is kept.
+            TypeError: if an argument has no name.
         """
+        if unnamed:
+            raise TypeError(
+                f"compute takes its arguments by name: give compute(predictions="
+                f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
+            )
         self._refuse_own_checker("compute")
         self.computation.check_options(options)
         ordered = self.computation.ordered_options(options)

@@ -303,7 +303,7 @@ def _numbers(name: str, value: Any, default: Sequence[int], least: int, most: in
 
 def _check_wanted(half_width: Any, difference: Any, kind: str, most: int) -> Wanted | None:
     if half_width is not None and difference is not None:
-        raise ValueError("half_width and difference are both given: give one of them.")
+        raise ValueError(f"{half_width=} and {difference=} are both given: give one of them.")
     for name, value in {"half_width": half_width, "difference": difference}.items():
         if value is not None:
             value = check_positive(name, value, "give a number above 0, at most 1", 1.0)
