@@ -1,4 +1,4 @@
-"""Measure the coverage of confidence intervals in simulations whose true scores are known.
+"""Measure the coverage of confidence intervals, and the precision of plans, in simulations.
 
     python tests/benchmarks/coverage.py STUDY table.json [--held-out] [--runs 2000] [--seed 1]
     python tests/benchmarks/coverage.py STUDY table.json --draw
@@ -30,9 +30,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import plan_studies
 import reward_truths
 import studies
 import truths
+from plan_studies import Planned
 from studies import Field, Labelling, Results
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -124,13 +126,16 @@ def entry(cells: Sequence[Cell], shows_errors: bool) -> str:
     return "; ".join(texts)
 
 
-def lowest(cells: Sequence[Cell], interval: str, number: int = 8) -> str:
-    """Return a line for each of the cells of an interval with the lowest coverage."""
+def worst(cells: Sequence[Cell], interval: str, number: int = 8) -> str:
+    """Return a line for each of the cells of an interval with the lowest coverage, or the largest
+    bias where there is no coverage.
+    """
     chosen = [cell for cell in cells if cell["interval"] == interval]
+    chosen.sort(key=lambda cell: (np.nan_to_num(cell["coverage"]), -abs(cell["bias"])))
     return "\n".join(
         f"{c['coverage']:.1%}, bias {c['bias']:+.3f}: {c['truth']}, {c['M']} x {c['n']}, "
         f"{c['score']} with k = {c['k']}"
-        for c in sorted(chosen, key=lambda cell: cell["coverage"])[:number]
+        for c in chosen[:number]
     )
 
 
@@ -408,6 +413,53 @@ def looks_grids(held_out: bool) -> dict[str, Grid]:
     return {"looks": Grid(studies.study_looks, settings, columns, rows)}
 
 
+def plans_grids(held_out: bool) -> dict[str, Grid]:
+    """Return the studies of plans."""
+    known = plan_studies.TRUTHS
+    designs = {("pass@k", 1): (2, 4, 16), ("pass@k", 8): (8, 32), ("pass^k", 4): (4, 16)}
+    designs |= {("maj@k", 5): (8,)}
+    widths = [
+        (Planned(known[name], *score), m, n, {"truth": name})
+        for name, (score, sizes) in itertools.product(known, designs.items())
+        for n, m in itertools.product(sizes, (30, 100, 500))
+    ]
+    powers = [
+        (Planned(known[name], score, k), m, n, {"truth": name})
+        for name, (score, k, m, n) in itertools.product(
+            known,
+            (
+                ("pass@k", 1, 100, 4),
+                ("pass@k", 8, 100, 16),
+                ("pass^k", 4, 200, 8),
+                ("maj@k", 5, 50, 8),
+            ),
+        )
+    ]
+    judged = [
+        (
+            Planned(known[name], "pass@k", k, Labelling(known[name], labels=labels, rates=rates)),
+            *(m, n, {"truth": name, "labels": labels}),
+        )
+        for name, (rates, labels), (k, m, n) in itertools.product(
+            ("uniform", "Beta(0.6, 0.9)"),
+            (((0.9, 0.1), 300), ((0.95, 0.05), 150)),
+            ((1, 150, 4), (2, 200, 8), (4, 150, 8)),
+        )
+    ]
+    both, rows = plan_studies.INTERVALS, (BY_TRUTH, ("score", "k", "M"))
+    return {
+        "half-widths": Grid(plan_studies.study_half_widths, widths, both, rows, shows_errors=True),
+        "power": Grid(plan_studies.study_power, powers, both, rows, runs=5),
+        "with labels": Grid(
+            plan_studies.study_judged_plans,
+            judged,
+            (*both, *(f"power, {interval}" for interval in both)),
+            (("labels", "k"), ("truth",)),
+            shows_errors=True,
+        ),
+    }
+
+
 # --- The program ------------------------------------------------------------------------
 
 PROGRAMS: dict[str, tuple[int, Callable[[bool], dict[str, Grid]]]] = {
@@ -421,18 +473,19 @@ PROGRAMS: dict[str, tuple[int, Callable[[bool], dict[str, Grid]]]] = {
     "judges": (20, judges_grids),
     "extrapolated": (12, extrapolated_grids),
     "looks": (40, looks_grids),
+    "plans": (200, plans_grids),
 }
 """The number of runs of each setting, and the grids for tuned or held-out truths."""
 
 
 def show(grids: dict[str, Grid], tables: dict[str, list[Cell]]) -> None:
-    """Print the tables of each grid, and the cells with the lowest coverage."""
+    """Print the tables of each grid, and its worst cells."""
     for name, grid in grids.items():
         cells = tables[name]
         for rows in grid.rows:
             print(f"\n{name}, by {', '.join(rows)}\n\n{table(grid, cells, rows)}")
         for interval in grid.columns:
-            print(f"\n{name}, lowest coverage of {interval}\n\n{lowest(cells, interval)}")
+            print(f"\n{name}, worst of {interval}\n\n{worst(cells, interval)}")
     if "pass family" in tables:
         uniform = [x for x in tables["pass family"] if x["truth"].startswith("uniform")]
         if uniform:
