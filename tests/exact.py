@@ -11,11 +11,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import add
 from statistics import NormalDist
 
 import mpmath
+import numpy as np
 
 Values = Sequence[Fraction]
 """The values of 0, 1, .., k correct samples."""
@@ -69,6 +70,29 @@ def _area_of_pass_curve(k: int, correct: int) -> Fraction:
     last = Fraction(correct >= 1)
     total = k - (Fraction(k + 1, correct + 1) - 1)
     return (total - (first + last) / 2) / (k - 1)
+
+
+def corrected_values(values: Values, t: Fraction, f: Fraction) -> Values:
+    """Return the values of j samples that a checker calls correct.
+
+    Each of them is correct with the weight q1, and each other sample with the weight q0 < 0.
+    """
+    q0, q1, k = -f / (t - f), (1 - f) / (t - f), len(values) - 1
+
+    def binomial(q: Fraction, size: int, x: int) -> Fraction:
+        return math.comb(size, x) * q**x * (1 - q) ** (size - x)
+
+    return tuple(
+        sum(
+            (
+                binomial(q1, j, a) * binomial(q0, k - j, b) * values[a + b]
+                for a in range(j + 1)
+                for b in range(k - j + 1)
+            ),
+            Fraction(0),
+        )
+        for j in range(k + 1)
+    )
 
 
 def subset_mean(outcomes: Sequence[int], values: Values) -> Fraction:
@@ -150,6 +174,62 @@ def variance_of_product(x, y, variances, a: float, b: float) -> float:
     dx = a * x ** (a - 1) * y**b if a else 0.0
     dy = b * x**a * y ** (b - 1) if b else 0.0
     return max(0.0, dx * dx * var_x + dy * dy * var_y + 2 * dx * dy * cov)
+
+
+# --- Variances ----------------------------------------------------------------------------
+
+
+def sample_variance(numbers: list[Fraction]) -> Fraction:
+    mean = mean_of(numbers)
+    return sum(((x - mean) ** 2 for x in numbers), Fraction(0)) / (len(numbers) - 1)
+
+
+_ODDS = [Fraction(math.exp(0.15 * step)) for step in range(-80, 81)]  # of the prior's support
+
+
+@cache
+def ways_at_odds(n: int) -> list[tuple[list[int], int]]:
+    """Return the probabilities of 0 .. n correct samples at each of the odds, times an integer."""
+    pairs = [(odds.numerator, odds.denominator) for odds in _ODDS]
+    return [
+        ([math.comb(n, c) * a**c * b ** (n - c) for c in range(n + 1)], (a + b) ** n)
+        for a, b in pairs
+    ]
+
+
+def prior_by_em(n: list[int], c: list[int]) -> list[tuple[int, np.ndarray]]:
+    """Return each n with the prior that `intervals.prior` describes, split by n."""
+    likelihood = np.array(
+        [
+            [ways[x] / total for ways, total in ways_at_odds(size)]
+            for size, x in zip(n, c, strict=True)
+        ]
+    )
+    prior = np.array([float(x / (1 + x) ** 2) for x in _ODDS])
+    prior /= prior.sum()
+    for _ in range(max(20, int(2 * math.sqrt(len(n)))) - 1):
+        prior = prior * np.mean(likelihood / (likelihood @ prior)[:, None], axis=0)
+    split = prior * likelihood / (likelihood @ prior)[:, None] / len(n)
+    return [(size, split[np.equal(n, size)].sum(axis=0)) for size in sorted({*n})]
+
+
+def variance_of_samples(n: list[int], c: list[int], values: Values) -> float:
+    """Return the mean variance of the estimates of questions under the prior that fits them."""
+    total = 0.0
+    for size, prior in prior_by_em(n, c):
+        h = [hypergeometric_mean(size, x, values) for x in range(size + 1)]
+        divisor = math.lcm(*(x.denominator for x in h))
+        numbers = [int(x * divisor) for x in h]
+        for (ways, of_all), weight in zip(ways_at_odds(size), prior.tolist(), strict=True):
+            mean, square = (
+                Fraction(
+                    sum(w * x**power for w, x in zip(ways, numbers, strict=True)),
+                    of_all * divisor**power,
+                )
+                for power in (1, 2)
+            )
+            total += weight * float(square - mean**2)
+    return total
 
 
 # --- Categories and rewards -------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Random calls of functions and metrics with an argument that makes no sense.
+"""Random calls with an argument that makes no sense: those of `random_calls`, and of the rest.
 
 Each has to return a result, or to raise a ValueError or TypeError that names an argument.
 """
@@ -21,11 +21,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from random_calls import metric
+from random_calls import CALLS, metric
 
 Make = Callable[[], Any]
 ROWS = [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]]
-TEXTS = [["a", "b", "a", "c"], ["b", "b", "a", ""], ["c", "c", "c", "c"]]
 REFERENCES = ["a", "b", "c"]
 
 
@@ -124,29 +123,6 @@ VALUES: dict[str, Make] = {
     "Arrow table": lambda: pa.table({"a": [[1], [0], [1]]}),
 }
 
-OF_QUESTIONS: dict[str, dict[str, Any]] = {
-    "pass_at_k": {"k": 2},
-    "pass_at_k_ci": {"k": 2, "confidence": 0.9, "alpha0": 1.0, "beta0": 1.0, "bounds": (0, 1)},
-    "g_pass_at_k_tau": {"k": 2, "tau": 0.5},
-    "mg_pass_at_k_ci": {"k": 3, "interval": "questions"},
-    "threshold_spectrum_at_k": {"k": 2, "weights": [0.5, 0.5]},
-    "geo_spectrum_at_k": {"k": 2, "lam": 0.5},
-    "geom_ds_at_k": {"k": 2, "pass_power": 0.5, "unanimous_power": 0.5},
-    "bayes": {"w": [0, 1], "R0": [0, 1]},
-    "avg_ci": {"confidence": 0.9},
-    "max_at_k": {"k": 2, "w": [0, 1]},
-    "max_at_k_ci": {"k": 2, "R0": [0, 1]},
-    "cons_at_k": {"k": 2},
-    "score_agg": {"temperature": 0.5, "penalty": 0.1, "eps_for_neg_p": 1e-9},
-    "noise": {"k": 1, "metric": "pass@k", "confidence": 0.9, "tau": 0.5}
-    | {"clusters": REFERENCES, "checker_rates": (0.9, 0.1)},
-    "testing.assert_at_least": {"threshold": 0.5, "metric": "pass@k", "k": 1, "confidence": 0.9},
-    "testing.assert_not_worse": {"baseline": ROWS, "margin": 0.1, "metric": "pass@k", "k": 1},
-    "plan": {"metric": "pass@k", "k": 1, "questions": [50], "samples": [2], "half_width": 0.3}
-    | {"confidence": 0.9, "question_cost": 1.0, "sample_cost": 1.0, "correlation": None},
-    "tailpass": {"k": 2, "w": [0, 1], "R0": ROWS, "eta": 1.0, "prior": 1.0, "thresholds": [0.5]},
-    "tailpass_empirical": {"k": 2, "w": [0, 1], "thresholds": [0.5]},
-}
 SCORES = {"pass@1": 0.5, "pass@1_lo": 0.4, "pass@1_hi": 0.6, "pass@2": 0.7}
 SCORES |= {f"{group}/{key}": score for key, score in SCORES.items() for group in "ab"}
 THRESHOLDS = {"G-Pass@2_0.5": 0.5, "G-Pass@2_1.0": 0.25}
@@ -156,19 +132,31 @@ CAPTION = {"questions": 3, "n": 4, "checker": "numeric", "caption": "text", "wid
 INTERVAL = {"confidence": 0.9, "interval": "sampling"}
 PER_QUESTION = {"pass@1": 0.5, "per_question": {"pass@1": [0.25, 0.5, 0.75]}}
 TABLE = [{"id": i, "correct": i % 2, "group": "a", "reward": 0.5} for i in range(4)]
-# The name of the first argument, its value, and other arguments.
+# What `random_calls` does not call: the name of the first argument, its value, and the others.
 FUNCTIONS: dict[str, tuple[str, Any, dict[str, Any]]] = {
-    **{name: ("R", ROWS, arguments) for name, arguments in OF_QUESTIONS.items()},
-    "advantages": (
-        "rewards",
+    "noise": ("R", ROWS, {"k": 1, "metric": "pass@k", "tau": 0.5, "clusters": REFERENCES}),
+    "testing.assert_at_least": (
+        "R",
         ROWS,
-        {"k": 2, "score": "pass@k", "baseline": "marginal", "normalize": "std"},
+        {"threshold": 0.5, "metric": "pass@k", "k": 1, "confidence": 0.9},
     ),
-    "compare": (
-        "R_a",
+    "testing.assert_not_worse": (
+        "R",
         ROWS,
-        {"R_b": ROWS, "metric": "pass@k", "k": 2, "interval": "auto", "clusters": REFERENCES},
+        {"baseline": ROWS, "margin": 0.1, "metric": "pass@k", "k": 1},
     ),
+    "plan": (
+        "R",
+        ROWS,
+        {"metric": "pass@k", "k": 1, "questions": [50], "samples": [2], "half_width": 0.3}
+        | {"confidence": 0.9, "question_cost": 1.0, "sample_cost": 1.0, "correlation": None},
+    ),
+    "tailpass": (
+        "R",
+        ROWS,
+        {"k": 2, "w": [0, 1], "R0": ROWS, "eta": 1.0, "prior": 1.0, "thresholds": [0.5]},
+    ),
+    "tailpass_empirical": ("R", ROWS, {"k": 2, "w": [0, 1], "thresholds": [0.5]}),
     "read": (
         "source",
         TABLE,
@@ -203,122 +191,125 @@ FUNCTIONS: dict[str, tuple[str, Any, dict[str, Any]]] = {
         {"key": "pass@1", "checker": "numeric", "width": 3.0},
     ),
 }
-COMMON = {
-    "references": REFERENCES,
-    "groups": REFERENCES,
-    "confidence": 0.9,
-    "check_correct_fn": "exact_match",
-    "return_per_question": True,
-    "keys": "safe",
-}
-METRICS: dict[str, dict[str, Any]] = {
-    "gpassk": {
-        "k": [1, 2],
-        "thresholds": [0.5],
-        "include": ["pass@k"],
-        "interval": "sampling",
-        "checker_rates": (0.9, 0.1),
-        "labels": {"tp": 20, "fn": 2, "fp": 1, "tn": 30},
-        "budget": 4,
-    },
-    "bayes_at_n": {"w": [0, 1], "bounds": (0, 1), "R0": [0, 1], "labels": ROWS},
-    "max_at_k": {"k": [2], "w": [0, 1], "picked_by": ROWS, "bounds": (0, 1)},
-    "cons_at_k": {
-        "k": 2,
-        "clusters": REFERENCES,
-        "interval": "questions",
-        "vote_weights": ROWS,
-        "include": ["vote@k"],
-    },
-    "score_agg": {"temperature": 0.5, "weights": {"a": 1.0, "b": 0.5, "c": 0.0}},
-}
 
 
 # --- Calls ------------------------------------------------------------------------------
 
 
-REQUIRED = {"parameter", "k", "group_size", "questions", "samples", "tau", "weights", "threshold"}
-REQUIRED |= {"R_b", "baseline"}
-WORDS = {"R", "scores", "tau", "predictions", "outcome", "question", "sample"}
+REQUIRED = {"parameter", "k", "group_size", "questions", "samples", "threshold", "baseline"}
+FIRST = {"advantages": "rewards", "compare": "R_a"}  # else R, or predictions
+WORDS = {"R", "scores", "tau", "lam", "predictions", "outcome", "question", "sample"}
 OTHER_WORDS = {"run", "score", "column", "row", "counts", "key", "metric", "file", "chart"}
 OTHER_WORDS |= {"confidence", "interval", "Counts", "A", "B"}
 
 
-def put_into(given: Any, value: Any, rng: np.random.Generator) -> Any:
+class Call(NamedTuple):
+    """A call with valid arguments.
+
+    Attributes:
+        name: of the function, or of the metric.
+        function: that is called.
+        first: the name of the first argument.
+        arguments: by name, the first one too.
+        words: of which an error has one.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    first: str
+    arguments: dict[str, Any]
+    words: set[str]
+
+
+def other_call(rng: np.random.Generator) -> Call:
+    """Return a call of a function that no random call with an oracle has."""
+    name = str(rng.choice(list(FUNCTIONS)))
+    first, value, options = FUNCTIONS[name]
+    chosen = {key: x for key, x in options.items() if key in REQUIRED or rng.random() < 0.7}
+    words = WORDS if value is ROWS else WORDS | OTHER_WORDS
+    function = operator.attrgetter(name.strip())(at_k)
+    return Call(name, function, first, {first: value, **chosen}, words)
+
+
+def scoring_call(rng: np.random.Generator) -> Call:
+    """Return one of the calls of `random_calls`, for metrics with options of all metrics."""
+    makers, shares = zip(*CALLS, strict=True)
+    call = makers[rng.choice(len(makers), p=shares)](rng)
+    name = call.name.removeprefix("metric ")
+    if name == call.name:
+        first, function, options = FIRST.get(name, "R"), getattr(at_k, name), {}
+    else:
+        labels = [f"{i % 2}" for i in range(len(call.rows))]
+        first, function = "predictions", metric(name).compute
+        options = {"groups": labels, "clusters": labels, "confidence": 0.9, "keys": "safe"}
+        options |= {"return_per_question": True, "interval": "questions"}
+        options |= {
+            "max_at_k": {"picked_by": call.rows},
+            "cons_at_k": {"vote_weights": call.rows},
+            "score_agg": {"weights": {"a": 1.0, "b": 0.5}},
+        }.get(name, {})
+        if name == "score_agg":
+            del options["clusters"]
+        else:
+            options |= {"references": [1] * len(call.rows), "check_correct_fn": "exact_match"}
+        options = {key: x for key, x in options.items() if rng.random() < 0.3}
+    return Call(name, function, first, {first: call.rows} | options | call.arguments, WORDS)
+
+
+def put_into(argument: Any, value: Any, rng: np.random.Generator) -> Any:
     """Return an argument of which one part is the value, or the value itself."""
     if rng.random() < 0.4:
         return value
-    if isinstance(given, dict):
-        return given | {str(rng.choice([*map(str, given)])): value}
-    place = int(rng.integers(len(given))) if isinstance(given, list) and given else None
-    if place is None:
+    if isinstance(argument, dict):
+        return argument | {str(rng.choice([*map(str, argument)])): value}
+    if not (isinstance(argument, list) and argument):
         return value
-    part = given[place]
-    if isinstance(part, list) and part and rng.random() < 0.6:
-        part = list(part)
-        part[int(rng.integers(len(part)))] = value
+    i = int(rng.integers(len(argument)))
+    row = argument[i]
+    if isinstance(row, list) and row and rng.random() < 0.6:
+        row = list(row)
+        row[int(rng.integers(len(row)))] = value
     else:
-        part = value
-    return [*given[:place], part, *given[place + 1 :]]
+        row = value
+    return [*argument[:i], row, *argument[i + 1 :]]
 
 
-def random_call(rng: np.random.Generator) -> tuple[str, Callable[[], Any], set[str]]:
-    """Return the text of a call, the call, and the names that an error may have."""
+def check_call(rng: np.random.Generator) -> Problem | None:
+    """Put a value that makes no sense into a call, and return what is wrong with how it ends."""
+    call = other_call(rng) if rng.random() < 0.5 else scoring_call(rng)
     described = str(rng.choice(list(VALUES)))
     value = VALUES[described]()
-    if rng.random() < 0.6:
-        name = str(rng.choice(list(FUNCTIONS)))
-        first, source, every = FUNCTIONS[name]
-        arguments = {
-            key: value for key, value in every.items() if key in REQUIRED or rng.random() < 0.7
-        }
-        function = operator.attrgetter(name.strip())(at_k)
-    else:
-        name = str(rng.choice(list(METRICS)))
-        arguments = {key: x for key, x in (METRICS[name] | COMMON).items() if rng.random() < 0.5}
-        if name == "score_agg":
-            arguments = {
-                key: x
-                for key, x in arguments.items()
-                if key not in ("references", "check_correct_fn")
-            }
-        is_text = "references" in arguments or name == "score_agg"
-        first, source = "predictions", TEXTS if is_text else ROWS
-        function = metric(name).compute
-    if name.startswith("read") and isinstance(value, str):
+    if call.name.startswith("read") and isinstance(value, str):
         value = [value]  # a text is the name of a file, or of a dataset on the Hub
-    given = {first: source, **arguments}
-    hostile = str(rng.choice(list(given)))
-    given[hostile] = put_into(given[hostile], value, rng)
-
-    def call() -> Any:
-        others = {key: x for key, x in given.items() if key != first}
-        if first == "predictions":
-            return function(**given)
-        result = function(given[first], **others)
-        if name == "Counts":  # which says what is wrong with it when it is used
-            at_k.pass_at_k(result, 1)
-        return result
-
-    text = f"{name}({', '.join(given)}), {hostile} with {described}"
-    names = {*given, *WORDS}
-    return text, call, names if source in (ROWS, TEXTS) else names | OTHER_WORDS
+    hostile = str(rng.choice(list(call.arguments)))
+    arguments = dict(call.arguments)
+    arguments[hostile] = put_into(arguments[hostile], value, rng)
+    words = {*arguments, *call.words}
+    if call.first != "predictions":
+        first = arguments.pop(call.first)
+        problem = problem_with(lambda: call.function(first, **arguments), words, call.name)
+    else:
+        problem = problem_with(lambda: call.function(**arguments), words, call.name)
+    text = f"{call.name}({', '.join(call.arguments)}), {hostile} with {described}"
+    return Problem(text, problem) if problem else None
 
 
-def problem_of(call: Callable[[], Any], names: set[str]) -> str | None:
+def problem_with(run: Callable[[], Any], words: set[str], name: str) -> str | None:
     """Return what is wrong with how a call ends, or None."""
     try:
-        call()
+        result = run()
+        if name == "Counts":  # which says what is wrong with it when it is used
+            at_k.pass_at_k(result, 1)
     except (ValueError, TypeError) as error:
         own = type(error).__module__.startswith("at_k")
         if type(error) not in (ValueError, TypeError) and not own:
             return repr(error)[:300]
-        words = set(re.findall(r"\w+", str(error))) | {w.rstrip("s") for w in str(error).split()}
-        return None if words & names else f"names nothing: {error!r:.300}"
+        said = set(re.findall(r"\w+", str(error))) | {w.rstrip("s") for w in str(error).split()}
+        return None if said & words else f"names nothing: {error!r:.300}"
     except AssertionError:  # of `at_k.testing`
         return None
     except OSError as error:  # a text is the name of a file
-        return None if "source" in names else repr(error)[:300]
+        return None if name.startswith("read") else repr(error)[:300]
     except Exception as error:
         return repr(error)[:300]
     return None
@@ -327,11 +318,7 @@ def problem_of(call: Callable[[], Any], names: set[str]) -> str | None:
 def check_hostile_calls(number: int, seed: int) -> list[Problem]:
     """Return the calls that did not end as they should."""
     rng = np.random.default_rng(seed)
-    problems = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(number):
-            text, call, names = random_call(rng)
-            if problem := problem_of(call, names):
-                problems.append(Problem(text, problem))
-    return problems
+        problems = [check_call(rng) for _ in range(number)]
+    return [problem for problem in problems if problem]

@@ -1,10 +1,12 @@
-"""Random damage to files: what `at_k.read` makes of them.
+"""Random files, and random damage to them: what `at_k.read` makes of them.
 
     python tests/hostile_files.py 20000 [SEED]
 
-Each file is valid, and then some of its bytes are changed, removed, repeated or added. Reading it
-gives questions or a ValueError or TypeError, within five seconds of CPU time. Files are read in
-processes of their own, which a crash would end.
+Each file is a valid one of a tool or a table. A third of them are read as they are, also in several
+parts, and give the share of correct samples that they were made with. In the others, some bytes or
+some values of JSON are changed, removed, repeated or added. Reading these gives questions or a
+ValueError or TypeError. All takes less than five seconds of CPU time. Files are read in processes
+of their own, which a crash would end.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import itertools
 import json
 import lzma
+import math
 import multiprocessing
 import random
 import sys
@@ -24,10 +28,14 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import at_k
+import exact
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -39,6 +47,14 @@ _TOKENS = [
 ]
 
 
+Rows = list[dict[str, Any]]
+FIXTURES = Path(__file__).parent / "readers" / "fixtures"
+_VALUES: list[Any] = [
+    *(None, [], {}, "", "x", 0, -1, 1e308, True, [None], [[]], {"a": 1}, "\x00", [1, 2], 10**30),
+    *(float("nan"), [{}], {"": None}, "nan", [["a"], {"b": []}]),
+]
+
+
 class Problem(NamedTuple):
     """A file that gave neither questions nor a helpful error, and what happened."""
 
@@ -47,7 +63,7 @@ class Problem(NamedTuple):
     what: str
 
 
-def _rows(random_: random.Random) -> list[dict[str, Any]]:
+def _rows(random_: random.Random) -> Rows:
     samples = random_.randint(1, 4)
     return [
         {
@@ -61,7 +77,7 @@ def _rows(random_: random.Random) -> list[dict[str, Any]]:
     ]
 
 
-def _csv(rows: list[dict[str, Any]], delimiter: str = ",") -> bytes:
+def _csv(rows: Rows, delimiter: str = ",") -> bytes:
     import csv
 
     stream = io.StringIO()
@@ -72,22 +88,22 @@ def _csv(rows: list[dict[str, Any]], delimiter: str = ",") -> bytes:
     return stream.getvalue().encode()
 
 
-def _counts(rows: list[dict[str, Any]]) -> bytes:
+def _counts(rows: Rows) -> bytes:
     lines = ["question_id,n,correct", *(f"{x['question_id']},8,{x['correct']}" for x in rows)]
     return "\n".join(lines).encode()
 
 
-def _json_lines(rows: list[dict[str, Any]]) -> bytes:
+def _json_lines(rows: Rows) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-def _parquet(rows: list[dict[str, Any]]) -> bytes:
+def _parquet(rows: Rows) -> bytes:
     stream = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows), stream)
     return stream.getvalue()
 
 
-def _samples(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _samples(rows: Rows) -> Rows:
     words = {0: "no", 1: "yes"}
     return [
         {"id": x["question_id"], "trial": i, "passed": words[outcome], "error": None}
@@ -96,7 +112,7 @@ def _samples(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _tau2(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _tau2(rows: Rows) -> dict[str, Any]:
     runs = [
         {"task_id": x["id"], "trial": x["trial"], "termination_reason": "user_stop"}
         | {"reward_info": {"reward": float(x["passed"] == "yes")}}
@@ -106,19 +122,19 @@ def _tau2(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"info": about, "tasks": [], "simulations": runs}
 
 
-def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _report(rows: Rows) -> dict[str, Any]:
     ids = [x["question_id"] for x in rows]
     empty = ("empty_patch_ids", "error_ids", "incomplete_ids", "infra_failure_ids")
     return {"submitted_ids": ids, "resolved_ids": ids[::2]} | {name: [] for name in empty}
 
 
-def _evalplus(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _evalplus(rows: Rows) -> dict[str, Any]:
     status = {0: ["failed", []], 1: ["success", []]}
     tasks = {x["question_id"]: {"base": [status[y] for y in x["outcomes"]]} for x in rows}
     return {"date": "2024", "hash": "0", "eval": tasks}
 
 
-def _inspect(rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _inspect(rows: Rows) -> dict[str, Any]:
     samples = [
         {"id": x["id"], "epoch": x["trial"], "target": "1", "output": {"completion": "1"}}
         | {"scores": {"match": {"value": "C" if x["passed"] == "yes" else "I"}}}
@@ -126,6 +142,61 @@ def _inspect(rows: list[dict[str, Any]]) -> dict[str, Any]:
     ]
     about = {"task": "t", "model": "m", "created": "2026", "task_id": "t"}
     return {"version": 2, "status": "success", "eval": about, "samples": samples}
+
+
+@cache
+def _template(name: str) -> Any:
+    """Return the log of a tool, or the first row of its table."""
+    text = (FIXTURES / name).read_text()
+    return json.loads(text.splitlines()[0] if name.endswith(".jsonl") else text)
+
+
+def _verifiers(rows: Rows) -> Rows:
+    row = _template("verifiers/results.jsonl")
+    return [
+        row | {"example_id": i, "reward": float(outcome)}
+        for i, x in enumerate(rows)
+        for outcome in x["outcomes"]
+    ]
+
+
+def _promptfoo(rows: Rows) -> Rows:
+    row = _template("promptfoo/results.jsonl")
+    result: Rows = []
+    for x in _samples(rows):
+        outcome = x["passed"] == "yes"
+        case = row["testCase"] | {"vars": {"question": x["id"]}}
+        new = {"success": outcome, "score": int(outcome), "vars": case["vars"], "testCase": case}
+        result.append(row | new | {"testIdx": len(result), "id": f"r{len(result)}"})
+    return result
+
+
+def _deepeval(rows: Rows) -> dict[str, Any]:
+    log = _template("deepeval/test_run.json")
+    case = log["testCases"][0]
+    cases: Rows = []
+    for x in _samples(rows):
+        outcome = x["passed"] == "yes"
+        metrics = [case["metricsData"][0] | {"success": outcome, "score": float(outcome)}]
+        new = {"name": f"test_case_{len(cases)}", "input": x["id"], "order": len(cases)}
+        cases.append(case | new | {"success": outcome, "metricsData": metrics})
+    return log | {"testCases": cases}
+
+
+def _harbor(rows: Rows) -> Rows:
+    folder = next((FIXTURES / "harbor").glob("*/hello-world__replay0"))
+    trial = _template(str((folder / "result.json").relative_to(FIXTURES)))
+    return [
+        trial
+        | {"task_name": x["id"], "trial_name": f"{x['id']}__{x['trial']}"}
+        | {"verifier_result": {"rewards": {"reward": float(x["passed"] == "yes")}}}
+        for x in _samples(rows)
+    ]
+
+
+def _table(rows: Rows) -> dict[str, Any]:
+    data = [[x["id"], x["passed"] == "yes"] for x in _samples(rows)]
+    return {"columns": ["question_id", "correct"], "data": data}
 
 
 def _eval(log: dict[str, Any]) -> bytes:
@@ -141,28 +212,78 @@ def _zip(members: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-FILES: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
-    "run.csv": _csv,
-    "run.tsv": lambda rows: _csv(rows, "\t"),
-    "counts.csv": _counts,
-    "run.jsonl": _json_lines,
-    "ids.json": lambda rows: json.dumps({x["question_id"]: x["outcomes"] for x in rows}).encode(),
-    "keyed.json": lambda rows: json.dumps({x["question_id"]: x for x in rows}).encode(),
-    "samples.jsonl": lambda rows: _json_lines(_samples(rows)),
-    "tau2.json": lambda rows: json.dumps(_tau2(rows)).encode(),
-    "report.json": lambda rows: json.dumps(_report(rows)).encode(),
-    "evalplus.json": lambda rows: json.dumps(_evalplus(rows)).encode(),
-    "log.json": lambda rows: json.dumps(_inspect(rows)).encode(),
-    "log.eval": lambda rows: _eval(_inspect(rows)),
-    "run.csv.zip": lambda rows: _zip({"run.csv": _csv(rows)}),
-    "run.json": lambda rows: json.dumps(rows).encode(),
-    "nested.json": lambda rows: json.dumps({"results": {"rows": rows}}).encode(),
-    "run.parquet": _parquet,
-    "run.jsonl.gz": lambda rows: gzip.compress(_json_lines(rows)),
-    "run.csv.bz2": lambda rows: bz2.compress(_csv(rows)),
-    "run.json.xz": lambda rows: lzma.compress(json.dumps(rows).encode()),
-    "run.txt": _csv,
+def _json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _outcomes(rows: Rows) -> list[list[int]]:
+    return [x["outcomes"] for x in rows]
+
+
+class File(NamedTuple):
+    """A file of a kind.
+
+    Attributes:
+        make: returns its bytes for rows of questions.
+        options: with which `read` reads it, or None if it is refused.
+        outcomes: returns those of each question that are read.
+    """
+
+    make: Callable[[Rows], bytes]
+    options: dict[str, Any] | None = {}  # noqa: RUF012
+    outcomes: Callable[[Rows], list[list[int]]] = _outcomes
+
+
+_NAMED = {"outcomes": "outcomes"}  # beside counts
+FILES: dict[str, File] = {
+    "run.csv": File(_csv),
+    "run.tsv": File(lambda rows: _csv(rows, "\t")),
+    "counts.csv": File(
+        _counts, {}, lambda rows: [[1] * x["correct"] + [0] * (8 - x["correct"]) for x in rows]
+    ),
+    "run.jsonl": File(_json_lines, _NAMED),
+    "ids.json": File(lambda rows: _json({x["question_id"]: x["outcomes"] for x in rows})),
+    "keyed.json": File(lambda rows: _json({x["question_id"]: x for x in rows}), _NAMED),
+    "samples.jsonl": File(lambda rows: _json_lines(_samples(rows))),
+    "tau2.json": File(lambda rows: _json(_tau2(rows))),
+    "report.json": File(
+        lambda rows: _json(_report(rows)), {}, lambda rows: [[1 - i % 2] for i in range(len(rows))]
+    ),
+    "evalplus.json": File(lambda rows: _json(_evalplus(rows))),
+    "log.json": File(lambda rows: _json(_inspect(rows))),
+    "log.eval": File(lambda rows: _eval(_inspect(rows))),
+    "verifiers.jsonl": File(lambda rows: _json_lines(_verifiers(rows))),
+    "promptfoo.jsonl": File(lambda rows: _json_lines(_promptfoo(rows))),
+    "deepeval.json": File(lambda rows: _json(_deepeval(rows))),
+    "harbor.json": File(lambda rows: _json(_harbor(rows))),
+    "wandb.table.json": File(lambda rows: _json(_table(rows))),
+    "run.csv.zip": File(lambda rows: _zip({"run.csv": _csv(rows)})),
+    "run.json": File(_json, _NAMED),
+    "nested.json": File(
+        lambda rows: _json({"results": {"rows": rows}}), {"records": "results.rows", **_NAMED}
+    ),
+    "run.parquet": File(_parquet, _NAMED),
+    "run.jsonl.gz": File(lambda rows: gzip.compress(_json_lines(rows)), _NAMED),
+    "run.csv.bz2": File(lambda rows: bz2.compress(_csv(rows))),
+    "run.json.xz": File(lambda rows: lzma.compress(_json(rows)), _NAMED),
+    "run.txt": File(_csv, None),
 }
+_OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"outcomes": "outcomes"},
+    {"outcomes": "outcomes", "questions": "question_id"},
+    {"records": "results.rows"},
+    {"where": {"question_id": "q0"}},
+    {"n": "n", "correct": "correct"},
+    {"group_size": 2},
+    {"missing": "drop"},
+    {"missing": "incorrect"},
+    {"correct_at_least": 0.5},
+    {"correct_values": ["yes", 1]},
+]
+
+
+# --- Damage -----------------------------------------------------------------------------
 
 
 def _damaged(data: bytes, random_: random.Random) -> bytes:
@@ -181,36 +302,92 @@ def _damaged(data: bytes, random_: random.Random) -> bytes:
     return data
 
 
+def _damaged_json(data: bytes, random_: random.Random) -> bytes:
+    """Return JSON, or lines of JSON, with one to three other values."""
+    text = data.decode()
+    is_lines = text.count("\n") > 0
+    value = [json.loads(line) for line in text.splitlines()] if is_lines else json.loads(text)
+    for _ in range(random_.randint(1, 3)):
+        value = _damaged_value(value, random_)
+    return _json_lines(value) if is_lines and isinstance(value, list) else _json(value)
+
+
+def _damaged_value(value: Any, random_: random.Random) -> Any:
+    """Replace, remove or repeat one part of a value of JSON."""
+    if isinstance(value, dict) and value and random_.random() < 0.9:
+        key = random_.choice([*value])
+        if random_.random() < 0.15:
+            return {name: x for name, x in value.items() if name != key}
+        return value | {key: _damaged_value(value[key], random_)}
+    if isinstance(value, list) and value and random_.random() < 0.85:
+        i, kind = random_.randrange(len(value)), random_.random()
+        if kind < 0.1:
+            return value[:i] + value[i + 1 :]
+        if kind < 0.2:
+            return [*value, value[i]]
+        return [*value[:i], _damaged_value(value[i], random_), *value[i + 1 :]]
+    return random_.choice(_VALUES)
+
+
+# --- Checks -----------------------------------------------------------------------------
+
+
+def _require_share(run: Any, outcomes: list[list[int]]) -> None:
+    """Require the mean over questions of the share of correct samples."""
+    share = at_k.load("max_at_k").compute(**run, k=1)["max@1"]
+    expected = float(exact.mean_of([Fraction(sum(row), len(row)) for row in outcomes]))
+    assert math.isclose(share, expected, abs_tol=1e-12), f"{share}, but {expected} was written"
+
+
+def _read_file(random_: random.Random, folder: Path) -> str:
+    """Read a file, of which two of three are damaged, and return its name."""
+    name, rows = random_.choice([*FILES]), _rows(random_)
+    make, options, outcomes = FILES[name]
+    data, path = make(rows), folder / name
+    if options is not None and random_.random() < 1 / 3:
+        path.write_bytes(data)
+        _require_share(at_k.read(path, **options), outcomes(rows))
+        return name
+    is_json = name.endswith((".json", ".jsonl"))
+    damage = _damaged_json if is_json and random_.random() < 0.5 else _damaged
+    path.write_bytes(damage(data, random_))
+    try:
+        at_k.read(path, **random_.choice(_OPTIONS))
+    except (ValueError, TypeError) as error:
+        if not str(error).strip():
+            raise AssertionError(f"{type(error).__name__} without a message") from error
+    return name
+
+
+def _read_parts(random_: random.Random, folder: Path) -> str:
+    """Read samples of the same questions in several files, on the disk or in memory."""
+    rows = _rows(random_)
+    samples = [{"id": x["id"], "correct": x["passed"] == "yes"} for x in _samples(rows)]
+    random_.shuffle(samples)
+    cuts = sorted(random_.randint(1, len(samples)) for _ in range(2))
+    parts = [samples[a:b] for a, b in itertools.pairwise([0, *cuts, len(samples)]) if a < b]
+    base = random_.choice(["memory://hostile_files", str(folder)])
+    suffix, write = random_.choice([(".parquet", _parquet), (".jsonl", _json_lines)])
+    names = [f"{base}/part-{i}{suffix}" for i in range(len(parts))]
+    for name, part in zip(names, parts, strict=True):
+        with fsspec.open(name, "wb") as file:
+            file.write(write(part))
+    run = at_k.read(random_.choice([names, f"{base}/part-*{suffix}"]))
+    _require_share(run, _outcomes(rows))
+    if base.startswith("memory"):
+        fsspec.filesystem("memory").rm("/hostile_files", recursive=True)
+    return f"{len(parts)} parts"
+
+
 def check_file(seed: int) -> Problem | None:
-    """Read one damaged file."""
-    random_ = random.Random(seed)
-    name = random_.choice(list(FILES))
-    data = _damaged(FILES[name](_rows(random_)), random_)
-    options: dict[str, Any] = random_.choice(
-        [
-            {},
-            {"outcomes": "outcomes"},
-            {"outcomes": "outcomes", "questions": "question_id"},
-            {"records": "results.rows"},
-            {"where": {"question_id": "q0"}},
-            {"n": "n", "correct": "correct"},
-            {"group_size": 2},
-            {"missing": "drop"},
-            {"missing": "incorrect"},
-            {"correct_at_least": 0.5},
-            {"correct_values": ["yes", 1]},
-        ]
-    )
+    """Read one file, or several parts."""
+    random_, name = random.Random(seed), "?"
+    read = _read_parts if random_.random() < 0.05 else _read_file
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        file = Path(folder) / name
-        file.write_bytes(data)
         begin = time.process_time()
         try:
-            at_k.read(file, **options)
-        except (ValueError, TypeError) as error:
-            if not str(error).strip():
-                return Problem(name, seed, f"{type(error).__name__} without a message")
+            name = read(random_, Path(folder))
         except Exception:
             return Problem(name, seed, traceback.format_exc(limit=-3))
         if time.process_time() - begin > _MOST_SECONDS:
@@ -235,6 +412,5 @@ def check_files(number: int, first_seed: int = 0, processes: int = 1) -> list[Pr
 
 if __name__ == "__main__":
     count, seed = [*map(int, sys.argv[1:]), 0][:2]
-    found = check_files(count, seed, processes=2)
-    print("\n".join(map(str, found)))
-    print(f"{count} files, {len(found)} problems")
+    problems = check_files(count, seed, processes=2)
+    print(*problems, f"{count} files, {len(problems)} problems", sep="\n")

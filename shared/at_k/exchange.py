@@ -64,6 +64,12 @@ _roles: dict[tuple[int, str], FileLock] = {}
 _objects: dict[tuple[int, str], list[weakref.ref[Exchange]]] = {}
 """The objects of each role that this process has made, by their numbers."""
 
+_answered: dict[tuple[int, str], bytes] = {}
+"""The last request that an object of each role has answered.
+
+Process 0 removes a request when all rows of it are gone, so no other object may answer it again.
+"""
+
 
 def launched_run() -> str | None:
     """Return the name that a launcher gave to this run, or None if there is no launcher."""
@@ -104,7 +110,6 @@ class Exchange:
         self._request, self._result = folder / "request", folder / "result"
         self._conflict = folder / "conflict"
         self._received: dict[int, str] | None = None  # keys of rows, while a request is open
-        self._answered = b""  # the last request
         self._number: int | None = None  # among the objects of the run in this process
         self._take_role()
 
@@ -263,6 +268,7 @@ class Exchange:
         self._take_role()
         path, key = self._file(self._process, "rows"), uuid.uuid4().hex
         problem = None if error is None else str(error) or type(error).__name__
+        role = os.getpid(), str(self._file(self._process, "lock"))
         started, is_asked = time.monotonic(), False
         try:
             for _ in _waits(math.inf):
@@ -272,13 +278,13 @@ class Exchange:
                 request = _read(self._request)
                 if request and not self._lives(0):
                     request = b""  # of a run that was killed
-                if request and request != self._answered:
+                if request and request != _answered.get(role):
                     header = {
                         **{"request": request.decode(), "key": key, "launcher": launched_run()},
                         **{"number": self._number, "error": problem},
                     }
                     self._write(path, json.dumps(header).encode() + b"\n", write_rows)
-                    self._answered, is_asked = request, True
+                    _answered[role], is_asked = request, True
                 elif request:  # process 0 computes
                     started = time.monotonic()
                 elif time.monotonic() - started > self._timeout:

