@@ -122,7 +122,7 @@ def test_compare_has_wider_limits_and_larger_p_values(interval):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"confidence": None}, "only limits use anytime, and confidence is None"),
+        ({"confidence": None}, "only limits use anytime, and there is no confidence"),
         ({"interval": "posterior"}, "interval is 'posterior'"),
         ({"alpha0": 2.0}, "without a prior"),
         ({"band": True}, "leave out band or anytime"),

@@ -159,6 +159,7 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
         "interval": compared.options.interval,
     }
     names, checkers = [run.name for run in compared.runs], compared.checkers
+    others: dict[str, Any]
     if len(names) == 2:
         others = {"checker": checkers} if checkers else {}
         differences = differences_as_dict(

@@ -13,7 +13,7 @@ import abc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -128,7 +128,7 @@ class Family(abc.ABC):
     tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
     """The fields that have a row for each distinct count."""
 
-    def with_rows(self, rows: np.ndarray) -> Family:
+    def with_rows(self, rows: np.ndarray) -> Self:
         """The family for questions that have some of the U distinct counts only."""
         tables = {name: getattr(self, name)[rows] for name in self.tables}
         return replace(self, **tables, rows=rows, memo={})

@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -72,9 +73,9 @@ class RewardFamily(Family):
     ks: Sequence[int]
     extrapolated_ks: Sequence[int]
 
-    def of_counts(self, rows: np.ndarray) -> Family:
-        family = replace(self, rewards=rewards_at(self.rewards, rows))
-        return Family.of_counts(family, rows)
+    def with_rows(self, rows: np.ndarray) -> Self:
+        """The family for questions that have some of the U distinct counts only."""
+        return replace(super().with_rows(rows), rewards=rewards_at(self.rewards, rows))
 
     @classmethod
     def from_rewards(
