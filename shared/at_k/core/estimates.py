@@ -77,15 +77,13 @@ def as_dict(
     Raises:
         ValueError: if two groups have the same safe name.
     """
-    prefixes: Mapping[str, str] = {}
-    if safe:
-        groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
-        prefixes = safe_prefixes(list(groups))
+    groups = [*dict.fromkeys(x.group for x in estimates if x.group is not None)]
+    prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
     result: dict[str, Any] = {}
     for estimate in estimates:
         name = safe_name(estimate.score_id) if safe else key_of(estimate)
         if estimate.group is not None:
-            name = prefixes.get(estimate.group, f"{estimate.group}/") + name
+            name = prefixes[estimate.group] + name
         result[name] = estimate.score
         if estimate.interval is not None:
             interval = estimate.interval._replace(interval=None) if safe else estimate.interval

@@ -98,15 +98,7 @@ class Report:
         """
         options = self._options
         method = None if options.confidence is None else method
-        if options.anytime and method is not None:
-            other = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
-        intervals: list[dict[ScoreId, Interval]] = [{} for _ in self._groups]
-        if method is not None and options.confidence is not None:
-            intervals = self._intervals(method, options.confidence)
-        bands: list[dict[ScoreId, tuple[float, float]]] = [{}] * len(intervals)
-        if options.band:
-            bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
+        intervals, bands = self._limits(method)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
@@ -140,15 +132,26 @@ class Report:
             interval = interval._replace(mu=mean)  # the same sum in another order
         return interval if is_named else interval._replace(interval=None)
 
-    def _intervals(
-        self, method: IntervalMethod, confidence: float
-    ) -> list[dict[ScoreId, Interval]]:
-        """Return the intervals over all questions and over each group."""
+    def _limits(
+        self, method: IntervalMethod | None
+    ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
+        """Return the intervals and the bands over all questions and over each group."""
+        options = self._options
+        none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
+        if method is None or options.confidence is None:
+            return none, none
+        if options.anytime:
+            other = None if options.method == "auto" else options.method == "questions"
+            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_groups(self._questions_of, confidence)
+        intervals = method.for_groups(self._questions_of, options.confidence)
+        if not options.band:
+            return intervals, none
+        bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
+        return intervals, bands
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
