@@ -656,7 +656,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "cd7fef930f5d"
+KERNEL = "95cc31b03130"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1594,15 +1594,13 @@ def as_dict(
     Raises:
         ValueError: if two groups have the same safe name.
     """
-    prefixes: Mapping[str, str] = {}
-    if safe:
-        groups = dict.fromkeys(x.group for x in estimates if x.group is not None)
-        prefixes = safe_prefixes(list(groups))
+    groups = [*dict.fromkeys(x.group for x in estimates if x.group is not None)]
+    prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
     result: dict[str, Any] = {}
     for estimate in estimates:
         name = safe_name(estimate.score_id) if safe else key_of(estimate)
         if estimate.group is not None:
-            name = prefixes.get(estimate.group, f"{estimate.group}/") + name
+            name = prefixes[estimate.group] + name
         result[name] = estimate.score
         if estimate.interval is not None:
             interval = estimate.interval._replace(interval=None) if safe else estimate.interval
@@ -2068,8 +2066,9 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):
-            weights = None if self._weights is None else self._weights[questions]
-            mean = np.average(self._scores.columns[rows], 0, weights)
+            mean = self._scores.columns[rows].mean(axis=0)
+            if self._weights is not None:
+                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
@@ -5786,15 +5785,7 @@ class Report:
         """
         options = self._options
         method = None if options.confidence is None else method
-        if options.anytime and method is not None:
-            other = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
-        intervals: list[dict[ScoreId, Interval]] = [{} for _ in self._groups]
-        if method is not None and options.confidence is not None:
-            intervals = self._intervals(method, options.confidence)
-        bands: list[dict[ScoreId, tuple[float, float]]] = [{}] * len(intervals)
-        if options.band:
-            bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
+        intervals, bands = self._limits(method)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
@@ -5828,15 +5819,26 @@ class Report:
             interval = interval._replace(mu=mean)  # the same sum in another order
         return interval if is_named else interval._replace(interval=None)
 
-    def _intervals(
-        self, method: IntervalMethod, confidence: float
-    ) -> list[dict[ScoreId, Interval]]:
-        """Return the intervals over all questions and over each group."""
+    def _limits(
+        self, method: IntervalMethod | None
+    ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
+        """Return the intervals and the bands over all questions and over each group."""
+        options = self._options
+        none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
+        if method is None or options.confidence is None:
+            return none, none
+        if options.anytime:
+            other = None if options.method == "auto" else options.method == "questions"
+            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        return method.for_groups(self._questions_of, confidence)
+        intervals = method.for_groups(self._questions_of, options.confidence)
+        if not options.band:
+            return intervals, none
+        bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
+        return intervals, bands
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
