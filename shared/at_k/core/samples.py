@@ -199,12 +199,15 @@ class Samples:
         if categories == 2:
             counts = self.counts()
             return np.array([counts.n - counts.c, counts.c]).T
-        values, scored = require_categories(self).values, self.scored_or_none
+        values = require_categories(self).values
         if values.max() >= categories:
             self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        are_of = (values == category for category in range(categories))
-        numbers = [self.number_where(x if scored is None else x & scored) for x in are_of]
-        return np.stack(numbers, axis=1)
+        cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
+        np.add(cell, values, out=cell, casting="unsafe")
+        is_counted = self.scored is not None or self.multiplicity is not None
+        weights = self.weights if is_counted else None
+        table = np.bincount(cell, weights, minlength=len(self.n) * categories)
+        return table.astype(np.int64, copy=False).reshape(-1, categories)
 
 
 def concatenate(batches: Sequence[Samples]) -> Samples:
