@@ -126,8 +126,7 @@ VALUES: dict[str, Make] = {
 SCORES = {"pass@1": 0.5, "pass@1_lo": 0.4, "pass@1_hi": 0.6, "pass@2": 0.7}
 SCORES |= {f"{group}/{key}": score for key, score in SCORES.items() for group in "ab"}
 THRESHOLDS = {"G-Pass@2_0.5": 0.5, "G-Pass@2_1.0": 0.25}
-COMPARISON: dict[str, Any] = {"pass@1_a": 0.5, "pass@1_b": 0.6, "pass@1_diff": 0.1}
-COMPARISON |= {"pass@1_diff_lo": -0.1, "pass@1_diff_hi": 0.3, "pass@1_diff_interval": "sampling"}
+COMPARISON = at_k.compare(ROWS, ROWS[::-1], k=[1, 2])
 CAPTION = {"questions": 3, "n": 4, "checker": "numeric", "caption": "text", "width": 3.0}
 INTERVAL = {"confidence": 0.9, "interval": "sampling"}
 PER_QUESTION = {"pass@1": 0.5, "per_question": {"pass@1": [0.25, 0.5, 0.75]}}
@@ -161,7 +160,7 @@ FUNCTIONS: dict[str, tuple[str, Any, dict[str, Any]]] = {
         "source",
         TABLE,
         {"outcomes": "correct", "questions": "id", "groups": "group", "where": {"group": "a"}}
-        | {"clusters": "group", "correct_values": [1], "pool": ["group"]},
+        | {"columns": {"clusters": "group"}, "correct_values": [1], "pool": ["group"]},
     ),
     "read ": ("source", [0.5, 1.0, 0.0, 0.5], {"group_size": 2}),
     "leaderboard": (
@@ -198,7 +197,7 @@ FUNCTIONS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 
 REQUIRED = {"parameter", "k", "group_size", "questions", "samples", "threshold", "baseline"}
 FIRST = {"advantages": "rewards", "compare": "R_a"}  # else R, or predictions
-WORDS = {"R", "scores", "tau", "lam", "predictions", "outcome", "question", "sample"}
+WORDS = {"R", "scores", "tau", "lam", "rates", "predictions", "outcome", "question", "sample"}
 OTHER_WORDS = {"run", "score", "column", "row", "counts", "key", "metric", "file", "chart"}
 OTHER_WORDS |= {"confidence", "interval", "Counts", "A", "B"}
 
@@ -285,6 +284,7 @@ def check_call(rng: np.random.Generator) -> Problem | None:
     arguments = dict(call.arguments)
     arguments[hostile] = put_into(arguments[hostile], value, rng)
     words = {*arguments, *call.words}
+    words |= {key for x in call.arguments.values() if isinstance(x, dict) for key in x}
     if call.first != "predictions":
         first = arguments.pop(call.first)
         problem = problem_with(lambda: call.function(first, **arguments), words, call.name)
@@ -304,6 +304,8 @@ def problem_with(run: Callable[[], Any], words: set[str], name: str) -> str | No
         own = type(error).__module__.startswith("at_k")
         if type(error) not in (ValueError, TypeError) and not own:
             return repr(error)[:300]
+        if "unexpected keyword" in str(error):
+            return repr(error)[:300]
         said = set(re.findall(r"\w+", str(error))) | {w.rstrip("s") for w in str(error).split()}
         return None if said & words else f"names nothing: {error!r:.300}"
     except AssertionError:  # of `at_k.testing`
@@ -315,10 +317,23 @@ def problem_with(run: Callable[[], Any], words: set[str], name: str) -> str | No
     return None
 
 
+def check_valid_call(name: str) -> Problem | None:
+    """Return what is wrong with a function of the table that refuses its arguments as they are."""
+    _, value, options = FUNCTIONS[name]
+    try:
+        operator.attrgetter(name.strip())(at_k)(value, **options)
+    except AssertionError:  # of `at_k.testing`
+        return None
+    except Exception as error:
+        return Problem(name, repr(error)[:300])
+    return None
+
+
 def check_hostile_calls(number: int, seed: int) -> list[Problem]:
     """Return the calls that did not end as they should."""
     rng = np.random.default_rng(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        problems = [check_call(rng) for _ in range(number)]
+        problems = [check_valid_call(name) for name in FUNCTIONS]
+        problems += [check_call(rng) for _ in range(number)]
     return [problem for problem in problems if problem]

@@ -143,6 +143,10 @@ def read(
     for name in [source] if isinstance(source, str) else source if type(source) is list else ():
         if isinstance(name, str) and not (name and name.isprintable()):
             raise ValueError(f"source is {short(name)}: this is no name of a file.")
+    if not isinstance(columns, Mapping | None):
+        raise TypeError(
+            f"columns is {short(columns)}: it is a dict such as {{'clusters': 'repo'}}."
+        )
     for role in columns or ():
         check_name("columns", role, COLUMNS)
     try:

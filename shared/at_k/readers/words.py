@@ -177,7 +177,7 @@ def comparable(value: Any) -> Any:
     number = number_in(value.strip() if isinstance(value, str) else value)
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, float, np.number)):
         return word(value)
-    return float(number)
+    return number
 
 
 def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
