@@ -73,7 +73,7 @@ KINDS = [
     Kind(r"(_mu|_sigma|_lo|_hi| lo| hi)$|half_width|ci\[\d+\]$|^command", 9),
     SCORES := Kind(r"", 12),
 ]
-WITHOUT_CASE = ("compare(R_b)", "read(config)")  # in each case of a pair; needs a data set of a Hub
+WITHOUT_CASE = ("compare(R_b)", "read(unfinished)")  # in each case of a pair; no source has it
 DECIMAL = re.compile(r"-?\d+(?:\.\d+)?e[+-]\d+|-?\d+\.\d+")
 
 

@@ -22,6 +22,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from at_k.readers.run import COLUMNS as FURTHER_COLUMNS
+from at_k.readers.run import read_run
 
 Inputs = dict[str, Any]
 Case = tuple[str, str, Callable[[], Any]]  # case family, name, call
@@ -232,6 +234,13 @@ def digests_of(arguments: dict) -> dict[str, str]:
     }
 
 
+def with_columns(options: Inputs) -> Inputs:
+    """Return options of `read` whose further columns are in one dict."""
+    columns = {name: options[name] for name in options if name in FURTHER_COLUMNS}
+    others = {name: value for name, value in options.items() if name not in FURTHER_COLUMNS}
+    return others | ({"columns": columns} if columns else {})
+
+
 def call(target: str, inputs: tuple, options: Inputs) -> Any:
     """Return the result of a function, or of the compute of a metric with the interval given."""
     if target in COMPUTES and options.get("confidence", 0.95 if target == BAYES else None):
@@ -243,7 +252,11 @@ def call(target: str, inputs: tuple, options: Inputs) -> Any:
             options[key] = DERIVED[value](number_of_questions(inputs[0]), options.get("k"))
     if target in COMPUTES:
         result = LOADED[target].compute(**dict(zip(ROLES, inputs, strict=False)), **options)
+    elif options.keys() & {"records", "split"}:  # only the command has them
+        result = read_run(*inputs, **options)
     else:
+        if target == "read":
+            options = with_columns(options)
         result = getattr(at_k, target)(*inputs, **options)
     ACCEPTED[target].update(options)
     if target == "read":
