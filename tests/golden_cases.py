@@ -250,6 +250,7 @@ def call(target: str, inputs: tuple, options: Inputs) -> Any:
             options[key] = CHECKERS.get(value, value)
         elif isinstance(value, str) and value in DERIVED:
             options[key] = DERIVED[value](number_of_questions(inputs[0]), options.get("k"))
+    result: Any
     if target in COMPUTES:
         result = LOADED[target].compute(**dict(zip(ROLES, inputs, strict=False)), **options)
     elif options.keys() & {"records", "split"}:  # only the command has them
