@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.checking import Checked, Checking
 from ..core.computation import Computation, SampledQuestions
-from ..core.computations import COMPUTATIONS
+from ..core.computations import COMPUTATIONS, GPASSK
 from ..core.containers import to_numpy
 from ..core.samples import read_outcomes
 from ..functions import Counts
@@ -67,7 +67,7 @@ _DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categorie
 
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     """Add the flags of a metric to the parser of its subcommand, and what it runs."""
-    computation = computation_of(name)
+    computation = COMPUTATIONS[name]
     command.usage = f"at-k {name} FILE... [flags]"
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     command.epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
@@ -77,11 +77,6 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     add_flags(command, computation.parameters.values(), helps, formats=formats)
     add_publishing_flags(command)
     command.set_defaults(run=functools.partial(_score_files, name, computation))
-
-
-def computation_of(name: str) -> Computation:
-    """Return what a metric computes. This imports neither `evaluate` nor `datasets`."""
-    return COMPUTATIONS[name]
 
 
 def _parameter_helps_of(name: str) -> dict[str, str]:
@@ -173,7 +168,7 @@ def _with_both_scores(
             if "references" not in run:
                 return error
             options = {"check_correct_fn": checker, "k": 1, "include": "pass@k"}
-            scores.append(computation_of("gpassk").compute(**run, **options)["pass@1"])
+            scores.append(GPASSK.compute(**run, **options)["pass@1"])
     text = f"{error} pass@1 with {checker} is {scores[0]:.4g} or {scores[1]:.4g}."
     return MissingError(text, error.roles, error.choices, error.examples)
 
