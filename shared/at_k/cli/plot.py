@@ -139,9 +139,9 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
     names, checkers = [run.name for run in compared.runs], compared.checkers
     others: dict[str, Any]
     if len(names) == 2:
-        of_both = {"checker": checkers} if checkers else {}
+        others = {"checker": checkers} if checkers else {}
         differences = differences_as_dict(
-            differences_of(compared), of_both, compared.options.weighting.words
+            differences_of(compared), others, compared.options.weighting.words
         )
         return difference(differences, names, **details)
     board, scores = leaderboard_of(compared), {}
