@@ -656,7 +656,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "2ed57c5fa8a1"
+KERNEL = "79032eff5b5b"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2791,40 +2791,41 @@ def scores_of_one_mean() -> list[str]:
 def scores_by_name(
     names: Iterable[str], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """The scores with these names at these values of k, and those with keys such as "pass@4".
+    """The scores with these names at these values of k, see `requested_scores`."""
+    return requested_scores([ScoreId(name) for name in names], ks, options)
+
+
+def requested_scores(
+    requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
+) -> dict[ScoreId, Score]:
+    """The requested scores: at each k, and at each threshold, unless they have their own.
 
     Raises:
         ValueError: if the scores of very many k would take more than some minutes. That of a k
             takes time in proportion to k.
     """
-    requested = [x for name in names for x in _scores_of_name(name, ks, options.thresholds)]
-    if len(ks) > 1 and sum(k for _, k, _ in requested) > _MOST_CREDITS:
-        per_k = max(1, len(requested) // len(ks))
+    scores_at: list[tuple[str, int, float | None]] = []
+    for name, own_k, own_tau in requested:
+        taus = options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau]
+        scores_at += [
+            (name, k, tau) for k in (ks if own_k is None else [int(own_k)]) for tau in taus
+        ]
+    if len(ks) > 1 and sum(k for _, k, _ in scores_at) > _MOST_CREDITS:
+        per_k = max(1, len(scores_at) // len(ks))
         raise ValueError(
             f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
             f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
     scores = {}
-    for name, k, tau in requested:
+    for name, k, tau in scores_at:
         score = PASS_FAMILY[name](k, tau or 0.0, options)
         assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
         scores[ScoreId(name, k, tau)] = score
     return scores
 
 
-def _scores_of_name(
-    name: str, ks: Sequence[int], thresholds: Sequence[float]
-) -> list[tuple[str, int, float | None]]:
-    """The metric, the k and the threshold of each score with a name, or of that with a key."""
-    metric, k, tau = read_score(name)
-    named_ks = ks if k is None else [int(k)]
-    if metric != "G-Pass@k":
-        return [(metric, k, None) for k in named_ks]
-    return [(metric, k, x) for k in named_ks for x in (thresholds if tau is None else [tau])]
-
-
-def included_scores(include: str | Iterable[str], k) -> tuple[list[str], list[int] | None]:
-    """Return the names and the keys of scores in a parameter, and the k of the scores.
+def included_scores(include: str | Iterable[str], k) -> tuple[list[ScoreId], list[int] | None]:
+    """Return the scores that a parameter names, and their k.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
@@ -2833,21 +2834,22 @@ def included_scores(include: str | Iterable[str], k) -> tuple[list[str], list[in
     Raises:
         ValueError: if an entry is neither, or if k is given and lacks that of a key.
     """
-    requested, of_keys = check_ks(k), []
-    included = as_list("include", include)
-    for entry in included:
-        metric, at_k, tau = read_score(entry) if isinstance(entry, str) else ScoreId("")
-        if metric not in PASS_FAMILY or at_k is None or (tau is not None and metric != "G-Pass@k"):
-            check_name("include", entry, PASS_FAMILY)
+    ks, ks_of_keys, included = check_ks(k), [], []
+    for entry in as_list("include", include):
+        score = read_score(entry) if isinstance(entry, str) else ScoreId("")
+        has_other_tau = score.tau is not None and score.metric != "G-Pass@k"
+        if score.k is None or score.metric not in PASS_FAMILY or has_other_tau:
+            included.append(ScoreId(check_name("include", entry, PASS_FAMILY)))
             continue
-        of_keys.append(check_k(at_k))
-        check_tau(tau or 0.0)
-        if requested is not None and at_k not in requested:
+        check_tau(score.tau or 0.0)
+        ks_of_keys.append(check_k(score.k))
+        included.append(score)
+        if ks is not None and score.k not in ks:
             raise ValueError(
-                f"include has {entry!r}, and k is {', '.join(map(str, requested))}: leave out k, "
-                f"or add {at_k} to it."
+                f"include has {entry!r}, and k is {', '.join(map(str, ks))}: leave out k, or add "
+                f"{score.k} to it."
             )
-    return included, requested or list(dict.fromkeys(of_keys)) or None
+    return included, ks or list(dict.fromkeys(ks_of_keys)) or None
 
 
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
@@ -6073,7 +6075,7 @@ def gpassk_results(
     if include is None:
         include = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
     included, requested = included_scores(include, k)
-    metrics = {read_score(name).metric for name in included}
+    metrics = {score.metric for score in included}
     taus = check_thresholds(thresholds)
     powers = check_powers(pass_power, unanimous_power)
     score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
@@ -6109,7 +6111,7 @@ def gpassk_results(
         checked = questions.check(checking)
         return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
-    scores = scores_by_name(included, ks, score_options)
+    scores = requested_scores(included, ks, score_options)
     check_average(average, scores)
 
     checked = questions.check(checking)
@@ -6117,7 +6119,7 @@ def gpassk_results(
     _warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
-        scores = scores_by_name(included, ks, score_options)
+        scores = requested_scores(included, ks, score_options)
     if errors is not None:
         return report.of(*errors.pass_limits(checked, scores, options))
     if confidence is None:

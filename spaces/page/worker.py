@@ -15,9 +15,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
-from at_k.cli.score_file import computation_of
 from at_k.core.checks import check_categories
 from at_k.core.computation import Computation, SampledQuestions
+from at_k.core.computations import COMPUTATIONS
 from at_k.runs.measure import ComparisonOptions
 
 from .comparing import compare_samples
@@ -101,7 +101,7 @@ def _shortened(message: str) -> str:
 
 
 def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
-    computation = computation_of(request.space.metric)
+    computation = COMPUTATIONS[request.space.metric]
     space = request.space
     read = read_samples(request, computation.parameters)
     samples = read.runs

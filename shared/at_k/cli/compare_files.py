@@ -20,7 +20,7 @@ from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters
 from .formats import Output, Scope, View, enumerated, number_of
 from .graded_files import ROLES_OF_SECOND, CheckerFlags, graded_files
 from .plot import chart_of_comparison, check_plot, draw
-from .run_input import checker_of_all, naming_questions
+from .run_input import RunInput, checker_of_all, naming_questions
 from .score_tables import nouns_of
 
 _COMPARE_EXAMPLES = f"""\
@@ -86,34 +86,37 @@ def _compare_files(
     with naming_questions(first):
         overall = compare_runs(runs, options)
     compared = compare_groups(overall, first.get("groups"))
-    descriptions = [
+    scope = _scope(inputs, runs, overall.options)
+    read = [
         f"{run.name}: {_path_of(run.name, file)}{run.described()}"
         for file, run in zip(files, inputs, strict=True)
     ]
-    sizes, nouns = [run.outcomes.n for run in runs], nouns_of([options.metric])
-    scope = Scope(
-        sizes,
-        checker_of_all(inputs),
-        *nouns,
-        _correction(runs),
-        overall.options.weighting.words,
-        "; ".join(
-            f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing
-        ),
-    )
     view: View
     if len(files) == 2:
         differences = {
             group: differences_of(runs_of_group, p_values, group)
             for group, runs_of_group in compared.items()
         }
-        view = ComparisonView(differences, names, options, scope, descriptions)
+        view = ComparisonView(differences, names, options, scope, read)
     else:
-        view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, descriptions)
+        view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, read)
     output = view.printed(output_format)
     if plot is None:
         return output
     return Output(output, draw=lambda: draw(plot, lambda: chart_of_comparison(overall, inputs)))
+
+
+def _scope(inputs: Sequence[RunInput], runs: Sequence[Run], options: ComparisonOptions) -> Scope:
+    """Return what a sentence about runs is about."""
+    missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
+    return Scope(
+        [run.outcomes.n for run in runs],
+        checker_of_all(inputs),
+        *nouns_of([options.metric]),
+        correction=_correction(runs),
+        averaging=options.weighting.words,
+        missing="; ".join(missing),
+    )
 
 
 def _correction(runs: Sequence[Run]) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from ..core.checks import short
 from ..readers.missing import CHOICES
 from ..readers.names import COLUMN_NAMES, PER_QUESTION, PER_SAMPLE
+from ..readers.run import read
 from .formats import FORMATS_OF_OUTPUT
 from .plot import PLOT_HELP
 
@@ -30,6 +31,26 @@ FILE_HELP = (
 _SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 COOL, WARM = (str(_SAMPLES / f"smollm2_{name}.jsonl") for name in ("cool", "warm"))
 """Files of samples of one model at the temperatures 0.2 and 0.8."""
+
+
+def parameter_helps(docstring: str) -> dict[str, str]:
+    """Return the text of each parameter in the section `Args:` of a docstring."""
+    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", docstring, re.MULTILINE | re.DOTALL)
+    if section is None:
+        return {}
+    entries = re.findall(r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1], re.MULTILINE | re.DOTALL)
+    helps = {name: " ".join(text.split()) for name, text in entries}
+    return helps | ({"include": helps["metric"]} if "metric" in helps else {})
+
+
+_READ_HELPS = parameter_helps(inspect.getdoc(read) or "")
+_ROW_FLAGS: dict[str, dict[str, Any]] = {
+    "pool": {"nargs": "+", "default": (), "metavar": "COLUMN"},
+    "group_size": {"type": int, "metavar": "G"},
+    "missing": {"choices": CHOICES},
+    "correct_at_least": {"type": float, "metavar": "SCORE"},
+}
+"""Flags whose texts are those of the parameters of `read`."""
 
 _COLUMN_HELP = {
     "predictions": "samples to be checked.",
@@ -115,23 +136,8 @@ def add_flags(
         help="read only the rows with this entry. Can be given several times; entries of the same "
         "column are alternatives.",
     )
-    rows.add_argument(
-        "--pool",
-        nargs="+",
-        default=(),
-        metavar="COLUMN",
-        help="columns whose entries may differ between the samples of a question. Without it, a "
-        "column such as run or filter with different entries is an error. With --pool run, rows of "
-        "different runs are different samples. --pool files pools files with the same questions. "
-        "The rows of two filters of lm-evaluation-harness have the same responses: select one "
-        "with --where instead.",
-    )
-    rows.add_argument(
-        "--group-size",
-        type=int,
-        metavar="G",
-        help="number of consecutive rows that belong to a question, one sample in each.",
-    )
+    for name, options in _ROW_FLAGS.items():
+        rows.add_argument(f"--{name.replace('_', '-')}", help=_READ_HELPS[name], **options)
     rows.add_argument(
         "--records",
         metavar="PATH",
@@ -146,12 +152,6 @@ def add_flags(
         "the memory; for a compressed file 1, or 100 times its size if that is more.",
     )
     rows.add_argument(
-        "--missing",
-        choices=CHOICES,
-        help="what a missing outcome or answer counts: incorrect, or drop to leave it out. "
-        "Default: the rule of the tool that wrote the log; otherwise an error asks.",
-    )
-    rows.add_argument(
         "--unfinished",
         choices=("incorrect",),
         help="count responses that were cut off by length as incorrect, as --finish says.",
@@ -162,12 +162,6 @@ def add_flags(
         default=(),
         metavar="VALUE",
         help="outcomes that are correct, such as C, yes or 0.5. All others are incorrect.",
-    )
-    rows.add_argument(
-        "--correct-at-least",
-        type=float,
-        metavar="SCORE",
-        help="the least score that is correct, such as 0.75. Lower scores are incorrect.",
     )
     rows.add_argument(
         "--by-order",
@@ -233,16 +227,6 @@ def _flag_help(text: str, parameter: inspect.Parameter) -> str:
     elif "efault" not in text and default not in (None, inspect.Parameter.empty):
         text = f"{text} Default: {default}."
     return text
-
-
-def parameter_helps(docstring: str) -> dict[str, str]:
-    """Return the text of each parameter in the section `Args:` of a docstring."""
-    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", docstring, re.MULTILINE | re.DOTALL)
-    if section is None:
-        return {}
-    entries = re.findall(r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1], re.MULTILINE | re.DOTALL)
-    helps = {name: " ".join(text.split()) for name, text in entries}
-    return helps | ({"include": helps["metric"]} if "metric" in helps else {})
 
 
 def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:

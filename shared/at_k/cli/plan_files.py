@@ -15,7 +15,7 @@ from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from ..runs.plan import PlanOptions, Wanted, plan, plan_runs
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
-from .formats import Cells, View, number_of
+from .formats import INTERVAL_SCOPE, Cells, View, number_of
 from .graded_files import CheckerFlags, graded_runs
 from .run_input import RunInput
 
@@ -35,10 +35,6 @@ _PLAN_COLUMNS = {
     "half_width_questions": "+- questions",
     "difference_sampling": "diff. sampling",
     "difference_questions": "diff. questions",
-}
-_SCOPE = {
-    "sampling": "the same questions, sampled again",
-    "questions": "other questions like these",
 }
 _EXAMPLES = f"""\
 examples, with the samples of the package:
@@ -140,9 +136,9 @@ class PlanView(View):
         notes = [
             f"{plan['key']}, expected score {plan['score']:.4f}. +-: half-width of the "
             f"{confidence} interval. diff.: by how much the score of a second run has to be higher "
-            f"for `at-k compare` to find it with a probability of {power}. sampling: for "
-            f"{_SCOPE['sampling']}. questions: for {_SCOPE['questions']}; comparisons are paired "
-            f"by question."
+            f"for `at-k compare` to find it with a probability of {power}. sampling: "
+            f"{INTERVAL_SCOPE['sampling']}. questions: {INTERVAL_SCOPE['questions']}; comparisons "
+            f"are paired by question."
         ]
         if "labels" in self._columns():
             notes[0] += (
@@ -154,7 +150,7 @@ class PlanView(View):
             if wanted.name == "difference":
                 claim = f"finds a difference of {wanted.value:g} with a probability of {power}"
             design = _cheapest_design(plan["cheapest"], claim)
-            notes.append(f"{design}, for {_SCOPE[wanted.kind]}.")
+            notes.append(f"{design}, {INTERVAL_SCOPE[wanted.kind]}.")
         return [*notes, _assumptions(plan["assumptions"])]
 
 

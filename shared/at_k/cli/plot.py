@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,12 +21,11 @@ PLOT_HELP = (
     "also write a chart, in the format of the suffix: .svg, .pdf, .png or .html. "
     "It shows the confidence limits if there are any."
 )
-INVALID = 2  # the exit status of the process of a chart that says why on standard error
 _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
 def draw(file: str, figure: Callable[[], Figure]) -> None:
-    """Write a chart in a process of its own: the renderer ends it if it gets too little memory.
+    """Write a chart.
 
     Args:
         file: the path of the chart.
@@ -40,26 +35,9 @@ def draw(file: str, figure: Callable[[], Figure]) -> None:
         ValueError: if there is no chart, also because its file cannot be written.
     """
     try:
-        specification = figure().to_json()
-        completed = subprocess.run(
-            [sys.executable, "-m", "at_k.charts.written", file],
-            input=specification.encode(),
-            stderr=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
+        figure().save(file)
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         raise ValueError(f"There is no chart: {error}") from error
-    if completed.returncode == INVALID:
-        raise ValueError(f"There is no chart: {completed.stderr.decode(errors='replace').strip()}")
-    if completed.returncode:
-        raise ValueError(f"There is no chart: {_how_ended(completed.returncode)}")
-
-
-def _how_ended(status: int) -> str:
-    """Return a sentence about the exit status of the process of a chart; -N is the signal N."""
-    signals = {-number: number.name for number in signal.Signals}
-    how = f"was ended by {signals[status]}" if status in signals else f"ended with status {status}"
-    return f"the process that draws it {how}. It may have had too little memory."
 
 
 def check_plot(file: str) -> None:

@@ -9,12 +9,12 @@ import functools
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.checking import Checked, Checking
 from ..core.computation import Computation, SampledQuestions
-from ..core.computations import COMPUTATIONS
+from ..core.computations import COMPUTATIONS, GPASSK
 from ..core.containers import to_numpy
 from ..core.samples import read_outcomes
 from ..functions import Counts
@@ -67,7 +67,7 @@ _DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categorie
 
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     """Add the flags of a metric to the parser of its subcommand, and what it runs."""
-    computation = computation_of(name)
+    computation = COMPUTATIONS[name]
     command.usage = f"at-k {name} FILE... [flags]"
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     command.epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
@@ -77,11 +77,6 @@ def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     add_flags(command, computation.parameters.values(), helps, formats=formats)
     add_publishing_flags(command)
     command.set_defaults(run=functools.partial(_score_files, name, computation))
-
-
-def computation_of(name: str) -> Computation:
-    """Return what a metric computes. This imports neither `evaluate` nor `datasets`."""
-    return COMPUTATIONS[name]
 
 
 def _parameter_helps_of(name: str) -> dict[str, str]:
@@ -111,38 +106,72 @@ def _score_files(
     if plot is not None:
         check_plot(plot)
         check_scores_to_plot(defaults | flags)
+    run = _read(name, computation, files, reading, parameters)
+    view = _scored(name, computation, run, parameters, defaults)
+    if len(files) > 1:
+        view = replace(view, input=[f"{len(files)} files as parts of one run: {view.input[0]}"])
+    is_published = output_format == PUBLISHED_FORMAT
+    output = publication.printed(view) if is_published else view.printed(output_format)
+    if plot is None:
+        return output
+    return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
+
+
+def _read(
+    name: str,
+    computation: Computation,
+    files: Sequence[str],
+    reading: dict[str, Any],
+    parameters: Mapping[str, Any],
+) -> RunInput:
+    """Return the samples of files, which are parts of one run.
+
+    Raises:
+        ValueError: if nothing says which samples are correct.
+    """
+    has_labels = name == "score_agg" or "categories" in parameters
     counts = reading["counts"] or ()
-    if len(counts) > 1 and ("categories" in parameters or name == "score_agg"):
+    if len(counts) > 1 and has_labels:
         reading["counts"] = {number_in(column): column for column in counts}  # named by labels
-    reading["has_labels"] = name == "score_agg" or "categories" in parameters
+    reading["has_labels"] = has_labels
+    checker = parameters.get("check_correct_fn", "exact_match")
     try:
         questions = read_run(files, **reading)
     except MissingError as error:
-        checker = parameters.get("check_correct_fn", "exact_match")
         raise _with_both_scores(error, files, reading, checker) from None
     if "check_correct_fn" in questions and name != "cons_at_k":
         raise ValueError(
             "--outcomes beside --predictions are for the votes of cons_at_k: leave out one of them."
         )
-    run = RunInput(questions, parameters.get("check_correct_fn", "exact_match"))
-    if not (computation.accepts_labels or "categories" in parameters):
+    if not (computation.accepts_labels or has_labels):
         with naming_questions(questions):
             refuse_ungraded(questions, "check_correct_fn" in parameters)
+    return RunInput(questions, checker)
+
+
+def _scored(
+    name: str,
+    computation: Computation,
+    run: RunInput,
+    parameters: dict[str, Any],
+    defaults: Mapping[str, Any],
+) -> ScoresView:
+    """Return the scores of a run, and what the tables and sentences say about it."""
+    questions = run.questions
     if name == "gpassk" and "include" not in parameters and run.present.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
     # A checker cannot print among the scores.
-    printing_elsewhere = contextlib.redirect_stdout(sys.stderr)
-    with printing_elsewhere, naming_questions(questions):
+    with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
         scores, noise, unanswered = _scores_and_noise(computation, questions, parameters)
-    options = defaults | parameters
-    pooled = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
-    view = ScoresView(
+    options = {**defaults, **parameters}
+    nouns = nouns_of([name])
+    return ScoresView(
         scores,
-        input=[f"{pooled}{run.described(*nouns_of([name]), unanswered)}"],
+        input=[run.described(*nouns, unanswered)],
         scope=Scope(
             [run.sizes if questions.missing else run.present],
             run.checker,
-            *nouns_of([name]),
+            *nouns,
             averaging=scores.averaging,
             missing=questions.missing,
         ),
@@ -152,11 +181,6 @@ def _score_files(
         noise=noise,
         anytime=bool(options.get("anytime")),
     )
-    is_published = output_format == PUBLISHED_FORMAT
-    output = publication.printed(view) if is_published else view.printed(output_format)
-    if plot is None:
-        return output
-    return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
 
 
 def _with_both_scores(
@@ -173,7 +197,7 @@ def _with_both_scores(
             if "references" not in run:
                 return error
             options = {"check_correct_fn": checker, "k": 1, "include": "pass@k"}
-            scores.append(computation_of("gpassk").compute(**run, **options)["pass@1"])
+            scores.append(GPASSK.compute(**run, **options)["pass@1"])
     text = f"{error} pass@1 with {checker} is {scores[0]:.4g} or {scores[1]:.4g}."
     return MissingError(text, error.roles, error.choices, error.examples)
 

@@ -42,9 +42,8 @@ from .credits import (
     check_powers,
     check_thresholds,
     included_scores,
-    scores_by_name,
+    requested_scores,
 )
-from .estimates import read_score
 from .expected import pass_scores
 from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
@@ -124,7 +123,7 @@ def gpassk_results(
     if include is None:
         include = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
     included, requested = included_scores(include, k)
-    metrics = {read_score(name).metric for name in included}
+    metrics = {score.metric for score in included}
     taus = check_thresholds(thresholds)
     powers = check_powers(pass_power, unanimous_power)
     score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
@@ -160,7 +159,7 @@ def gpassk_results(
         checked = questions.check(checking)
         return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
-    scores = scores_by_name(included, ks, score_options)
+    scores = requested_scores(included, ks, score_options)
     check_average(average, scores)
 
     checked = questions.check(checking)
@@ -168,7 +167,7 @@ def gpassk_results(
     _warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
-        scores = scores_by_name(included, ks, score_options)
+        scores = requested_scores(included, ks, score_options)
     if errors is not None:
         return report.of(*errors.pass_limits(checked, scores, options))
     if confidence is None:

@@ -210,40 +210,41 @@ def scores_of_one_mean() -> list[str]:
 def scores_by_name(
     names: Iterable[str], ks: Sequence[int], options: ScoreOptions
 ) -> dict[ScoreId, Score]:
-    """The scores with these names at these values of k, and those with keys such as "pass@4".
+    """The scores with these names at these values of k, see `requested_scores`."""
+    return requested_scores([ScoreId(name) for name in names], ks, options)
+
+
+def requested_scores(
+    requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
+) -> dict[ScoreId, Score]:
+    """The requested scores: at each k, and at each threshold, unless they have their own.
 
     Raises:
         ValueError: if the scores of very many k would take more than some minutes. That of a k
             takes time in proportion to k.
     """
-    requested = [x for name in names for x in _scores_of_name(name, ks, options.thresholds)]
-    if len(ks) > 1 and sum(k for _, k, _ in requested) > _MOST_CREDITS:
-        per_k = max(1, len(requested) // len(ks))
+    scores_at: list[tuple[str, int, float | None]] = []
+    for name, own_k, own_tau in requested:
+        taus = options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau]
+        scores_at += [
+            (name, k, tau) for k in (ks if own_k is None else [int(own_k)]) for tau in taus
+        ]
+    if len(ks) > 1 and sum(k for _, k, _ in scores_at) > _MOST_CREDITS:
+        per_k = max(1, len(scores_at) // len(ks))
         raise ValueError(
             f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
             f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
     scores = {}
-    for name, k, tau in requested:
+    for name, k, tau in scores_at:
         score = PASS_FAMILY[name](k, tau or 0.0, options)
         assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
         scores[ScoreId(name, k, tau)] = score
     return scores
 
 
-def _scores_of_name(
-    name: str, ks: Sequence[int], thresholds: Sequence[float]
-) -> list[tuple[str, int, float | None]]:
-    """The metric, the k and the threshold of each score with a name, or of that with a key."""
-    metric, k, tau = read_score(name)
-    named_ks = ks if k is None else [int(k)]
-    if metric != "G-Pass@k":
-        return [(metric, k, None) for k in named_ks]
-    return [(metric, k, x) for k in named_ks for x in (thresholds if tau is None else [tau])]
-
-
-def included_scores(include: str | Iterable[str], k) -> tuple[list[str], list[int] | None]:
-    """Return the names and the keys of scores in a parameter, and the k of the scores.
+def included_scores(include: str | Iterable[str], k) -> tuple[list[ScoreId], list[int] | None]:
+    """Return the scores that a parameter names, and their k.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
@@ -252,18 +253,19 @@ def included_scores(include: str | Iterable[str], k) -> tuple[list[str], list[in
     Raises:
         ValueError: if an entry is neither, or if k is given and lacks that of a key.
     """
-    requested, of_keys = check_ks(k), []
-    included = as_list("include", include)
-    for entry in included:
-        metric, at_k, tau = read_score(entry) if isinstance(entry, str) else ScoreId("")
-        if metric not in PASS_FAMILY or at_k is None or (tau is not None and metric != "G-Pass@k"):
-            check_name("include", entry, PASS_FAMILY)
+    ks, ks_of_keys, included = check_ks(k), [], []
+    for entry in as_list("include", include):
+        score = read_score(entry) if isinstance(entry, str) else ScoreId("")
+        has_other_tau = score.tau is not None and score.metric != "G-Pass@k"
+        if score.k is None or score.metric not in PASS_FAMILY or has_other_tau:
+            included.append(ScoreId(check_name("include", entry, PASS_FAMILY)))
             continue
-        of_keys.append(check_k(at_k))
-        check_tau(tau or 0.0)
-        if requested is not None and at_k not in requested:
+        check_tau(score.tau or 0.0)
+        ks_of_keys.append(check_k(score.k))
+        included.append(score)
+        if ks is not None and score.k not in ks:
             raise ValueError(
-                f"include has {entry!r}, and k is {', '.join(map(str, requested))}: leave out k, "
-                f"or add {at_k} to it."
+                f"include has {entry!r}, and k is {', '.join(map(str, ks))}: leave out k, or add "
+                f"{score.k} to it."
             )
-    return included, requested or list(dict.fromkeys(of_keys)) or None
+    return included, ks or list(dict.fromkeys(ks_of_keys)) or None

@@ -24,7 +24,7 @@ REQUESTED = ("pass@k", "pass^k")
 _KNOWN = (*PASS_FAMILY, "max@k")
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)  # a key of a cache of scores
 class ScoreRequest:
     """Scores, each at several k, and their intervals.
 
@@ -52,8 +52,8 @@ class ScoreRequest:
                 "grades: score its log, as by `at-k cons_at_k LOG --check-correct-fn numeric`."
             )
         names = check_names("scores", names, _KNOWN)
-        object.__setattr__(self, "scores", tuple(names))
-        object.__setattr__(self, "k", tuple(check_ks(self.k) or ()))
+        self.scores = tuple(names)
+        self.k = tuple(check_ks(self.k) or ())
 
     def values(
         self,
