@@ -95,17 +95,6 @@ def test_every_metric_has_wider_limits_that_hold_at_all_looks(name):
         assert every[f"{key}_lo"] < one[f"{key}_lo"] <= one[f"{key}_hi"] < every[f"{key}_hi"]
 
 
-def test_a_group_has_the_limits_that_it_has_alone():
-    rows = np.random.default_rng(5).binomial(1, 0.4, (60, 5))
-    groups = ["a"] * 15 + ["b"] * 45
-    of_all = GPASSK.compute(
-        predictions=rows, groups=groups, interval="questions", anytime=True, **LIMITS
-    )
-    alone = GPASSK.compute(predictions=rows[:15], interval="questions", anytime=True, **LIMITS)
-    for end in ENDS:
-        assert of_all[f"a/pass@1{end}"] == pytest.approx(alone[f"pass@1{end}"], abs=1e-12)
-
-
 @pytest.mark.parametrize("interval", ["sampling", "questions"])
 def test_compare_has_wider_limits_and_larger_p_values(interval):
     rng = np.random.default_rng(6)

@@ -15,17 +15,22 @@ SHARES = RNG.integers(0, 5, (24, 6)) / 4
 PICKED_BY = RNG.random((24, 6))
 CASES: dict[str, tuple[Any, np.ndarray, dict[str, Any]]] = {
     "gpassk": (GPASSK, BINARY, {"k": [1, 3, 6], "include": ["pass@k", "pass^k", "Geom_ds@k"]}),
+    "k above n": (GPASSK, BINARY, {"k": [1, 4, 12], "include": ["pass@k", "pass^k"]}),
+    "anytime": (GPASSK, BINARY, {"k": [1, 2], "include": "pass@k", "anytime": True}),
     "corrected": (GPASSK, BINARY, {"k": 2, "include": "pass@k", "checker_rates": (0.9, 0.1)}),
     "max_at_k": (MAX, REAL, {"k": [1, 3, 6]}),
+    "levels": (MAX, (4 * SHARES).astype(int), {"k": [1, 3, 10], "w": [0, 0.1, 0.4, 0.5, 1]}),
     "picked": (MAX, REAL, {"k": [1, 3], "picked_by": PICKED_BY}),
     "tails": (MAX, SHARES, {"k": 2, "include": "TailPass@k", "thresholds": [0.5]}),
     "bayes_at_n": (BAYES, REAL, {}),
     "cons_at_k": (CONS, SHARES, {"k": [2, 6]}),
     "score_agg": (AGG, SHARES, {"temperature": 0.3}),
 }
+ABOVE_N = ("k above n", "levels")
 ONLY_QUESTIONS = ("picked", "tails", "score_agg")
-COMBINATIONS = [(name, "questions") for name in CASES]
-COMBINATIONS += [(name, "sampling") for name in CASES if name not in ONLY_QUESTIONS]
+COMBINATIONS = [(name, "questions") for name in CASES if name not in ABOVE_N]
+COMBINATIONS += [(name, "sampling") for name in CASES if name not in (*ONLY_QUESTIONS, *ABOVE_N)]
+COMBINATIONS += [(name, x) for name in (*ABOVE_N, "max_at_k") for x in ("auto", "hierarchical")]
 REWARDS = [pair for pair in COMBINATIONS if pair[0] in ("max_at_k", "picked", "bayes_at_n")]
 
 
@@ -57,15 +62,16 @@ def test_the_order_of_questions_and_of_samples_does_not_matter(name, interval):
 @pytest.mark.parametrize(("name", "interval"), COMBINATIONS)
 def test_a_group_has_the_scores_and_limits_that_it_has_alone(name, interval):
     rows = CASES[name][1]
-    more = {"picked_by": np.vstack([PICKED_BY, PICKED_BY])} if name == "picked" else {}
-    twice = np.vstack([rows, rows])  # the group "b" is a copy of "a"
-    groups = [*"a" * len(rows), *"b" * len(rows)]
-    together = compute(name, interval, twice, groups=groups, **more)
+    more = {"picked_by": np.vstack([PICKED_BY] * 3)} if name == "picked" else {}
+    # The group "b" is a copy of "a", and the questions of "c" are unlike them.
+    every = np.vstack([rows, rows, np.full_like(rows, rows.min())])
+    groups = [label for label in "abc" for _ in rows]
+    together = compute(name, interval, every, groups=groups, **more)
     alone = compute(name, interval, rows)
     for label in "ab":
         prefix = f"{label}/"
-        found = {key.removeprefix(prefix): x for key, x in together.items() if prefix in key}
-        assert same(alone, found)
+        grouped = {key.removeprefix(prefix): x for key, x in together.items() if prefix in key}
+        assert same(alone, grouped)
 
 
 @pytest.mark.parametrize(("scale", "shift"), [(1.0, 7.0), (0.01, -3.0), (250.0, 1 / 3)])
@@ -77,6 +83,7 @@ def test_rewards_may_have_any_zero_and_any_unit(name, interval, scale, shift):
     back = {
         key: value / scale if key.endswith("_sigma") else (value - shift) / scale
         for key, value in moved.items()
+        if isinstance(value, float)
     }
     assert same(plain, back, 1e-6)
 

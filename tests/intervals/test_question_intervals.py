@@ -203,20 +203,3 @@ def test_factor_that_is_0_determines_the_upper_limit_of_the_product():
     low, high = limits_of_product(GEOMETRIC_MEAN, lo, u, hi, covariance(0.0))
     assert low == 0
     assert math.sqrt(0.9 * 0.01) < high < math.sqrt(0.96 * 0.01) + 1e-12
-
-
-# --- Rewards ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("include", ["Max@k", "picked@k"])
-def test_limits_of_rewards_move_with_their_zero_and_their_unit(include):
-    rng = np.random.default_rng(8)
-    rows = rng.gamma(1.0, 1.0, (15, 6))
-    options: dict[str, Any] = {"k": [1, 3], "confidence": 0.9, "interval": "questions"}
-    if include == "picked@k":
-        options["picked_by"] = rng.random((15, 6)).tolist()
-    metric = at_k.load("max_at_k")
-    plain = metric.compute(predictions=rows.tolist(), include=include, **options)
-    moved = metric.compute(predictions=(7 - 3 * (-rows)).tolist(), include=include, **options)
-    for key in [key for key in plain if key.endswith(("_lo", "_hi"))]:
-        assert moved[key] == pytest.approx(7 + 3 * plain[key], rel=1e-12)

@@ -42,18 +42,6 @@ def test_interval_contains_the_score_and_stays_in_the_range_of_rewards(rewards, 
             assert center == pytest.approx(scores[f"max@{k}"], abs=1e-9)
 
 
-@pytest.mark.parametrize("interval", ["sampling", "hierarchical"])
-def test_scaled_rewards_have_the_scaled_interval(interval):
-    rng = np.random.default_rng(6)
-    rewards = rng.normal(size=(12, 1)) + rng.normal(size=(12, 6))
-    options = {"k": [1, 3, 6], "confidence": 0.9, "interval": interval}
-    plain = at_k.load("max_at_k").compute(predictions=rewards, **options)
-    scaled = at_k.load("max_at_k").compute(predictions=1000 * rewards - 7, **options)
-    for k in (1, 3, 6):
-        wanted = [1000 * x - 7 for x in limits(plain, f"max@{k}")]
-        assert limits(scaled, f"max@{k}") == pytest.approx(wanted, abs=1.0)
-
-
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=30))
 @settings(deadline=None, max_examples=40)
 def test_sigma_of_an_average_is_at_least_that_of_its_samples(outcomes):
@@ -176,17 +164,6 @@ def test_interval_is_wide_if_the_samples_hardly_determine_the_score():
 
 
 # --- Groups and clusters ------------------------------------------------------------------
-
-
-def test_group_has_the_interval_of_its_questions_alone():
-    outcomes, groups = np.random.default_rng(8).integers(0, 3, (20, 5)), ["odd", "even"] * 10
-    options = {"w": [0.0, 0.5, 1.0], "k": [1, 3, 10], "confidence": 0.95, "interval": "auto"}
-    scores = at_k.load("max_at_k").compute(predictions=outcomes, groups=groups, **options)
-    alone = at_k.load("max_at_k").compute(predictions=outcomes[::2], **options)
-    for k in (1, 3, 10):
-        wanted = limits(alone, f"max@{k}")
-        assert limits(scores, f"odd/max@{k}") == pytest.approx(wanted, abs=5e-3)
-    assert limits(scores, "odd/max@3") == pytest.approx(limits(alone, "max@3"), abs=1e-12)
 
 
 @pytest.mark.parametrize("interval", ["auto", "sampling", "questions", "hierarchical"])

@@ -165,16 +165,6 @@ def test_prior_finds_two_success_rates():
 # --- Groups and clusters ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("interval", ["sampling", "questions", "hierarchical", "auto"])
-def test_group_has_the_interval_of_its_questions_alone(compute, interval):
-    outcomes, groups = simulate(9), ["even", "odd", "odd"] * 10
-    scores = compute(outcomes, [1, 4], interval, groups=groups)
-    alone = compute(outcomes[[group == "odd" for group in groups]], [1, 4], interval)
-    for key in ("pass@1", "pass@4"):
-        assert scores[f"odd/{key}"] == alone[key]
-        assert limits(scores, f"odd/{key}") == pytest.approx(limits(alone, key), abs=1e-9)
-
-
 def test_repeated_questions_count_once_if_they_share_a_cluster(compute):
     outcomes, k = simulate(10), 2
     twice, clusters = np.vstack([outcomes, outcomes]), [*range(30), *range(30)]
