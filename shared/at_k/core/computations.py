@@ -69,11 +69,11 @@ from .samples import (
 from .score import ScoreId, Scores, join_scores, one_column_each
 from .score_agg import (
     VERDICTS,
+    agg_scores,
     check_eps,
     check_penalty,
     check_weights,
     exponent,
-    item_scores,
     require_weights,
 )
 
@@ -530,9 +530,7 @@ def score_agg_results(
     report = Report(questions.n, groups, options, return_per_question, keys)
 
     outcomes = questions.check(checking).outcomes
-    values = item_scores(outcomes, p, penalty, eps)
-    score = ScoreId("score_agg")
-    points = Scores(one_column_each([score]), np.arange(len(values)), values[:, None])
+    points = agg_scores(outcomes, p, penalty, eps)
     # "auto" gives a single question the whole range, and "questions" refuses it.
     method = QuestionIntervals(
         points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
