@@ -86,8 +86,8 @@ class Differences:
         angles = []
         for pair, (run_a, run_b) in enumerate((runs[i], runs[j]) for i, j in self.pairs.tolist()):
             of_samples = None
-            if run_a.of_samples is not None and run_b.of_samples is not None:
-                of_samples = run_a.of_samples + run_b.of_samples
+            if run_a.sampling_covariance is not None and run_b.sampling_covariance is not None:
+                of_samples = run_a.sampling_covariance + run_b.sampling_covariance
             if new_questions:
                 # Where samples show no variation, 2 stands for one question that only a answers and
                 # one that only b does.
@@ -116,13 +116,13 @@ class Differences:
         r, difference = self._correlation[pair], self.values[pair]
         shared = self._shared[pair]
         if self._new_questions:
-            of_a_look = a.of_a_look(confidence, self._interval)
+            of_a_look = a.confidence_of_a_look(confidence, self._interval)
             shared = student_quantile(a.freedom, 1 - of_a_look) * shared
         down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
         up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
         for of_run, is_subtracted in ((a, True), (b, False)):
             if of_run.moves is not None:  # labels of one run say nothing of those of the other
-                moves = of_run.moves(of_run.of_a_look(confidence, self._interval))
+                moves = of_run.moves(of_run.confidence_of_a_look(confidence, self._interval))
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
         # Scores that are corrected for the errors of a checker may leave their range.
