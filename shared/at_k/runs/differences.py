@@ -39,7 +39,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -51,6 +51,7 @@ from ..core.checks import label_index
 from ..core.questions import student_quantile
 from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
+from ..intervals.corrected import falls_with_k
 from ..intervals.labelled import Errors
 from .comparison import Difference
 from .measure import ComparisonOptions, ScoredRun, score_runs
@@ -250,6 +251,7 @@ class Compared:
         runs: with their outcomes.
         scored: the runs with their scores.
         differences: of all pairs of runs.
+        falling: the names of runs whose corrected pass@k falls with k.
     """
 
     options: ComparisonOptions
@@ -257,12 +259,15 @@ class Compared:
     runs: Sequence[Run]
     scored: Sequence[ScoredRun]
     differences: Differences
+    falling: Sequence[str] = ()
 
     @property
     def checkers(self) -> dict[str, dict[str, float]]:
         """For each run what its scores are corrected for; empty if they are not corrected."""
-        corrected = (run for run in self.runs if run.errors != Errors())
-        return {run.name: run.errors.described() for run in corrected}
+        checkers = {run.name: run.errors.described() for run in self.runs if run.errors != Errors()}
+        for name in self.falling:
+            checkers[name]["falls_with_k"] = True
+        return checkers
 
 
 def compare_sources(
@@ -294,10 +299,24 @@ def compare_sources(
 
 
 def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
-    """Compare runs on the same questions.
+    """Compare runs on the same questions, with a warning if a corrected pass@k falls with k.
 
     A checker may leave samples unscored, so k is chosen by the samples that have outcomes.
     """
+    compared = _compare(runs, options)
+    if compared.options.metric != "pass@k":
+        return compared
+    scores = compared.options.scores_at(compared.options.ks)
+    falling = [
+        run.name
+        for run in runs
+        if not run.errors.rates.are_exact
+        and falls_with_k(run.outcomes.counts(), scores, run.errors.rates, run.name)
+    ]
+    return replace(compared, falling=falling)
+
+
+def _compare(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
     options = options.for_samples({run.name: run.outcomes.n for run in runs})
     scores, scored, width = score_runs(runs, options)
     differences = Differences(scored, str(options.interval), width)
@@ -322,7 +341,7 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
         rows = np.flatnonzero(index == group)
         runs = [run.of_questions(rows) for run in overall.runs]
         try:
-            result[label] = compare_runs(runs, overall.options.of_questions(rows))
+            result[label] = _compare(runs, overall.options.of_questions(rows))
         except ValueError as error:
             raise ValueError(f"Group {label}: {error}") from error
     return result
