@@ -656,7 +656,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "79032eff5b5b"
+KERNEL = "2ed302f8e48c"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -3202,6 +3202,12 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
     return np.clip(means, minimum, np.maximum(maximum, eps))
 
 
+def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
+    """Return the score of each item, see `item_scores`."""
+    values = item_scores(verdicts, p, penalty, eps)
+    return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
+
+
 def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
@@ -3463,13 +3469,21 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
         # The sum of n equal chances of k = 1 would lose a digit.
-        if k > 1 and credits_of_k == (any_correct(k),) and 0 < size <= len(c) * k:
-            sums = np.cumsum([0.0, *chance_of_rank(size, k)[::-1]])
-            result[:, columns[0]] = sums[c] / sums[-1]
+        by_rank = {any_correct(k), all_correct(k)}
+        if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
+            for column in columns:
+                result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
             result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], credits_of_k)
     return result
+
+
+def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
+    """(n + 1,) pass@k or pass^k for c = 0 .. n: sums of `chance_of_rank` from n down, or from 1."""
+    chances = chance_of_rank(n, k)
+    sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
+    return sums / sums[-1]
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
@@ -3517,7 +3531,7 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> 
 def chance_of_rank(n: int, k: int) -> np.ndarray:
     """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
 
-    The sum of the last c is pass@k of c correct samples.
+    Of c correct samples, the sum of the last c is pass@k, and that of the first c is pass^k.
     """
     earlier = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
@@ -6095,9 +6109,6 @@ def gpassk_results(
     )
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
-    if budget is not None:
-        budget = check_k(budget, name="budget")
-        _check_allowed_by_budget(metrics, has_errors, options)
     if has_errors and confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -6106,8 +6117,8 @@ def gpassk_results(
     report = Report(questions.n, groups, options, return_per_question, keys)
     n = questions.n
     if budget is not None:
-        if requested and max(requested) > budget:
-            raise ValueError(f"k is {max(requested)}: give a k of at most the budget, {budget}.")
+        budget = _check_budget(budget, requested)
+        _check_allowed_by_budget(metrics, has_errors, options)
         checked = questions.check(checking)
         return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
@@ -6125,6 +6136,13 @@ def gpassk_results(
     if confidence is None:
         return report.of(pass_scores(counts, scores))
     return report.of(*pass_limits(counts, scores, options))
+
+
+def _check_budget(budget: int, ks: list[int] | None) -> int:
+    budget = check_k(budget, name="budget")
+    if ks and max(ks) > budget:
+        raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
+    return budget
 
 
 def _check_allowed_by_budget(metrics: set[str], has_errors: bool, options: IntervalOptions) -> None:
@@ -6282,14 +6300,7 @@ def max_at_k_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    default = "Max@k" if picked_by is None else "picked@k"
-    names = check_names("include", default if include is None else include, _SCORES_OF_REWARDS)
-    include = [_SCORES_OF_REWARDS[name] for name in names]
-    if (picked_by is None) == ("picked@k" in include):
-        raise ValueError(
-            "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
-            "uses them: give both, or neither."
-        )
+    included = _check_reward_scores(include, picked_by)
     taus = check_thresholds(thresholds)
     options = interval_options(
         len(questions),
@@ -6315,34 +6326,65 @@ def max_at_k_results(
     if are_rewards or (rewards.n < n).any():  # the checker left samples unscored
         # n samples say nothing about real rewards above the largest observed.
         ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
-    if {*include} != {"Max@k"}:
+    if {*included} != {"Max@k"}:
         check_samples(ks, rewards.n)
-    parts: list[tuple[Scores, IntervalMethod | None]] = []
-    if "Max@k" in include:
-        of_max = {ScoreId("max@k", k): k for k in ks}
-        if confidence is None:
-            parts.append((max_scores(rewards, of_max), None))
-        else:
-            parts.append(max_limits(rewards, of_max, options))
-    others: list[tuple[str, Scores, tuple[float, float]]] = []
-    if "TailPass@k" in include:
-        others.append(("TailPass@k", PACKAGE.rooms.tails(rewards, ks, taus), UNIT_RANGE))
+    scored: list[tuple[Scores, IntervalMethod | None]] = []
+    if "Max@k" in included:
+        scored.append(_max_and_limits(rewards, ks, options))
+    if "TailPass@k" in included:
+        tails = PACKAGE.rooms.tails(rewards, ks, taus)
+        scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
     if picked_by is not None:
         values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
-        scored = values[outcomes.is_scored]
-        low, high = np.clip((scored.min(), scored.max()), *options.bounds).tolist()
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, ks)
-        others.append(("picked@k", picked, (low, high)))
-    for name, scores, score_range in others:
-        has_limits = confidence is not None
-        limits = limits_for_questions(scores, name, options, score_range) if has_limits else None
-        parts.append((scores, limits))
-    points, method = parts[0]
-    for scores, limits in parts[1:]:
+        known = values[outcomes.is_scored]
+        low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
+        scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
+    return report.of(*_join_scored(scored))
+
+
+def _check_reward_scores(include: str | list[str] | None, picked_by: Any) -> list[str]:
+    """Return the scores that are included, by default Max@k, or picked@k with `picked_by`."""
+    if include is None:
+        return ["Max@k" if picked_by is None else "picked@k"]
+    included = [
+        _SCORES_OF_REWARDS[name] for name in check_names("include", include, _SCORES_OF_REWARDS)
+    ]
+    if (picked_by is None) == ("picked@k" in included):
+        raise ValueError(
+            "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
+            "uses them: give both, or neither."
+        )
+    return included
+
+
+def _max_and_limits(
+    rewards: Rewards, ks: list[int], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod | None]:
+    keys = {ScoreId("max@k", k): k for k in ks}
+    if options.confidence is None:
+        return max_scores(rewards, keys), None
+    return max_limits(rewards, keys, options)
+
+
+def _limits_if_requested(
+    points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
+) -> IntervalMethod | None:
+    if options.confidence is None:
+        return None
+    return limits_for_questions(points, name, options, score_range)
+
+
+def _join_scored(
+    scored: list[tuple[Scores, IntervalMethod | None]],
+) -> tuple[Scores, IntervalMethod | None]:
+    """Return all scores of the same questions, and one method for their limits."""
+    points, method = scored[0]
+    for scores, limits in scored[1:]:
         points = join_scores(points, scores)
         if method is not None and limits is not None:
             method = PACKAGE.rooms.joined(method, limits, scores.keys)
-    return report.of(points, method)
+    return points, method
 
 
 # Any number is a category or a reward.
@@ -6482,9 +6524,7 @@ def score_agg_results(
     report = Report(questions.n, groups, options, return_per_question, keys)
 
     outcomes = questions.check(checking).outcomes
-    values = item_scores(outcomes, p, penalty, eps)
-    score = ScoreId("score_agg")
-    points = Scores(one_column_each([score]), np.arange(len(values)), values[:, None])
+    points = agg_scores(outcomes, p, penalty, eps)
     # "auto" gives a single question the whole range, and "questions" refuses it.
     method = QuestionIntervals(
         points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights

@@ -129,3 +129,20 @@ def test_a_leaderboard_says_that_an_estimate_may_lie_outside_of_its_limits(capsy
         np.zeros((40, 4), int), np.ones((40, 4), int), k=1, checker_rates=(1, 0.02)
     )
     assert -1 <= result["pass@1_lo"] <= result["pass@1_hi"] == 1
+
+
+@pytest.mark.filterwarnings("ignore:falling. The corrected pass@2")
+def test_a_corrected_score_that_falls_with_k_is_said(capsys, tmp_path):
+    # Each question is called correct throughout or not at all, as no independent errors do.
+    runs = {"falling": [[1] * 6] * 5 + [[0] * 6] * 5, "varied": [[1, 0, 1, 1, 0, 1]] * 10}
+    for name, rows in runs.items():
+        lines = [json.dumps({"id": i, "outcomes": row}) for i, row in enumerate(rows)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    files = [tmp_path / f"{name}.jsonl" for name in runs]
+    with pytest.warns(UserWarning, match="R_a: The corrected pass@2, .* is below pass@1"):
+        at_k.compare(runs["falling"], runs["varied"], k=2, checker_rates=(0.7, 0.3))
+    output = output_of(capsys, "compare", *files, "--k", 2, "--checker-rates", 0.7, 0.3)
+    words = "the corrected pass@k of falling falls with k, which no success rates allow"
+    assert words in " ".join(output.split())
+    output = output_of(capsys, "compare", *files[::-1], "--k", 1, "--checker-rates", 0.7, 0.3)
+    assert "falls with k" not in output

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..runs.comparison import compare
-from ..runs.differences import compare_groups, compare_runs, differences_of
+from ..runs.differences import Compared, compare_groups, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.measure import ComparisonOptions, check_metric, default_interval
 from ..runs.noise import correction_in_words
@@ -86,7 +86,7 @@ def _compare_files(
     with naming_questions(first):
         overall = compare_runs(runs, options)
     compared = compare_groups(overall, first.get("groups"))
-    scope = _scope(inputs, runs, overall.options)
+    scope = _scope(inputs, overall)
     read = [
         f"{run.name}: {_path_of(run.name, file)}{run.described()}"
         for file, run in zip(files, inputs, strict=True)
@@ -106,21 +106,31 @@ def _compare_files(
     return Output(output, draw=lambda: draw(plot, lambda: chart_of_comparison(overall, inputs)))
 
 
-def _scope(inputs: Sequence[RunInput], runs: Sequence[Run], options: ComparisonOptions) -> Scope:
+def _scope(inputs: Sequence[RunInput], compared: Compared) -> Scope:
     """Return what a sentence about runs is about."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
     return Scope(
-        [run.outcomes.n for run in runs],
+        [run.outcomes.n for run in compared.runs],
         checker_of_all(inputs),
-        *nouns_of([options.metric]),
-        correction=_correction(runs),
-        averaging=options.weighting.words,
+        *nouns_of([compared.options.metric]),
+        correction=_correction(compared),
+        averaging=compared.options.weighting.words,
         missing="; ".join(missing),
     )
 
 
-def _correction(runs: Sequence[Run]) -> str:
+def _correction(compared: Compared) -> str:
     """Return what the scores of runs are corrected for, as the end of a sentence, or ""."""
+    words = _errors_in_words(compared.runs)
+    if compared.falling:
+        words += (
+            f" (the corrected pass@k of {enumerated(compared.falling)} falls with k, which no "
+            f"success rates allow)"
+        )
+    return words
+
+
+def _errors_in_words(runs: Sequence[Run]) -> str:
     errors = runs[0].errors
     numbers = [str(x.errors.labels.number) for x in runs if x.errors.labels is not None]
     if numbers:

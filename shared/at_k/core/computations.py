@@ -51,6 +51,7 @@ from .posterior import PosteriorIntervals
 from .questions import QuestionIntervals
 from .report import Report
 from .rewards import (
+    Rewards,
     are_real_rewards,
     bayes_moments,
     category_rewards,
@@ -69,11 +70,11 @@ from .samples import (
 from .score import ScoreId, Scores, join_scores, one_column_each
 from .score_agg import (
     VERDICTS,
+    agg_scores,
     check_eps,
     check_penalty,
     check_weights,
     exponent,
-    item_scores,
     require_weights,
 )
 
@@ -143,9 +144,6 @@ def gpassk_results(
     )
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
-    if budget is not None:
-        budget = check_k(budget, name="budget")
-        _check_allowed_by_budget(metrics, has_errors, options)
     if has_errors and confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
@@ -154,8 +152,8 @@ def gpassk_results(
     report = Report(questions.n, groups, options, return_per_question, keys)
     n = questions.n
     if budget is not None:
-        if requested and max(requested) > budget:
-            raise ValueError(f"k is {max(requested)}: give a k of at most the budget, {budget}.")
+        budget = _check_budget(budget, requested)
+        _check_allowed_by_budget(metrics, has_errors, options)
         checked = questions.check(checking)
         return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
@@ -173,6 +171,13 @@ def gpassk_results(
     if confidence is None:
         return report.of(pass_scores(counts, scores))
     return report.of(*pass_limits(counts, scores, options))
+
+
+def _check_budget(budget: int, ks: list[int] | None) -> int:
+    budget = check_k(budget, name="budget")
+    if ks and max(ks) > budget:
+        raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
+    return budget
 
 
 def _check_allowed_by_budget(metrics: set[str], has_errors: bool, options: IntervalOptions) -> None:
@@ -330,14 +335,7 @@ def max_at_k_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    default = "Max@k" if picked_by is None else "picked@k"
-    names = check_names("include", default if include is None else include, _SCORES_OF_REWARDS)
-    include = [_SCORES_OF_REWARDS[name] for name in names]
-    if (picked_by is None) == ("picked@k" in include):
-        raise ValueError(
-            "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
-            "uses them: give both, or neither."
-        )
+    included = _check_reward_scores(include, picked_by)
     taus = check_thresholds(thresholds)
     options = interval_options(
         len(questions),
@@ -363,34 +361,65 @@ def max_at_k_results(
     if are_rewards or (rewards.n < n).any():  # the checker left samples unscored
         # n samples say nothing about real rewards above the largest observed.
         ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
-    if {*include} != {"Max@k"}:
+    if {*included} != {"Max@k"}:
         check_samples(ks, rewards.n)
-    parts: list[tuple[Scores, IntervalMethod | None]] = []
-    if "Max@k" in include:
-        of_max = {ScoreId("max@k", k): k for k in ks}
-        if confidence is None:
-            parts.append((max_scores(rewards, of_max), None))
-        else:
-            parts.append(max_limits(rewards, of_max, options))
-    others: list[tuple[str, Scores, tuple[float, float]]] = []
-    if "TailPass@k" in include:
-        others.append(("TailPass@k", PACKAGE.rooms.tails(rewards, ks, taus), UNIT_RANGE))
+    scored: list[tuple[Scores, IntervalMethod | None]] = []
+    if "Max@k" in included:
+        scored.append(_max_and_limits(rewards, ks, options))
+    if "TailPass@k" in included:
+        tails = PACKAGE.rooms.tails(rewards, ks, taus)
+        scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
     if picked_by is not None:
         values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
-        scored = values[outcomes.is_scored]
-        low, high = np.clip((scored.min(), scored.max()), *options.bounds).tolist()
         picked = PACKAGE.rooms.picked(outcomes, values, picked_by, ks)
-        others.append(("picked@k", picked, (low, high)))
-    for name, scores, score_range in others:
-        has_limits = confidence is not None
-        limits = limits_for_questions(scores, name, options, score_range) if has_limits else None
-        parts.append((scores, limits))
-    points, method = parts[0]
-    for scores, limits in parts[1:]:
+        known = values[outcomes.is_scored]
+        low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
+        scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
+    return report.of(*_join_scored(scored))
+
+
+def _check_reward_scores(include: str | list[str] | None, picked_by: Any) -> list[str]:
+    """Return the scores that are included, by default Max@k, or picked@k with `picked_by`."""
+    if include is None:
+        return ["Max@k" if picked_by is None else "picked@k"]
+    included = [
+        _SCORES_OF_REWARDS[name] for name in check_names("include", include, _SCORES_OF_REWARDS)
+    ]
+    if (picked_by is None) == ("picked@k" in included):
+        raise ValueError(
+            "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
+            "uses them: give both, or neither."
+        )
+    return included
+
+
+def _max_and_limits(
+    rewards: Rewards, ks: list[int], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod | None]:
+    keys = {ScoreId("max@k", k): k for k in ks}
+    if options.confidence is None:
+        return max_scores(rewards, keys), None
+    return max_limits(rewards, keys, options)
+
+
+def _limits_if_requested(
+    points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
+) -> IntervalMethod | None:
+    if options.confidence is None:
+        return None
+    return limits_for_questions(points, name, options, score_range)
+
+
+def _join_scored(
+    scored: list[tuple[Scores, IntervalMethod | None]],
+) -> tuple[Scores, IntervalMethod | None]:
+    """Return all scores of the same questions, and one method for their limits."""
+    points, method = scored[0]
+    for scores, limits in scored[1:]:
         points = join_scores(points, scores)
         if method is not None and limits is not None:
             method = PACKAGE.rooms.joined(method, limits, scores.keys)
-    return report.of(points, method)
+    return points, method
 
 
 # Any number is a category or a reward.
@@ -530,9 +559,7 @@ def score_agg_results(
     report = Report(questions.n, groups, options, return_per_question, keys)
 
     outcomes = questions.check(checking).outcomes
-    values = item_scores(outcomes, p, penalty, eps)
-    score = ScoreId("score_agg")
-    points = Scores(one_column_each([score]), np.arange(len(values)), values[:, None])
+    points = agg_scores(outcomes, p, penalty, eps)
     # "auto" gives a single question the whole range, and "questions" refuses it.
     method = QuestionIntervals(
         points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights

@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 
 from .counts import BinaryCounts, one_size
-from .credits import Credits, any_correct
+from .credits import Credits, all_correct, any_correct
 from .score import Score, ScoreKey, Scores, number_terms
 
 _MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
@@ -48,13 +48,21 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
         # The sum of n equal chances of k = 1 would lose a digit.
-        if k > 1 and credits_of_k == (any_correct(k),) and 0 < size <= len(c) * k:
-            sums = np.cumsum([0.0, *chance_of_rank(size, k)[::-1]])
-            result[:, columns[0]] = sums[c] / sums[-1]
+        by_rank = {any_correct(k), all_correct(k)}
+        if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
+            for column in columns:
+                result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
         for rows in blocks_of_rows(np.arange(len(c)), k):
             result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], credits_of_k)
     return result
+
+
+def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
+    """(n + 1,) pass@k or pass^k for c = 0 .. n: sums of `chance_of_rank` from n down, or from 1."""
+    chances = chance_of_rank(n, k)
+    sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
+    return sums / sums[-1]
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
@@ -102,7 +110,7 @@ def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> 
 def chance_of_rank(n: int, k: int) -> np.ndarray:
     """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
 
-    The sum of the last c is pass@k of c correct samples.
+    Of c correct samples, the sum of the last c is pass@k, and that of the first c is pass^k.
     """
     earlier = np.arange(n - 1, 0, -1)
     return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]

@@ -20,6 +20,7 @@ import numpy as np
 
 from .checks import check_number, check_positive, short
 from .samples import Samples
+from .score import ScoreId, Scores, one_column_each
 
 VERDICTS = {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}
 """The standard labels of verdicts, and their weights."""
@@ -103,6 +104,12 @@ def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
             means = scale * np.exp(log)
     # Outside of these bounds by rounding only, but for weights that eps replaces.
     return np.clip(means, minimum, np.maximum(maximum, eps))
+
+
+def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
+    """Return the score of each item, see `item_scores`."""
+    values = item_scores(verdicts, p, penalty, eps)
+    return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
 
 
 def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from ..core.posterior import PosteriorIntervals
 from ..core.questions import QuestionIntervals
 from ..core.samples import Samples
 from ..core.score import Moments, ScoreId, Scores, one_column_each
-from ..core.votes import vote_at_k
+from ..core.votes import AnswerCounts, vote_at_k
 from ..scores.covariances import credit_covariances
 from ..scores.distributions import Prior, posterior_means
 from .binary_family import BinaryFamily
 from .methods import AutoIntervals, EstimatedScore, JoinedIntervals, VarianceIntervals
-from .sampling import family_intervals
+from .sampling import ONE_SAMPLE_EACH, family_intervals
 from .vote_variances import vote_variances
 
 
@@ -50,6 +50,38 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
     return JoinedIntervals(method, limits_for_questions(points, "weighted_vote@k", options), keys)
 
 
+def vote_limits(
+    votes: Sequence[AnswerCounts],
+    sizes: Mapping[ScoreId, int],
+    n: np.ndarray,
+    options: IntervalOptions,
+) -> tuple[Scores, IntervalMethod]:
+    """Return vote@k for each key, and the method of its limits: "questions" or "sampling".
+
+    Args:
+        votes: M answer counts.
+        sizes: the k of each key.
+        n: (M,) samples of the questions.
+
+    Raises:
+        ValueError: if each question has one sample, for "sampling".
+    """
+    columns = np.stack([vote_at_k(votes, k) for k in sizes.values()], axis=1)
+    points = Scores(one_column_each(sizes), np.arange(len(votes)), columns)
+    if options.method == "questions":
+        return points, limits_for_questions(points, "vote@k", options)
+    if n.max() < 2:
+        raise ValueError(f"{ONE_SAMPLE_EACH}.")
+    estimated = {key: _estimated_vote(votes, k, n) for key, k in sizes.items()}
+    return points, VarianceIntervals(estimated, weights=options.weights)
+
+
+def _estimated_vote(
+    votes: Sequence[AnswerCounts], k: int | np.ndarray, n: np.ndarray
+) -> EstimatedScore:
+    return EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
+
+
 def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
     """Return the scores of more than the counts of correct samples, with their variances."""
     n, estimated = consensus.counts.n, {}
@@ -60,9 +92,7 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
     for shown, k in consensus.ks.items():
         size = consensus.sizes(k)
         if (votes := consensus.votes) is not None:
-            key = ScoreId("vote@k", shown)
-            values, variances = vote_at_k(votes, size), vote_variances(votes, size)
-            estimated[key] = EstimatedScore(values, variances, n / size)
+            estimated[ScoreId("vote@k", shown)] = _estimated_vote(votes, size, n)
     return estimated
 
 

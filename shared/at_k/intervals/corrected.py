@@ -49,7 +49,7 @@ class CheckerErrors:
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
         described = errors.described()
-        if _falls_with_k(counts, scores, errors.rates):
+        if falls_with_k(counts, scores, errors.rates):
             described["falls_with_k"] = True
         if options.confidence is None:
             return corrected_scores(counts, scores, errors.rates), None, described
@@ -84,12 +84,18 @@ class CheckerErrors:
         return Errors.from_options(self._rates, self._labels, checked.graded)
 
 
-def _falls_with_k(
-    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates
+def falls_with_k(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates, run: str = ""
 ) -> bool:
     """Return whether the corrected pass@k of a requested k is below that of a smaller one.
 
-    The smaller ones are the powers of 2, whatever is requested. It warns too.
+    The smaller ones are the powers of 2, whatever is requested. A warning says so too.
+
+    Args:
+        counts: of samples that are called correct.
+        scores: that are requested.
+        rates: of the checker.
+        run: the name of the run, for the warning.
     """
     events = [event for score in scores.values() if (event := event_of(score))]
     requested = sorted({k for k, r in events if r == 1 < k <= counts.n.min()})
@@ -100,11 +106,11 @@ def _falls_with_k(
     curve = {k: Score((any_correct(k),)) for k in ks}
     estimates = corrected_scores(counts, curve, rates).over(np.arange(len(counts)))
     points = {k: min(max(estimate, 0.0), 1.0) for k, estimate in estimates.items()}
-    best = ks[0]
+    best, start = ks[0], f"{run}: " if run else ""
     for k in ks:
         if k in requested and points[k] < points[best] - _FALL:
             warnings.warn(
-                f"The corrected pass@{k}, {points[k]:.3f}, is below pass@{best}, "
+                f"{start}The corrected pass@{k}, {points[k]:.3f}, is below pass@{best}, "
                 f"{points[best]:.3f}, which no success rates allow: the errors of the checker "
                 f"depend on the question, its rates are not those of these samples, or there are "
                 f"too few samples.",

@@ -39,7 +39,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -51,6 +51,7 @@ from ..core.checks import label_index
 from ..core.questions import student_quantile
 from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
+from ..intervals.corrected import falls_with_k
 from ..intervals.labelled import Errors
 from .comparison import Difference
 from .measure import ComparisonOptions, ScoredRun, score_runs
@@ -86,8 +87,8 @@ class Differences:
         angles = []
         for pair, (run_a, run_b) in enumerate((runs[i], runs[j]) for i, j in self.pairs.tolist()):
             of_samples = None
-            if run_a.of_samples is not None and run_b.of_samples is not None:
-                of_samples = run_a.of_samples + run_b.of_samples
+            if run_a.sampling_covariance is not None and run_b.sampling_covariance is not None:
+                of_samples = run_a.sampling_covariance + run_b.sampling_covariance
             if new_questions:
                 # Where samples show no variation, 2 stands for one question that only a answers and
                 # one that only b does.
@@ -116,13 +117,13 @@ class Differences:
         r, difference = self._correlation[pair], self.values[pair]
         shared = self._shared[pair]
         if self._new_questions:
-            of_a_look = a.of_a_look(confidence, self._interval)
+            of_a_look = a.confidence_of_a_look(confidence, self._interval)
             shared = student_quantile(a.freedom, 1 - of_a_look) * shared
         down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
         up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
         for of_run, is_subtracted in ((a, True), (b, False)):
             if of_run.moves is not None:  # labels of one run say nothing of those of the other
-                moves = of_run.moves(of_run.of_a_look(confidence, self._interval))
+                moves = of_run.moves(of_run.confidence_of_a_look(confidence, self._interval))
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
         # Scores that are corrected for the errors of a checker may leave their range.
@@ -250,6 +251,7 @@ class Compared:
         runs: with their outcomes.
         scored: the runs with their scores.
         differences: of all pairs of runs.
+        falling: the names of runs whose corrected pass@k falls with k.
     """
 
     options: ComparisonOptions
@@ -257,12 +259,15 @@ class Compared:
     runs: Sequence[Run]
     scored: Sequence[ScoredRun]
     differences: Differences
+    falling: Sequence[str] = ()
 
     @property
     def checkers(self) -> dict[str, dict[str, float]]:
         """For each run what its scores are corrected for; empty if they are not corrected."""
-        corrected = (run for run in self.runs if run.errors != Errors())
-        return {run.name: run.errors.described() for run in corrected}
+        checkers = {run.name: run.errors.described() for run in self.runs if run.errors != Errors()}
+        for name in self.falling:
+            checkers[name]["falls_with_k"] = True
+        return checkers
 
 
 def compare_sources(
@@ -294,10 +299,24 @@ def compare_sources(
 
 
 def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
-    """Compare runs on the same questions.
+    """Compare runs on the same questions, with a warning if a corrected pass@k falls with k.
 
     A checker may leave samples unscored, so k is chosen by the samples that have outcomes.
     """
+    compared = _compare(runs, options)
+    if compared.options.metric != "pass@k":
+        return compared
+    scores = compared.options.scores_at(compared.options.ks)
+    falling = [
+        run.name
+        for run in runs
+        if not run.errors.rates.are_exact
+        and falls_with_k(run.outcomes.counts(), scores, run.errors.rates, run.name)
+    ]
+    return replace(compared, falling=falling)
+
+
+def _compare(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
     options = options.for_samples({run.name: run.outcomes.n for run in runs})
     scores, scored, width = score_runs(runs, options)
     differences = Differences(scored, str(options.interval), width)
@@ -322,7 +341,7 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
         rows = np.flatnonzero(index == group)
         runs = [run.of_questions(rows) for run in overall.runs]
         try:
-            result[label] = compare_runs(runs, overall.options.of_questions(rows))
+            result[label] = _compare(runs, overall.options.of_questions(rows))
         except ValueError as error:
             raise ValueError(f"Group {label}: {error}") from error
     return result

@@ -1,7 +1,7 @@
 """The scored run, which comparisons, leaderboards, gates and `noise` take, and its options.
 
-Each family of scores contributes the estimates of questions, the methods of limits that `compute`
-has too, and how the scores vary for new samples.
+Each family of scores contributes the scores of questions and the method of their limits, as
+`compute` has them. The method for the same questions also has the covariance for new samples.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import (
-    InputError,
     as_list,
     check_confidence,
     check_flag,
@@ -30,6 +29,7 @@ from ..core.choice import (
     Weighting,
     check_average,
     check_clusters,
+    pass_limits,
     question_weighting,
 )
 from ..core.coherent import spread_of_k
@@ -54,24 +54,17 @@ from ..core.rewards import (
     real_rewards,
 )
 from ..core.samples import number_of_samples, require_shares
-from ..core.score import Score, ScoreId, Scores, one_column_each
-from ..core.score_agg import VERDICTS, exponent, item_scores, require_weights
-from ..core.votes import count_answers, vote_at_k
+from ..core.score import Score, ScoreId, Scores
+from ..core.score_agg import VERDICTS, agg_scores, exponent, require_weights
+from ..core.votes import count_answers
 from ..intervals.anytime import confidence_of_a_look, look_size
-from ..intervals.binary_family import BinaryFamily, family_under, pass_intervals
+from ..intervals.binary_family import BinaryFamily, pass_intervals
+from ..intervals.consensus import vote_limits
 from ..intervals.labelled import Errors, distances_of_rates
-from ..intervals.methods import EstimatedScore, VarianceIntervals
 from ..intervals.reward_family import RewardFamily
-from ..intervals.sampling import ONE_SAMPLE_EACH, SamplingIntervals, family_intervals
-from ..intervals.vote_variances import vote_variances
-from ..scores.checker_rates import (
-    CheckerRates,
-    Estimator,
-    corrected_scores,
-    estimator,
-    require_correction,
-)
-from .outcomes_of_runs import Run, is_read_result
+from ..intervals.sampling import SamplingIntervals, family_intervals
+from ..scores.checker_rates import CheckerRates, corrected_scores, estimator, require_correction
+from .outcomes_of_runs import Run, is_read_result, naming_run
 
 COMPARED = (*PASS_FAMILY, "vote@k", "max@k", "avg@N", "bayes@N", "score_agg")
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
@@ -79,7 +72,9 @@ WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 _INTERVALS_OF = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
 _INTERVALS_OF_MOST = ("questions", "sampling")
 _USUAL_KS = (4, 8, 16)
-_PENALTY, _EPS = 0.1, 1e-9  # the defaults of score_agg
+
+ScoresAndLimits = tuple[Scores, IntervalMethod]
+"""Scores, and the method of their limits."""
 
 
 def check_metric(name: str, metric: Any) -> str:
@@ -95,20 +90,26 @@ def check_metric(name: str, metric: Any) -> str:
 
 def default_interval(metric: str) -> str:
     """Return the interval of a comparison: of other questions like these, where it applies."""
-    return _INTERVALS_OF.get(metric, _INTERVALS_OF_MOST)[0]
+    return intervals_for(metric)[0]
+
+
+def intervals_for(metric: str) -> tuple[str, ...]:
+    """Return the intervals that a score has in comparisons, the default first."""
+    return _INTERVALS_OF.get(metric, _INTERVALS_OF_MOST)
 
 
 class ScoredRun:
     """The scores of a run, and how uncertain they are.
 
     Args:
-        points: m scores of M questions.
+        n: (M,) samples of the questions.
+        limits: returns the scores, and the method of their limits, for the options of limits: what
+            `compute` asks too.
         options: of the comparison, for the samples of the run.
-        method: returns the method of the limits with this name.
-        covariance: returns the (m, m) covariance of the scores for new samples of the same
-            questions; None if that is not known, as for one sample of each question.
         moves: returns (2, m) how far the scores may lie below and above because the rates of the
             checker are estimated, for a confidence; None if they are known.
+        covariance: returns the (m, m) covariance of the scores for new samples of the same
+            questions. Default: that of the method for these.
 
     Attributes:
         estimates: (m,) scores over all questions, to the last digit as `compute` returns them.
@@ -117,35 +118,44 @@ class ScoredRun:
         freedom: degrees of freedom of the sums of their squares.
         questions: M; with weights their effective number.
         moves: see the arguments.
-        n: (M,) samples of the questions, which limits for all looks depend on.
         anytime: whether limits hold at all looks together.
     """
 
-    n: np.ndarray
-
     def __init__(
         self,
-        points: Scores,
+        n: np.ndarray,
+        limits: Callable[[IntervalOptions], ScoresAndLimits],
         options: ComparisonOptions,
-        method: Callable[[str], IntervalMethod],
-        covariance: Callable[[], np.ndarray] | None = None,
         moves: Callable[[float], np.ndarray] | None = None,
+        covariance: Callable[[], np.ndarray] | None = None,
     ):
-        number, clusters, weights = len(points.inverse), options.clusters, options.weights
-        self.questions = effective_clusters(None, number, weights)
-        self._all = options.counted(number)
+        self._scores_and_method = cache(lambda name: limits(options.limit_options(name)))
+        points, _ = self._scores_and_method(str(options.interval))
+        clusters, weights = options.clusters, options.weights
+        self.questions = effective_clusters(None, len(n), weights)
+        self._n, self._all, self._keys = n, options.counted(len(n)), [*points.keys]
+        self._same_questions = options.interval_for_same_questions
+        self._covariance = covariance
         self.estimates = np.array([*points.over(self._all, weights).values()])
         self.errors = cluster_errors(points.linearized(weights), clusters, weights)
-        self.freedom = degrees_of_freedom(effective_clusters(clusters, number, weights))
+        self.freedom = degrees_of_freedom(effective_clusters(clusters, len(n), weights))
         self.moves = None if moves is None else cache(moves)
         self.anytime = options.anytime
-        self._method, self._covariance = cache(method), covariance
         self._limits = cache(self._limits_by)
 
     @cached_property
-    def of_samples(self) -> np.ndarray | None:
-        """(m, m) covariance of the scores for new samples of the same questions, if known."""
-        return None if self._covariance is None else self._covariance()
+    def sampling_covariance(self) -> np.ndarray | None:
+        """(m, m) covariance of the scores for new samples of the same questions, if known.
+
+        One sample of each question does not show it, unless there is a prior.
+        """
+        interval = self._same_questions
+        if interval is None or (interval == "sampling" and self._n.max() < 2):
+            return None
+        if self._covariance is not None:
+            return self._covariance()
+        _, method = self._scores_and_method(interval)
+        return method.covariance(self._all, self._keys)
 
     def limits(self, confidence: float, interval: str) -> np.ndarray:
         """(2, m) lower and upper limits by a method.
@@ -153,16 +163,16 @@ class ScoredRun:
         Raises:
             ValueError: if the questions have no such interval.
         """
-        return self._limits(self.of_a_look(confidence, interval), interval)
+        return self._limits(self.confidence_of_a_look(confidence, interval), interval)
 
-    def of_a_look(self, confidence: float, interval: str) -> float:
+    def confidence_of_a_look(self, confidence: float, interval: str) -> float:
         """The confidence of one look, from that of all looks together if limits hold at all."""
         if not self.anytime:
             return confidence
-        return confidence_of_a_look(confidence, look_size(self.n, interval == "questions"))
+        return confidence_of_a_look(confidence, look_size(self._n, interval == "questions"))
 
     def _limits_by(self, confidence: float, interval: str) -> np.ndarray:
-        method = self._method(interval)
+        _, method = self._scores_and_method(interval)
         if problem := method.problem(self._all):
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self._all], confidence)
@@ -173,7 +183,8 @@ class ScoredRun:
         limits = self.limits(confidence, interval)
         if self.moves is None:
             return limits
-        (lo, hi), (down, up) = limits, self.moves(self.of_a_look(confidence, interval))
+        lo, hi = limits
+        down, up = self.moves(self.confidence_of_a_look(confidence, interval))
         below, above = (np.maximum(x, 0.0) for x in (self.estimates - lo, hi - self.estimates))
         lo, hi = self.estimates - np.hypot(below, down), self.estimates + np.hypot(above, up)
         return np.clip([lo, hi], 0.0, 1.0)
@@ -220,7 +231,7 @@ class ComparisonOptions:
         check_metric("metric", self.metric)
         if check_flag("anytime", self.anytime) and self.metric == "bayes@N":
             raise ValueError("anytime is not for bayes@N, whose limits are those of a posterior.")
-        applicable = _INTERVALS_OF.get(self.metric, _INTERVALS_OF_MOST)
+        applicable = intervals_for(self.metric)
         interval = default_interval(self.metric) if self.interval is None else self.interval
         check_name("interval", interval, ("sampling", "posterior", "questions"))
         if interval not in applicable:
@@ -244,6 +255,12 @@ class ComparisonOptions:
     def ks(self) -> list[int]:
         """Ascending after `for_samples`; empty if the metric has no k."""
         return [] if self.k is None else as_list("k", self.k)
+
+    @property
+    def interval_for_same_questions(self) -> str | None:
+        """The interval of the score for the same questions, sampled again; None if it has none."""
+        last = intervals_for(self.metric)[-1]
+        return None if last == "questions" else last
 
     @property
     def labels(self) -> dict[str, float] | None:
@@ -328,10 +345,8 @@ class ComparisonOptions:
             return [max((k for k in _USUAL_KS if k <= least), default=least)]
         ks = sorted({check_k(k) for k in as_list("k", self.k)})
         for name, n in sizes.items():
-            try:
+            with naming_run(name):
                 check_samples(ks, n)
-            except ValueError as error:
-                raise InputError.of_run(name, error) from error
         return ks
 
 
@@ -347,20 +362,11 @@ def score_runs(
     Raises:
         ValueError: if a run does not allow the score or its interval, with the run's name.
     """
-    metric = options.metric
-    width, n = 1.0, number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
+    metric, width = options.metric, 1.0
+    n = number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
     score: Callable[[Run], ScoredRun]
-    if metric in PASS_FAMILY:
-        scores = options.scores_at(options.ks)
-        ids, score = [*scores], partial(_pass_run, scores=scores, options=options)
-    elif runs[0].errors != Errors():
-        if metric != "avg@N" or options.w is not None:
-            raise ValueError(
-                f"{metric} is not corrected for the errors of a checker: compare pass@k or another "
-                f"score of its family, or avg@N without rewards w."
-            )
-        (rate,) = scores_by_name(["pass@k"], [1], ScoreOptions()).values()
-        scores = {ScoreId("avg@N", n): rate}
+    if metric in PASS_FAMILY or runs[0].errors != Errors():
+        scores = _scores_of_counts(n, options)
         ids, score = [*scores], partial(_pass_run, scores=scores, options=options)
     elif metric == "vote@k":
         ids, score = [ScoreId(metric, k) for k in options.ks], partial(_vote_run, options=options)
@@ -374,7 +380,25 @@ def score_runs(
         bounds, width = (least, most), most - least
         score = partial(_reward_run, rewards=rewards, ks=ks, bounds=bounds, options=options)
         ids = [*ks]
-    return ids, _for_each(runs, score, str(options.interval), options.confidence), width
+    scored = []
+    for run in runs:
+        with naming_run(run.name):
+            scored.append(score(run))
+            scored[-1].limits(options.confidence, str(options.interval))
+    return ids, scored, width
+
+
+def _scores_of_counts(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
+    """Return the scores of correct samples: of the pass@k family, or their corrected mean."""
+    if options.metric in PASS_FAMILY:
+        return options.scores_at(options.ks)
+    if options.metric != "avg@N" or options.w is not None:
+        raise ValueError(
+            f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
+            f"another score of its family, or avg@N without rewards w."
+        )
+    (rate,) = scores_by_name(["pass@k"], [1], ScoreOptions()).values()
+    return {ScoreId("avg@N", n): rate}
 
 
 # --- Families of scores -------------------------------------------------------------------
@@ -385,16 +409,18 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
     questions = options.counted(len(counts))
     require_correction(scores, errors.rates)
 
-    @cache
-    def limits(interval: str) -> tuple[Scores, IntervalMethod]:
-        return pass_intervals(counts, scores, options.limit_options(interval), errors.rates)
+    def limits(of_limits: IntervalOptions) -> ScoresAndLimits:
+        if errors.rates.are_exact:
+            return pass_limits(counts, scores, of_limits)
+        return pass_intervals(counts, scores, of_limits, errors.rates)
 
     def covariance() -> np.ndarray:
-        keys, estimate = estimator(scores, errors.rates)
-        family = BinaryFamily.from_counts(counts, keys, _tabulated(estimate), {}, options.weights)
-        if not errors.rates.are_exact:
-            family = family_under(errors.rates, family, _tabulated(estimator(scores)[1]))
-        return SamplingIntervals(family).covariance(questions, [*scores])
+        # The limits have neighbors, which would make it take ten times as long.
+        family = BinaryFamily.from_counts(
+            counts, *estimator(scores, errors.rates), {}, options.weights
+        )
+        method = SamplingIntervals(replace(family, rates=errors.rates))
+        return method.covariance(questions, [*scores])
 
     def under(rates: CheckerRates) -> np.ndarray:
         points = corrected_scores(counts, scores, rates)
@@ -404,13 +430,8 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
         assert errors.labels is not None
         return distances_of_rates(errors.labels, under(errors.rates), under, confidence)
 
-    return ScoredRun(
-        limits(str(options.interval))[0],
-        options,
-        lambda interval: limits(interval)[1],
-        covariance if counts.n.max() > 1 else None,
-        moves if errors.labels is not None else None,
-    )
+    has_labels = errors.labels is not None
+    return ScoredRun(counts.n, limits, options, moves if has_labels else None, covariance)
 
 
 def _reward_run(
@@ -420,28 +441,18 @@ def _reward_run(
     bounds: tuple[float, float],
     options: ComparisonOptions,
 ) -> ScoredRun:
-    of_run = rewards[run.name]
-    questions = options.counted(len(of_run.inverse))
+    own = rewards[run.name]
     if options.metric == "bayes@N":
         (key,) = ks
-        moments = bayes_moments(of_run, key, None)
+        moments = bayes_moments(own, key, None)
         moments = replace(moments, keys={key: moments.keys[key]})
-        posterior = PosteriorIntervals(moments, bounds, weights=options.weights)
         points = Scores(moments.keys, moments.inverse, moments.mean[:, :1])
-        return ScoredRun(
-            points,
-            options,
-            lambda interval: posterior,
-            lambda: posterior.covariance(questions, [*ks]),
-        )
-    family = RewardFamily.from_rewards(of_run, ks, {}, bounds, options.weights)
+        posterior = PosteriorIntervals(moments, bounds, weights=options.weights)
+        return ScoredRun(run.outcomes.n, lambda of_limits: (points, posterior), options)
+    points = max_scores(own, ks)
+    family = RewardFamily.from_rewards(own, ks, {}, bounds, options.weights)
     return ScoredRun(
-        max_scores(of_run, ks),
-        options,
-        lambda interval: family_intervals(family, options.limit_options(interval)),
-        (lambda: SamplingIntervals(family).covariance(questions, [*ks]))
-        if family.n.max() > 1
-        else None,
+        run.outcomes.n, lambda of_limits: (points, family_intervals(family, of_limits)), options
     )
 
 
@@ -451,59 +462,17 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
             "vote@k needs answers and references: give what at_k.read returns, with "
             "predictions and references."
         )
-    correct = more_than_half(require_shares(run.outcomes))
+    n, correct = run.outcomes.n, more_than_half(require_shares(run.outcomes))
     votes = count_answers(correct, run.answers, merge_correct=True)
-    n, questions = run.outcomes.n, options.counted(len(run.outcomes))
-    columns = {ScoreId("vote@k", k): vote_at_k(votes, k) for k in options.ks}
-    table = np.stack([*columns.values()], axis=1)
-    points = Scores(one_column_each(columns), np.arange(len(table)), table)
-
-    @cache
-    def again() -> VarianceIntervals:
-        return VarianceIntervals(
-            {
-                key: EstimatedScore(column, vote_variances(votes, k), n / k)
-                for (key, column), k in zip(columns.items(), options.ks, strict=True)
-            },
-            weights=options.weights,
-        )
-
-    def method(interval: str) -> IntervalMethod:
-        if interval == "questions":
-            return QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
-        if n.max() < 2:
-            raise ValueError(f"{ONE_SAMPLE_EACH}.")
-        return again()
-
-    return ScoredRun(
-        points,
-        options,
-        method,
-        (lambda: again().covariance(questions, [*columns])) if n.max() > 1 else None,
-    )
+    sizes = {ScoreId("vote@k", k): k for k in options.ks}
+    return ScoredRun(n, partial(vote_limits, votes, sizes, n), options)
 
 
 def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
-    power = exponent(options.temperature)
-    columns = item_scores(require_weights(run.outcomes), power, _PENALTY, _EPS)[:, None]
-    points = Scores(one_column_each(["score_agg"]), np.arange(len(columns)), columns)
+    verdicts, power = require_weights(run.outcomes), exponent(options.temperature)
+    points = agg_scores(verdicts, power)
     method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
-    return ScoredRun(points, options, lambda interval: method)
-
-
-def _for_each(
-    runs: Sequence[Run], score: Callable[[Run], ScoredRun], interval: str, confidence: float
-) -> list[ScoredRun]:
-    """Return the scored runs, with their limits. Errors have the name of the run."""
-    scored = []
-    for run in runs:
-        try:
-            scored.append(score(run))
-            scored[-1].n = run.outcomes.n
-            scored[-1].limits(confidence, interval)
-        except ValueError as error:
-            raise InputError.of_run(run.name, error) from error
-    return scored
+    return ScoredRun(run.outcomes.n, lambda of_limits: (points, method), options)
 
 
 def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> dict[str, Rewards]:
@@ -513,24 +482,6 @@ def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> dict[str, Reward
     values, rewards = check_rewards(w), {}
     for run in runs:
         prior = check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
-        try:
+        with naming_run(run.name):
             rewards[run.name] = category_rewards(run.outcomes, values, prior)
-        except ValueError as error:
-            raise InputError.of_run(run.name, error) from error
     return rewards
-
-
-def _tabulated(estimate: Estimator) -> Estimator:
-    """The same function, with one table for each n: all k of hundreds of samples take seconds."""
-
-    @cache
-    def table(n: int) -> np.ndarray:
-        return estimate(np.full(n + 1, n), np.arange(n + 1))
-
-    def look_up(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-        result = np.empty((len(n), table(int(n[0])).shape[1]))
-        for size in np.unique(n).tolist():
-            result[n == size] = table(size)[c[n == size]]
-        return result
-
-    return look_up

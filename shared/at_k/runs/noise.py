@@ -175,9 +175,9 @@ def noise_of(run: Any, options: Any) -> list[Noise]:
     of_both = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, of_both)
     of_checker = np.where(is_flat, 0.0, of_checker)
     of_samples, same_questions = None, None
-    if scored.of_samples is not None:
+    if scored.sampling_covariance is not None:
         same_questions = scored.limits_with_moves(confidence, "sampling")
-        of_samples = np.diag(scored.of_samples)
+        of_samples = np.diag(scored.sampling_covariance)
         of_samples = np.where(is_flat, np.diff(same_questions, axis=0)[0] ** 2, of_samples)
         of_samples = np.minimum(of_samples, of_both)
     total = of_both + of_checker

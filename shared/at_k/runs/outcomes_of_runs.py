@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -45,6 +46,15 @@ class Run(NamedTuple):
             multiplicity=None if outcomes.multiplicity is None else outcomes.multiplicity[index],
         )
         return Run(self.name, subset, answers, self.errors)
+
+
+@contextlib.contextmanager
+def naming_run(name: str) -> Iterator[None]:
+    """Give errors about the input the name of its run."""
+    try:
+        yield
+    except ValueError as error:
+        raise InputError.of_run(name, error) from error
 
 
 class Ungraded(NamedTuple):
@@ -175,13 +185,11 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
     """
     if not is_read_result(source):
         return Ungraded(name, read_outcomes(source, name, labels))  # its errors have the name
-    try:
+    with naming_run(name):
         rows = read_samples(source["predictions"])
         if source.get("references") is None:
             return Ungraded(name, as_outcomes(rows, labels))
         return Ungraded(name, stored(rows, source["references"]))
-    except ValueError as error:
-        raise InputError.of_run(name, error) from error
 
 
 def is_read_result(source: Any) -> bool:
@@ -206,11 +214,9 @@ def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
 def _grade(run: Ungraded, checking: Checking) -> Run:
     if run.samples.references is None:
         return Run(run.name, run.samples)
-    try:
+    with naming_run(run.name):
         checked = checking.check(run.samples)
         return Run(run.name, checked.outcomes, checked.answers)
-    except ValueError as error:
-        raise InputError.of_run(run.name, error) from error
 
 
 def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order] = ()) -> None:
@@ -270,10 +276,8 @@ def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Ru
                 f"{run.name} has no labels: a checker may favor one of two runs, so label samples "
                 f"of both. If you know that it does not, give its checker_rates."
             )
-        try:
+        with naming_run(run.name):
             errors = Errors.from_options(checker_rates, of_run, run.outcomes)
             errors.warn_if_contradicted(run.outcomes.counts())
-        except ValueError as error:
-            raise InputError.of_run(run.name, error) from error
         result.append(run._replace(errors=errors))
     return result
