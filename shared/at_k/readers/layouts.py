@@ -444,6 +444,12 @@ def _promptfoo_row(record: LogRow) -> LogRow:
     }
 
 
+def _deepeval_success(case: LogRow) -> bool | None:
+    """Return whether a test case passed, None after an error. Flaky metrics do not decide it."""
+    metrics = [x for x in case.get("metricsData") or () if not x.get("flaky")]
+    return None if any(x.get("error") for x in metrics) else case.get("success")
+
+
 def _verifiers_traces(episode: LogRow) -> list[LogRow]:
     """Return the traces of agents that are trained; a reward is the weighted sum of its parts."""
     rows = []
@@ -618,8 +624,7 @@ LAYOUTS = (
            rows=lambda record: [_promptfoo_row(record)], **_PROMPTFOO),
     Layout(tool="deepeval", fields="testCases metricsScores testPassed", is_object=True,
            rows=_list_in("testCases"), questions="input", outcomes="success",
-           columns={"success": lambda case: None if any(x.get("error") for x in
-                    case.get("metricsData") or ()) else case.get("success")},
+           columns={"success": _deepeval_success},
            missing="drop", why=_ERROR),
     Layout(tool="NeMo-Skills", fields="problem generation expected_answer predicted_answer "
            "symbolic_correct", questions="problem", predictions="predicted_answer",
