@@ -22,7 +22,7 @@ import numpy as np
 from .cells import entries_of_role, read_outcomes
 from .formats import parse_file
 from .layouts import recognised
-from .missing import ask_about_counts, is_error
+from .missing import is_error, missing_error, warn_of_left_out
 from .names import (
     ERRORS,
     IDS,
@@ -287,7 +287,8 @@ class _Questions(NamedTuple):
         m, outcomes, outcome = len(self.ids), self.outcomes, self.outcome
         number, said = int(self.n[outcome < 0].sum()), ""
         if number and reading.missing is None:
-            raise ask_about_counts(self.title, number, int(self.n.sum()))
+            what = f"{number} of {self.n.sum()} outcomes are missing"
+            raise missing_error(self.title, what, "leaves them out")
         if number:
             said = f"{number} of them not scored"
         if number and reading.missing == "incorrect":
@@ -301,10 +302,7 @@ class _Questions(NamedTuple):
         order = self._order()
         lost = counts[order].sum(axis=1) == 0
         if lost.any():
-            left = f"{lost.sum()} of {m} questions have no sample that is scored"
-            shown = self.ids.take(order[lost][:10]).to_pylist()
-            warnings.warn(f"{self.title}: {left}, and are left out: {shown}.", stacklevel=2)
-            said += f"; {left}, and are left out"
+            said += warn_of_left_out(self.title, self.ids.take(order[lost]).to_pylist(), m)
             order = order[~lost]
         first = np.unique(self.question, return_index=True)[1][order]
         cells: dict[str, Any] = {

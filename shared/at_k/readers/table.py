@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -340,45 +341,59 @@ def join_tables(tables: Sequence[Table]) -> Table:
     Raises:
         ValueError: if they say that they are of different tools or models.
     """
-    first, names = tables[0], tuple(table.title for table in tables)
-    for table in tables[1:]:
-        for what in ("harness", "model"):
-            values = [first.origin.get(what), table.origin.get(what)]
-            if values[0] != values[1]:
-                raise ValueError(
-                    f"{first.title} and {table.title} are not parts of one run: their {what} is "
-                    f"{values[0]} and {values[1]}. Compare them, or score each by itself."
-                )
-    shared = [x for x in first.columns if all(x in table.columns for table in tables)]
-    if first.layout and first.layout.files_are_runs:  # a trial that broke off has fewer columns
-        shared = list(dict.fromkeys(x for table in tables for x in table.columns))
+    _refuse_other_runs(tables)
+    first, titles = tables[0], tuple(table.title for table in tables)
+    names = list(dict.fromkeys(x for table in tables for x in table.columns))
+    if not (first.layout and first.layout.files_are_runs):  # a run that broke off has fewer columns
+        names = [x for x in first.columns if all(x in table.columns for table in tables)]
     columns: Columns = {
-        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in shared
+        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in names
     }
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
     if first.layout is None:
-        _warn_of_columns(tables, shared)
-    roles = first.layout.roles_of(columns) if first.layout else {}
-    if first.layout and first.layout.find_roles is None:
-        same = {x: y for x, y in first.roles.items() if all(t.roles.get(x) == y for t in tables)}
-        roles = {role: roles[role] for role in same if role in roles}
-    origin = {
-        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
-        for what in first.origin
-        if all(what in table.origin for table in tables)
-    }
-    title = f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)
-    complete = frozenset(shared)
+        _warn_of_columns(tables, names)
     return replace(
         first,
         columns=columns,
-        title=title,
-        complete=complete,
-        roles=roles,
-        origin=origin,
-        files=names,
-        is_csv=any(t.is_csv for t in tables),
+        title=" and ".join(titles)
+        if len(titles) < 3
+        else f"{titles[0]} and {len(titles) - 1} more",
+        complete=frozenset(names),
+        roles=_joined_roles(tables, columns),
+        origin=_joined_origin(tables),
+        files=titles,
+        is_csv=any(table.is_csv for table in tables),
     )
+
+
+def _refuse_other_runs(tables: Sequence[Table]) -> None:
+    """Raise a ValueError if tables say that they are of different tools or models."""
+    first = tables[0]
+    for table, what in itertools.product(tables, ("harness", "model")):
+        values = [first.origin.get(what), table.origin.get(what)]
+        if values[0] != values[1]:
+            raise ValueError(
+                f"{first.title} and {table.title} are not parts of one run: their {what} is "
+                f"{values[0]} and {values[1]}. Compare them, or score each by itself."
+            )
+
+
+def _joined_roles(tables: Sequence[Table], columns: Columns) -> Roles:
+    """Return the roles of the columns of all tables."""
+    layout = tables[0].layout
+    roles = layout.roles_of(columns) if layout else {}
+    if layout is None or layout.find_roles is not None:
+        return roles
+    return {x: y for x, y in roles.items() if len({table.roles.get(x) for table in tables}) == 1}
+
+
+def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
+    """Return what all tables say about themselves."""
+    return {
+        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
+        for what in tables[0].origin
+        if all(what in table.origin for table in tables)
+    }
 
 
 def _warn_of_columns(tables: Sequence[Table], shared: Sequence[str]) -> None:
