@@ -217,9 +217,7 @@ def _holds_lists(cells: Sequence[Any], title: str) -> bool:
 def mean_verdict(prediction: Any, reference: str) -> float:
     """Return the mean verdict of an answer to a question: a checker of `compute`.
 
-    Args:
-        prediction: the answer.
-        reference: the mean verdict of each answer to the question, as JSON.
+    The reference has the mean verdict of each answer to the question, as JSON.
     """
     return json.loads(reference)[str(prediction)]
 
@@ -336,11 +334,8 @@ def join_references(
 ) -> tuple[Table, str]:
     """Return the table with a column of references, and the name of the column.
 
-    Args:
-        table: a log.
-        references: the reference of each question by its id, or in the order of the questions, or
-            a file with a column of questions and one of references.
-        reading: which columns identify questions, and whether they go by their order.
+    References are those of questions by their ids, or in the order of the rows, or a file with a
+    column of questions and one of references.
 
     Raises:
         SelectionError: if several columns, or none, identify the questions.

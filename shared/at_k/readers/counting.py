@@ -90,13 +90,9 @@ def counted_questions(
 ) -> tuple[Table, dict[str, Any], Gathered] | None:
     """Return the questions of large files with their counts, or None if they are read whole.
 
-    Args:
-        names: of the files.
-        reading: what the caller says.
-        read_table: reads a table, of which the errors are raised.
-
     Raises:
-        SelectionError: if samples have different settings, or are repeated or missing.
+        SelectionError: if samples have different settings, or are repeated or missing; and what
+            `read_table` raises for all rows of some questions.
     """
     if not _can_be_counted(names, reading):
         return None

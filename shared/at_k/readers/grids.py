@@ -157,12 +157,8 @@ def columns_of_grid(
 ) -> Columns:
     """Return the columns of a table.
 
-    Args:
-        rows: of the table, the first of which may name the columns. Shorter rows end with empty
-            cells.
-        name: of the source.
-        unnamed: how it is read.
-        are_samples: whether all cells are samples, unless `unnamed` says otherwise.
+    The first row may name the columns, and shorter rows end with empty cells. All cells of
+    `are_samples` are samples, unless `unnamed` says otherwise.
 
     Raises:
         ValueError: if a row has more cells than there are columns, or two columns have the same
@@ -233,11 +229,7 @@ def names_columns(
 
     Names differ from each other, and none is a number or a verdict. Samples are numbered, or one of
     the names is a usual one, or none is in another row.
-
-    Args:
-        head: the first row.
-        below: returns the other rows. It is called if they decide.
-        unnamed: how the table is read.
+    The rows below it are looked at if they decide.
     """
     if unnamed.reading:
         return unnamed.reading == "names"
@@ -293,12 +285,6 @@ def with_sample_lists(
 
     Empty cells at the end of a row are no samples, and other empty cells are missing ones. Rows
     that are empty are left out. Without references, a word of `NOT_SCORED` is missing.
-
-    Args:
-        table: a source.
-        unnamed: how it was read.
-        named: the columns that the caller names, by role.
-        checked: whether the caller gives a checker.
 
     Returns:
         The table, and the name of the new column by its role; both unchanged and none if the table

@@ -109,7 +109,7 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
             remedy = f"Give one of {', '.join(map(str, beside[:8]))}." if beside else layout.remedy
             raise ValueError(f"{table.title} {layout.refusal} {remedy}".rstrip())
         try:
-            return _read_layout(layout, table, path)
+            return read_layout(layout, table, path)
         except (AttributeError, LookupError, TypeError) as error:
             raise ValueError(
                 f"{table.title} has the fields of {layout.tool} ({layout.fields}), but not its "
@@ -118,7 +118,8 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
     return None
 
 
-def _read_layout(layout: Layout, table: Table, path: Path | None) -> Table | None:
+def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
+    """Return the table as a layout reads it; a LookupError or TypeError if it is another one."""
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     origin = {what: _texts_at(name, records) for what, name in layout.origin.items()}
     if layout.rows or layout.columns:

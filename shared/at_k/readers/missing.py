@@ -90,12 +90,8 @@ def settle_missing(
     Samples that are left out stay None, so that others keep their places. Questions without any
     sample are left out too.
 
-    Args:
-        table: the source.
-        samples: of each question, by its id.
-        written: answers as they were written, in the same order; None if samples are outcomes. An
-            answer that is missing and counted as incorrect stays as it was, or is an empty text.
-        missing: what the caller says.
+    If samples are answers, `written` has them as they were written: one that is missing and counted
+    as incorrect stays as it was, or is an empty text.
 
     Raises:
         MissingError: if nothing says what missing samples count, or if a question has no other
@@ -160,14 +156,7 @@ def _ask(
 
 
 def missing_error(title: str, what: str, drop: str, scores: str = "") -> MissingError:
-    """Return the error that asks what missing samples count.
-
-    Args:
-        title: of the source.
-        what: is missing.
-        drop: what the choice "drop" does.
-        scores: of both choices, as the end of a sentence.
-    """
+    """Return the error that asks what missing samples count: what is missing, and what "drop" does."""
     return MissingError(
         f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' {drop}{scores}.",
         ["missing", "missing"],

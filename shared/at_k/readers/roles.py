@@ -66,12 +66,6 @@ def choose_columns(
        one. The same holds for two columns of one role, unless they are equal or one has the name
        of the role itself.
 
-    Args:
-        table: the source.
-        named: the columns that the caller names, by role.
-        checked: whether the caller gives a checker.
-        graded_by: the parameter that says which outcomes are correct, or "".
-
     Returns:
         The columns by role: "predictions" with or without "references", or "outcomes", or "n" and
         "correct". The role "counts" has the column that says how often each of these samples
@@ -454,9 +448,8 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
 def count_columns(names: Any) -> str | dict[Any, str]:
     """Return one column of counts, or the column of each outcome if there are several.
 
-    Args:
-        names: a column, the column of each outcome, or columns. Columns whose names are numbers
-            count these outcomes; others count the categories 0, 1, .., in this order.
+    Columns whose names are numbers count these outcomes; others count the categories 0, 1, .., in
+    this order.
 
     Raises:
         ValueError: if two columns count the same outcome.

@@ -65,13 +65,7 @@ class SelectionError(InputError):
 
 
 class UnreadColumn(Sequence[Any]):
-    """A column of Parquet that is read when its entries are looked at. Most never are.
-
-    Args:
-        file: a `pyarrow.parquet.ParquetFile`.
-        name: of the column.
-        title: of the file, for messages.
-    """
+    """A column of Parquet that is read when its entries are looked at. Most never are."""
 
     def __init__(self, file: Any, name: str, title: str):
         self._file, self._name, self._title = file, name, title
@@ -177,6 +171,35 @@ class Table:
         return title, ", row ", Index(row), FROM_0
 
 
+@dataclass(frozen=True)
+class QuestionRows:
+    """The rows of each question in a table.
+
+    Attributes:
+        table: the source.
+        key: the columns that identify the questions; none if a row is a question.
+        rows: of each question, by the text or the texts that identify it.
+        used: columns with a role, other than groups.
+        pool: columns whose entries may differ between the samples of a question.
+    """
+
+    table: Table
+    key: tuple[str, ...]
+    rows: Mapping[Any, Sequence[int]]
+    used: frozenset[str] = frozenset()
+    pool: tuple[str, ...] = ()
+
+    @property
+    def several(self) -> list[Sequence[int]]:
+        """The rows of questions with several."""
+        return [rows for rows in self.rows.values() if len(rows) > 1]
+
+    def ids_of(self, row: int) -> str:
+        """Return the id of the question of a row with the names of its columns."""
+        names = (name for name in self.key if name != ROW)
+        return ", ".join(f"{x} {short(self.table.columns[x][row])}" for x in names)
+
+
 def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") -> Table:
     """Return a table of rows, with None where a row has no such key."""
     counts: dict[str, int] = {}
@@ -244,10 +267,7 @@ def _has_value(field: Any) -> bool:
 def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Columns:
     """Return the columns, with the fields of objects as `a.b` in place of the objects.
 
-    Args:
-        table: the source.
-        wanted: the columns to look at, as the last part of their names. Columns of objects are
-            looked at in any case. Default: all.
+    Only columns are looked at whose last part of the name is wanted, and columns of objects.
     """
     columns: Columns = {}
     waiting = [
@@ -280,14 +300,8 @@ def list_columns(columns: Iterable[str]) -> str:
 
 
 def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
-    """Return the table with the columns that the caller names, which can be dotted paths.
-
-    Args:
-        table: the source.
-        names: pairs of a role and a name.
-
-    Raises:
-        SelectionError: if there is no such column or field.
+    """Return the table with the columns of pairs (role, name), which can be dotted paths; a
+    SelectionError if there is none.
     """
     columns = dict(table.columns)
     for role, name in names:
@@ -300,11 +314,9 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
 
 
 def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
-    """Return the table with the rows that have these entries in these columns.
+    """Return the table with the rows that have the entries of pairs (column, entry).
 
-    Args:
-        table: the source.
-        where: pairs of a column and an entry. Entries of the same column are alternatives.
+    Entries of the same column are alternatives.
     """
     for name, entries in entries_by_column(where).items():
         cells, texts = table.columns[name], {*map(entry_text, entries)}

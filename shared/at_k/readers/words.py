@@ -101,12 +101,8 @@ def as_outcomes(
 ) -> list[Any]:
     """Return outcomes, or lists of them. Texts are kept as they are if one of them is no word.
 
-    Labels of a metric, such as "none" among verdicts, are texts that this table does not have.
-
-    Args:
-        cells: of a column.
-        has_decimal_commas: whether 0,5 is a number: the table has semicolons or tabs.
-        has_labels: whether all texts are labels.
+    With decimal commas, 0,5 is a number. If there are labels of a metric, such as "none" among
+    verdicts, all texts are.
     """
     if has_decimal_commas:
         cells = each(lambda x: _COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x, cells)
