@@ -178,9 +178,11 @@ def _choice(head: Table, reading: Reading) -> Choice | None:
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
-    roles = [role for role in PER_QUESTION if role in reading.columns]
-    per_question = {role: column_per_question(head, role, named.get(role)) for role in roles}
-    per_question = {role: name for role, name in per_question.items() if name}
+    per_question = {
+        role: name
+        for role in PER_QUESTION
+        if role in reading.columns and (name := column_per_question(head, role, named.get(role)))
+    }
     fixed = {*SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *IDS, *INDICES, *where}
     others = [x for x in columns if {x, x.lower()} & fixed and x not in questions]
     read = {*questions, chosen["outcomes"], *others, *per_question.values()}
@@ -342,8 +344,8 @@ def _questions_of(rows: Any, choice: Choice, reading: Reading, title: str) -> _Q
     for name in choice.others:
         if name.lower() in ERRORS:
             outcome[_where(rows[name], is_error)] = -1
-    arrays = (np.asarray(x) for x in (encoded.indices, rows[FILE], rows[_N]))
-    return _Questions(title, choice, rows, texts, *arrays, outcome, outcomes)
+    question, file, n = (np.asarray(x) for x in (encoded.indices, rows[FILE], rows[_N]))
+    return _Questions(title, choice, rows, texts, question, file, n, outcome, outcomes)
 
 
 def _predictions(outcomes: list[Any], counts: np.ndarray) -> dict[str, list[Any]]:

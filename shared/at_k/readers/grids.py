@@ -140,8 +140,8 @@ def _rows_between_spaces(text: str) -> list[CellsOfRow]:
 
 def first_line(text: str) -> str:
     """Return the first line that is not blank. The text may be large, and is not copied."""
-    found = _LINE.search(text)
-    return found[0] if found else ""
+    line = _LINE.search(text)
+    return line[0] if line else ""
 
 
 def delimiter_of(head: str) -> str:
@@ -167,21 +167,7 @@ def columns_of_grid(
     rows = [row for row in rows if row]
     is_decided = are_samples and not unnamed.reading
     if is_decided or not names_columns(rows[0], lambda: rows[1:], unnamed):
-        is_graded = unnamed.reading == "outcomes" or (
-            not unnamed.reading and (are_samples or are_outcomes(rows, unnamed))
-        )
-        first = [] if is_graded else list(unnamed.first)
-        if not (are_samples or unnamed.reading) and len(rows[0]) > 2 and sample_columns(rows[0]):
-            raise ValueError(
-                f"{name}: the first row, {', '.join(map(str, rows[0][:4]))}, .., can number the "
-                f"samples or hold those of a question. Write a row above it: sample_1, sample_2, .."
-            )
-        if not is_decided:
-            what = f"{', '.join(first)} and samples" if first else "outcomes"
-            warnings.warn(
-                f"{name}: the columns have no names. They are read as {what}.", stacklevel=2
-            )
-        rows = [[*first, *sample_names(max(map(len, rows)) - len(first))], *rows]
+        rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
     names = [str(cell).strip() for cell in rows[0]]
     if len({*names}) < len(names):
         raise ValueError(f"{name}: two columns have the same name.")
@@ -191,7 +177,26 @@ def columns_of_grid(
                 f"{name}, row {number} has {len(row)} cells, but there are {len(names)} columns."
             )
     padded = [[*row, *[""] * (len(names) - len(row))] for row in rows[1:]]
-    return {column: [row[place] for row in padded] for place, column in enumerate(names)}
+    return dict(zip(names, map(list, zip(*padded, strict=True)), strict=True))
+
+
+def _names_of_grid(
+    rows: Sequence[CellsOfRow], name: str, unnamed: Unnamed, are_samples: bool
+) -> list[str]:
+    """Return the names of the columns of a table without names, and warn of them."""
+    if not (are_samples or unnamed.reading) and len(rows[0]) > 2 and sample_columns(rows[0]):
+        raise ValueError(
+            f"{name}: the first row, {', '.join(map(str, rows[0][:4]))}, .., can number the "
+            f"samples or hold those of a question. Write a row above it: sample_1, sample_2, .."
+        )
+    is_graded = unnamed.reading == "outcomes"
+    if not unnamed.reading:
+        is_graded = are_samples or are_outcomes(rows, unnamed)
+    first = [] if is_graded else list(unnamed.first)
+    if unnamed.reading or not are_samples:
+        what = f"{', '.join(first)} and samples" if first else "outcomes"
+        warnings.warn(f"{name}: the columns have no names. They are read as {what}.", stacklevel=3)
+    return [*first, *sample_names(max(map(len, rows)) - len(first))]
 
 
 def sample_names(number: int) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from ..core.checks import short
 from .names import ERRORS
 from .table import SelectionError, Table, nested_columns
-from .words import MISSING_WORDS, each, entry_text, is_missing, word
+from .words import MISSING_WORDS, changed, entry_text, is_missing, word
 
 CHOICES = ("incorrect", "drop")
 
@@ -76,7 +76,7 @@ def missing_answers(
         is_word = isinstance(cell, str) and word(cell) in words
         return None if is_missing(cell) or is_empty or is_word else cell
 
-    return each(read, cells)
+    return changed(read, cells)
 
 
 def settle_missing(
@@ -156,7 +156,7 @@ def _ask(
 
 
 def missing_error(title: str, what: str, drop: str, scores: str = "") -> MissingError:
-    """Return the error that asks what missing samples count: what is missing, and what "drop" does."""
+    """Return the error that asks what the missing samples count, with what "drop" does."""
     return MissingError(
         f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' {drop}{scores}.",
         ["missing", "missing"],

@@ -301,14 +301,14 @@ def _identifiers(table: Table, gathered: Gathered) -> dict[str, list[Any]]:
     """Return the ids by the names of their columns, and other columns that identify questions."""
     if gathered.ids is None:
         return {}
-    found: dict[str, list[Any]] = {", ".join(gathered.key).lower(): gathered.ids}
+    identifiers: dict[str, list[Any]] = {", ".join(gathered.key).lower(): gathered.ids}
     if gathered.is_merged or len(gathered.ids) != table.size:
-        return found
+        return identifiers
     for name in columns_named(table.columns, (*IDS, *INDICES, *QUESTION_TEXTS)):
         texts = [entry_text(entry) for entry in table.columns[name]]
         if "" not in texts and len({*texts}) == len(texts):
-            found.setdefault(name.lower(), texts)
-    return found
+            identifiers.setdefault(name.lower(), texts)
+    return identifiers
 
 
 def _predictions(cells: dict[str, Any], chosen: Mapping[str, Any]) -> Any:
