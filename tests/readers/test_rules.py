@@ -456,6 +456,11 @@ def test_the_z_value_of_equal_pairs_is_that_of_all_permutations():
     assert z_of_equal_pairs(texts, questions) == pytest.approx(expected, rel=1e-12)
 
 
+def test_rows_without_an_outcome_do_not_hide_a_setting():
+    texts = ["a", "b"] * 3 + ["c"] * 4  # the last four have no outcome, and are in no question
+    assert is_setting(texts, [[0, 1], [2, 3], [4, 5]])
+
+
 # --- 5. Missing outcomes ------------------------------------------------------------------
 
 

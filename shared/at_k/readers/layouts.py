@@ -277,19 +277,21 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
         )
     if samples and all(sample.get("error") for sample in samples):
         raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
-    rows = []
-    for sample in samples:
-        row = {name: sample[name] for name in ("id", "epoch", "target")} | {"task": task}
-        output = None if sample.get("error") else sample.get("output")
-        row["completion"] = (output or {}).get("completion")
-        row |= {f"metadata_{key}": x for key, x in (sample.get("metadata") or {}).items()}
-        scores = {} if sample.get("error") else sample.get("scores") or {}
-        rows.append(row | _score_columns({f"score_{x}": y["value"] for x, y in scores.items()}))
+    rows = [_inspect_row(sample) | {"task": task} for sample in samples]
     names = {x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None}
     if len(names) == 1:  # tasks that are read together may have different scorers, one each
         (name,) = names
         rows = [row | {"score": row.get(name)} for row in rows]
     return rows
+
+
+def _inspect_row(sample: LogRow) -> LogRow:
+    row = {name: sample[name] for name in ("id", "epoch", "target")}
+    is_void = bool(sample.get("error"))
+    row["completion"] = None if is_void else (sample.get("output") or {}).get("completion")
+    row |= {f"metadata_{key}": x for key, x in (sample.get("metadata") or {}).items()}
+    scores = {} if is_void else sample.get("scores") or {}
+    return row | _score_columns({f"score_{x}": y["value"] for x, y in scores.items()})
 
 
 def _score_columns(scores: Mapping[str, Any]) -> LogRow:

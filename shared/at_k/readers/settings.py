@@ -201,7 +201,8 @@ def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
         return False
     covered = sum(x[value] for x in counts for value in modal)
     exact = sum(all(x[value] == number for value, number in modal.items()) for x in counts)
-    return covered >= _SHARE_OF_ROWS * len(texts) and exact >= len(questions) / 2
+    rows = sum(map(len, questions))
+    return covered >= _SHARE_OF_ROWS * rows and exact >= len(questions) / 2
 
 
 def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> float:
