@@ -38,6 +38,7 @@ import exact
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from at_k.readers.run import read_run
 
 _MOST_SECONDS = 5.0
 _TOKENS = [
@@ -346,7 +347,7 @@ def _read_file(random_: random.Random, folder: Path) -> str:
     data, path = make(rows), folder / name
     if options is not None and random_.random() < 1 / 3:
         path.write_bytes(data)
-        _require_share(at_k.read(path, **options), outcomes(rows))
+        _require_share(read_run(path, **options), outcomes(rows))
         return name
     is_json = name.endswith((".json", ".jsonl"))
     damage = _damaged_json if is_json and random_.random() < 0.5 else _damaged
