@@ -135,6 +135,15 @@ def test_test_runs_of_deepeval_have_its_passes_fails_and_errors(capsys):
     assert printed.startswith("deepeval: 3 questions, 4 samples each (1 of them not scored")
 
 
+def test_flaky_metrics_of_deepeval_do_not_decide(tmp_path):
+    log = json.loads((FIXTURES / "deepeval" / "test_run.json").read_text())
+    flaky = {"name": "Tone", "success": False, "flaky": True, "error": "TimeoutError: "}
+    log["testCases"][0]["metricsData"].append(flaky)
+    file = tmp_path / "test_run.json"
+    file.write_text(json.dumps(log))
+    assert at_k.read(file) == at_k.read(FIXTURES / "deepeval" / "test_run.json")
+
+
 @pytest.mark.parametrize("name", ["mlflow.json", "wandb.table.json"])
 def test_tables_of_columns_and_data_are_read(name):
     assert at_k.read(FIXTURES / "tables" / name, outcomes="correct")["predictions"] == [

@@ -107,7 +107,7 @@ GROUPS = {"group": lambda columns, _: [len(x) for x in columns["id"]]}
         ({"sample_id": lambda columns, _: [*range(len(columns["id"]))]}, {"pool": ["sample_id"]}),
     ],
 )
-def test_scores_and_descriptions_are_those_of_reading_whole(
+def test_counts_and_descriptions_are_those_of_reading_whole(
     monkeypatch, write, changes, named, format, files
 ):
     names = write(changes, files, rows=500 // files, format=format)
@@ -117,6 +117,13 @@ def test_scores_and_descriptions_are_those_of_reading_whole(
     counted, whole = both(monkeypatch, names, **named)
     assert counted.columns == whole.columns
     assert RunInput(counted).described() == RunInput(whole).described()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("changes", [{}, SCORES])
+def test_scores_are_those_of_reading_whole(monkeypatch, write, changes, format):
+    named = {"correct_at_least": 0.5} if changes else {}
+    runs = both(monkeypatch, write(changes, 3, format=format), **named)
     options: dict[str, Any]
     # These limits have a closed form, which is fast. Equal counts have equal limits of any kind.
     closed = {"interval": "questions"}
@@ -126,7 +133,7 @@ def test_scores_and_descriptions_are_those_of_reading_whole(
         ("cons_at_k", closed),
     ):
         options = options | {"confidence": 0.95}
-        scores, expected = (at_k.load(name).compute(**x, **options) for x in (counted, whole))
+        scores, expected = (at_k.load(name).compute(**x, **options) for x in runs)
         assert {x: y for x, y in scores.items() if isinstance(y, float)} == pytest.approx(
             {x: y for x, y in expected.items() if isinstance(y, float)}, rel=1e-12
         )

@@ -87,7 +87,7 @@ def test_a_number_beside_each_outcome_may_say_how_often_it_occurs(name):
 
 def test_tests_of_a_sample_are_not_counted_as_samples():
     rows = [{"task_id": f"t{i // 4}", "total": 10, "passed": i} for i in range(8)]
-    with pytest.raises(SelectionError, match="several rows of task_id t0"):
+    with pytest.raises(SelectionError, match="several rows of task_id 't0'"):
         at_k.read(rows)
     named = at_k.read(rows, columns={"n": "total", "correct": "passed"})["predictions"]
     assert named == {"n": [40, 40], "correct": [6, 22]}
@@ -454,6 +454,11 @@ def test_the_z_value_of_equal_pairs_is_that_of_all_permutations():
     variance = sum((x - mean) ** 2 for x in numbers) / len(numbers)
     expected = float(pairs(texts) - mean) / float(variance) ** 0.5
     assert z_of_equal_pairs(texts, questions) == pytest.approx(expected, rel=1e-12)
+
+
+def test_rows_without_an_outcome_do_not_hide_a_setting():
+    texts = ["a", "b"] * 3 + ["c"] * 4  # the last four have no outcome, and are in no question
+    assert is_setting(texts, [[0, 1], [2, 3], [4, 5]])
 
 
 # --- 5. Missing outcomes ------------------------------------------------------------------

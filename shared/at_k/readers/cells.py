@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from .missing import missing_answers, missing_outcomes
 from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE
 from .reading import Reading
 from .remote import is_remote
-from .roles import columns_of_role, only_column, question_columns
+from .roles import column_of_role, columns_of_role, question_columns
 from .table import ROW, Columns, SelectionError, Table, column_at, list_columns, may_be_nested
 from .words import (
     MISSING_WORDS,
@@ -49,26 +50,30 @@ def rows_of_samples(table: Table, chosen: Mapping[str, Any]) -> Table:
     aligned = [chosen[x] for x in roles if x in chosen]
     if not aligned or not all(isinstance(x, str) for x in aligned) or table.layout:
         return table
-    cells = table.columns[aligned[0]]
-    sizes = [len(cell) if isinstance(cell, list) else 0 for cell in cells]
-    lists = {
-        name: column
-        for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items()
-        if may_be_nested(column)
-        and all(isinstance(x, list) and len(x) == n for x, n in zip(column, sizes, strict=True))
-    }
-    fixed = [x for role in ("references", *PER_QUESTION) for x in [chosen.get(role)] if x]
-    beside = {x: y for x, y in lists.items() if x not in (*fixed, *QUESTION_TEXTS, *_OF_QUESTION)}
+    sizes = [len(x) if isinstance(x, list) else 0 for x in table.columns[aligned[0]]]
+    fixed = {chosen.get(role) for role in ("references", *PER_QUESTION)}
+    beside = _lists_of_sizes(table, aligned[0], sizes, {*fixed, *QUESTION_TEXTS, *_OF_QUESTION})
     if 0 in sizes or len(beside) == len({*aligned}) or not {*aligned} <= beside.keys():
         return table
     rows = [row for row, n in enumerate(sizes) for _ in range(n)]
-    columns: Columns = {
-        name: [column[row] for row in rows]
-        for name, column in table.columns.items()
-        if name not in beside
-    }
-    columns |= {name: [x for cell in column for x in cell] for name, column in beside.items()}
+    others = {x: column for x, column in table.columns.items() if x not in beside}
+    columns: Columns = {x: [column[row] for row in rows] for x, column in others.items()}
+    columns |= {name: list(itertools.chain(*column)) for name, column in beside.items()}
     return table.with_columns({**columns, ROW: rows})
+
+
+def _lists_of_sizes(
+    table: Table, samples: str, sizes: Sequence[int], fixed: Collection[Any]
+) -> Columns:
+    """Return the columns of lists that are as long as those of the samples."""
+    columns = table.columns | _lists_of_objects(table, samples)
+    return {
+        name: column
+        for name, column in columns.items()
+        if name not in fixed
+        and may_be_nested(column)
+        and all(isinstance(x, list) and len(x) == n for x, n in zip(column, sizes, strict=True))
+    }
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
@@ -93,17 +98,7 @@ def read_cells(
         if aligned:
             raise ValueError(f"{aligned[0]} go with samples, and {table.title} has counts.")
         return {"counts": _counts(table, chosen)}, True
-    cells: SampleCells = {"samples": unwrapped(table.columns[name])}
-    if "predictions" in chosen and "outcomes" in chosen:
-        cells["verdicts"] = unwrapped(table.columns[chosen["outcomes"]])
-    if "references" in chosen:
-        references = table.columns[chosen["references"]]
-        cells["references"] = [None if table.is_csv and x == "" else x for x in references]
-    if "counts" in chosen:
-        cells["multiplicities"] = table.columns[chosen["counts"]]
-    if "finish" in chosen:
-        cells["finish"] = unwrapped(table.columns[chosen["finish"]])
-    cells |= {role: unwrapped(table.columns[chosen[role]]) for role in aligned}
+    cells = _cells_of_columns(table, chosen, name)
     is_single = "predictions" in chosen and name.lower() in SINGLE
     if not (is_single or reading.questions) and _are_lists_as_text(cells["samples"], table):
         cells = {role: as_lists(entries) for role, entries in cells.items()}
@@ -112,20 +107,39 @@ def read_cells(
         cells["multiplicities"] = _count_column(table, chosen["counts"])
     for role in aligned:
         cells[role] = _numbers(table, role, chosen[role], cells[role], of_lists)
-    is_graded = "predictions" not in chosen
-    if not is_graded:
-        references = cells.get("references", ())
-        if not reading.checked:
-            _refuse_objects(table, cells["samples"], "predictions", name)
-        cells["as_written"] = cells["samples"]
-        words = frozenset() if reading.words_are_answers else MISSING_WORDS
-        cells["samples"] = missing_answers(table, cells["samples"], references, words)
-    for role in ("samples",) if is_graded else ("verdicts",) if "verdicts" in cells else ():
-        cells[role] = read_outcomes(table, cells[role], str(chosen["outcomes"]), reading)
+    if "predictions" in chosen:
+        cells |= _answers(table, cells, name, reading)
+    graded_role = "verdicts" if "predictions" in chosen else "samples"
+    if "outcomes" in chosen:
+        cells[graded_role] = read_outcomes(table, cells[graded_role], chosen["outcomes"], reading)
     cells["samples"] = missing_outcomes(table, cells["samples"])
     if "verdicts" in cells:
         cells["samples"] = _where_graded(cells["samples"], cells["verdicts"])
     return cells, of_lists
+
+
+def _cells_of_columns(table: Table, chosen: Mapping[str, Any], samples: str) -> SampleCells:
+    """Return the columns of samples and of what goes with them, as they are written."""
+    columns = {"samples": samples, "finish": chosen.get("finish")}
+    columns |= {role: chosen.get(role) for role in PER_SAMPLE}
+    if "predictions" in chosen:
+        columns["verdicts"] = chosen.get("outcomes")
+    cells = {role: unwrapped(table.columns[x]) for role, x in columns.items() if x}
+    if "references" in chosen:
+        references = table.columns[chosen["references"]]
+        cells["references"] = [None if table.is_csv and x == "" else x for x in references]
+    if "counts" in chosen:
+        cells["multiplicities"] = table.columns[chosen["counts"]]
+    return cells
+
+
+def _answers(table: Table, cells: SampleCells, name: str, reading: Reading) -> SampleCells:
+    """Return the answers with None for those that are missing, and as they are written."""
+    if not reading.checked:
+        _refuse_objects(table, cells["samples"], "predictions", name)
+    words = frozenset() if reading.words_are_answers else MISSING_WORDS
+    answers = missing_answers(table, cells["samples"], cells.get("references", ()), words)
+    return {"as_written": cells["samples"], "samples": answers}
 
 
 def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
@@ -217,9 +231,7 @@ def _holds_lists(cells: Sequence[Any], title: str) -> bool:
 def mean_verdict(prediction: Any, reference: str) -> float:
     """Return the mean verdict of an answer to a question: a checker of `compute`.
 
-    Args:
-        prediction: the answer.
-        reference: the mean verdict of each answer to the question, as JSON.
+    The reference has the mean verdict of each answer to the question, as JSON.
     """
     return json.loads(reference)[str(prediction)]
 
@@ -336,11 +348,8 @@ def join_references(
 ) -> tuple[Table, str]:
     """Return the table with a column of references, and the name of the column.
 
-    Args:
-        table: a log.
-        references: the reference of each question by its id, or in the order of the questions, or
-            a file with a column of questions and one of references.
-        reading: which columns identify questions, and whether they go by their order.
+    References are those of questions by their ids, or in the order of the rows, or a file with a
+    column of questions and one of references.
 
     Raises:
         SelectionError: if several columns, or none, identify the questions.
@@ -348,10 +357,10 @@ def join_references(
     """
     columns = reading.questions or question_columns(table)
     is_file = isinstance(references, str)
+    name = Path(references).name if isinstance(references, str) else "references"
     if isinstance(references, (list, tuple)) or (is_file and not columns and reading.by_order):
         answers = _answers_in(references)[1] if isinstance(references, str) else [*references]
         if len(answers) != table.size:
-            name = references if is_file else "references"
             raise ValueError(f"{name} has {len(answers)} references for {table.size} rows.")
         return table.with_columns({**table.columns, "references": answers}), "references"
     if len(columns) != 1:
@@ -362,23 +371,20 @@ def join_references(
             ["questions"],
             table.columns,
         )
-    name = "references"
-    if isinstance(references, str):
-        name = Path(references).name
-        ids, answers = _answers_in(references, columns[0])
-        references = dict(zip(ids, answers, strict=True))
-        for entry, answer in zip(ids, answers, strict=True):
-            if references[entry] != answer:
-                raise ValueError(f"{name} has two references for {short(entry)}.")
-    assert isinstance(references, Mapping)
-    by_text = {entry_text(entry): reference for entry, reference in references.items()}
+    if isinstance(references, Mapping):
+        pairs = [*references.items()]
+    else:
+        pairs = [*zip(*_answers_in(str(references), columns[0]), strict=True)]
+    by_text: dict[str, Any] = {}
+    for entry, answer in pairs:
+        if by_text.setdefault(entry_text(entry), answer) != answer:
+            raise ValueError(f"{name} has two references for {short(entry)}.")
     texts = [entry_text(entry) for entry in table.columns[columns[0]]]
     for row, text in enumerate(texts):
         if text not in by_text:
             what = f": there is no reference for {short(text)}."
             raise InputError("Row ", Index(row), FROM_0, what)
-    joined = [by_text[text] for text in texts]
-    return table.with_columns({**table.columns, name: joined}), name
+    return table.with_columns({**table.columns, name: [by_text[x] for x in texts]}), name
 
 
 def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
@@ -387,12 +393,12 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
 
     answers = with_tests(load_files(names_in(file, Reading()), Reading()))
     key = [question] if question in answers.columns else question_columns(answers)
-    found = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
-    if not found or not (key or not question):
+    columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
+    if not columns or not (key or not question):
         raise ValueError(
             f"{file} needs a column {question or 'of references'} and one with a usual name for "
             f"references. {list_columns(answers.columns)}"
         )
-    column = only_column(answers, "references", found)
+    column = column_of_role(answers, "references", columns)
     ids = list(map(entry_text, answers.columns[key[0]])) if key else []
     return ids, list(answers.columns[column])

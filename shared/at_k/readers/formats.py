@@ -63,11 +63,7 @@ def file_format(path: Path) -> str:
 def parse_file(name: str, data: bytes, suffix: str = "", unnamed: Unnamed = BY_CONTENT) -> Table:
     """Return the table in a file.
 
-    Args:
-        name: of the file, for messages.
-        data: its content.
-        suffix: the one that tells its format, or "" if the content does.
-        unnamed: how a table is read whose columns may have no names.
+    Without a suffix, the content tells its format.
 
     Raises:
         ValueError: if the file cannot be parsed, with the line if there is one.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.containers import as_arrow
-from .layouts import VLLM, recognised
+from .layouts import VLLM, read_layout, recognised
 from .table import (
     Columns,
     SelectionError,
@@ -136,8 +136,7 @@ def _request_outputs(source: Any) -> Table | None:
         return None
     columns: Columns = {name: [getattr(x, name) for x in requests] for name in names[:2]}
     columns["outputs"] = [[output.text for output in request.outputs] for request in requests]
-    roles = VLLM.roles_of(columns)
-    return Table(columns, layout=VLLM, roles=roles, origin={"harness": "vLLM"})
+    return read_layout(VLLM, table_of_columns(columns))
 
 
 def _eval_logs(source: Any) -> Table | None:

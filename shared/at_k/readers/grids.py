@@ -140,8 +140,8 @@ def _rows_between_spaces(text: str) -> list[CellsOfRow]:
 
 def first_line(text: str) -> str:
     """Return the first line that is not blank. The text may be large, and is not copied."""
-    found = _LINE.search(text)
-    return found[0] if found else ""
+    line = _LINE.search(text)
+    return line[0] if line else ""
 
 
 def delimiter_of(head: str) -> str:
@@ -157,12 +157,8 @@ def columns_of_grid(
 ) -> Columns:
     """Return the columns of a table.
 
-    Args:
-        rows: of the table, the first of which may name the columns. Shorter rows end with empty
-            cells.
-        name: of the source.
-        unnamed: how it is read.
-        are_samples: whether all cells are samples, unless `unnamed` says otherwise.
+    The first row may name the columns, and shorter rows end with empty cells. All cells of
+    `are_samples` are samples, unless `unnamed` says otherwise.
 
     Raises:
         ValueError: if a row has more cells than there are columns, or two columns have the same
@@ -171,21 +167,7 @@ def columns_of_grid(
     rows = [row for row in rows if row]
     is_decided = are_samples and not unnamed.reading
     if is_decided or not names_columns(rows[0], lambda: rows[1:], unnamed):
-        is_graded = unnamed.reading == "outcomes" or (
-            not unnamed.reading and (are_samples or are_outcomes(rows, unnamed))
-        )
-        first = [] if is_graded else list(unnamed.first)
-        if not (are_samples or unnamed.reading) and len(rows[0]) > 2 and sample_columns(rows[0]):
-            raise ValueError(
-                f"{name}: the first row, {', '.join(map(str, rows[0][:4]))}, .., can number the "
-                f"samples or hold those of a question. Write a row above it: sample_1, sample_2, .."
-            )
-        if not is_decided:
-            what = f"{', '.join(first)} and samples" if first else "outcomes"
-            warnings.warn(
-                f"{name}: the columns have no names. They are read as {what}.", stacklevel=2
-            )
-        rows = [[*first, *sample_names(max(map(len, rows)) - len(first))], *rows]
+        rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
     names = [str(cell).strip() for cell in rows[0]]
     if len({*names}) < len(names):
         raise ValueError(f"{name}: two columns have the same name.")
@@ -195,7 +177,26 @@ def columns_of_grid(
                 f"{name}, row {number} has {len(row)} cells, but there are {len(names)} columns."
             )
     padded = [[*row, *[""] * (len(names) - len(row))] for row in rows[1:]]
-    return {column: [row[place] for row in padded] for place, column in enumerate(names)}
+    return dict(zip(names, map(list, zip(*padded, strict=True)), strict=True))
+
+
+def _names_of_grid(
+    rows: Sequence[CellsOfRow], name: str, unnamed: Unnamed, are_samples: bool
+) -> list[str]:
+    """Return the names of the columns of a table without names, and warn of them."""
+    if not (are_samples or unnamed.reading) and len(rows[0]) > 2 and sample_columns(rows[0]):
+        raise ValueError(
+            f"{name}: the first row, {', '.join(map(str, rows[0][:4]))}, .., can number the "
+            f"samples or hold those of a question. Write a row above it: sample_1, sample_2, .."
+        )
+    is_graded = unnamed.reading == "outcomes"
+    if not unnamed.reading:
+        is_graded = are_samples or are_outcomes(rows, unnamed)
+    first = [] if is_graded else list(unnamed.first)
+    if unnamed.reading or not are_samples:
+        what = f"{', '.join(first)} and samples" if first else "outcomes"
+        warnings.warn(f"{name}: the columns have no names. They are read as {what}.", stacklevel=3)
+    return [*first, *sample_names(max(map(len, rows)) - len(first))]
 
 
 def sample_names(number: int) -> list[str]:
@@ -233,11 +234,7 @@ def names_columns(
 
     Names differ from each other, and none is a number or a verdict. Samples are numbered, or one of
     the names is a usual one, or none is in another row.
-
-    Args:
-        head: the first row.
-        below: returns the other rows. It is called if they decide.
-        unnamed: how the table is read.
+    The rows below it are looked at if they decide.
     """
     if unnamed.reading:
         return unnamed.reading == "names"
@@ -293,12 +290,6 @@ def with_sample_lists(
 
     Empty cells at the end of a row are no samples, and other empty cells are missing ones. Rows
     that are empty are left out. Without references, a word of `NOT_SCORED` is missing.
-
-    Args:
-        table: a source.
-        unnamed: how it was read.
-        named: the columns that the caller names, by role.
-        checked: whether the caller gives a checker.
 
     Returns:
         The table, and the name of the new column by its role; both unchanged and none if the table

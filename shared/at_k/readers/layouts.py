@@ -37,7 +37,7 @@ class Layout:
         filters: the column whose entries repeat the same samples.
         find_roles: returns the roles, if they depend on the rows.
         origin: what the first line says of the run, and the path of its field in a record.
-        of_path: returns what the path of a file says.
+        path_origin: returns what the path of a file says.
         missing: "drop" if the tool leaves out missing outcomes, "incorrect" if it counts them so;
             "" if it has no rule, so that the caller is asked.
         why: what became of missing samples, for the first line.
@@ -62,7 +62,7 @@ class Layout:
     filters: str = ""
     find_roles: Callable[[Columns], Roles] | None = None
     origin: Mapping[str, str] = field(default_factory=dict)
-    of_path: Callable[[Path], dict[str, str]] | None = None
+    path_origin: Callable[[Path], dict[str, str]] | None = None
     missing: str = ""
     why: str = ""
     files_are_runs: bool = False
@@ -109,7 +109,7 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
             remedy = f"Give one of {', '.join(map(str, beside[:8]))}." if beside else layout.remedy
             raise ValueError(f"{table.title} {layout.refusal} {remedy}".rstrip())
         try:
-            return _read_layout(layout, table, path)
+            return read_layout(layout, table, path)
         except (AttributeError, LookupError, TypeError) as error:
             raise ValueError(
                 f"{table.title} has the fields of {layout.tool} ({layout.fields}), but not its "
@@ -118,34 +118,39 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
     return None
 
 
-def _read_layout(layout: Layout, table: Table, path: Path | None) -> Table | None:
+def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
+    """Return the table as a layout reads it; a LookupError or TypeError if it is another one."""
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
-    origin = {"harness": layout.tool}
-    for what, name in layout.origin.items():
-        entries = [field_at(record, name.split(".")) for record in records]
-        texts = [str(x) for x in entries if x is not None and not isinstance(x, (list, dict))]
-        if texts:
-            origin[what] = ", ".join(dict.fromkeys(texts))
+    origin = {what: _texts_at(name, records) for what, name in layout.origin.items()}
     if layout.rows or layout.columns:
         read = layout.rows or _itself
         rows: list[LogRow] = [row for record in records for row in read(record)]
         rows = [row | {x: make(row) for x, make in layout.columns.items()} for row in rows]
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
-    for what in ("agent", "model", "source", "task") if layout.rows else ():
-        if what in table.columns and what not in origin:
-            names = dict.fromkeys(str(x) for x in table.columns[what] if x)
-            origin |= {what: ", ".join(names)} if names else {}
-    if layout.of_path and path:
-        origin |= (known := layout.of_path(path))
-        if "task" in known:
-            columns = table.columns | {"task": [known["task"]] * table.size}
-            table = table.with_columns(columns)
-    order = ("harness", "domain", "agent", "model", "source", "task", "env")
-    origin = {what: origin[what] for what in order if what in origin}
-    for name in layout.questions.split():
-        if name not in table.columns and not layout.find_roles and table.size:
-            raise KeyError(name)
-    return replace(table, layout=layout, roles=layout.roles_of(table.columns), origin=origin)
+    if layout.rows:
+        names = ("agent", "model", "source", "task")
+        known = {
+            x: ", ".join(dict.fromkeys(map(str, filter(None, table.columns.get(x, ())))))
+            for x in names
+        }
+        origin = known | origin
+    if layout.path_origin and path:
+        origin |= (said := layout.path_origin(path))
+        if "task" in said:
+            table = table.with_columns(table.columns | {"task": [said["task"]] * table.size})
+    missing = [x for x in layout.questions.split() if x not in table.columns]
+    if missing and not layout.find_roles and table.size:
+        raise KeyError(missing[0])
+    order = ("domain", "agent", "model", "source", "task", "env")
+    known = {"harness": layout.tool} | {what: origin[what] for what in order if origin.get(what)}
+    return replace(table, layout=layout, roles=layout.roles_of(table.columns), origin=known)
+
+
+def _texts_at(path: str, records: Sequence[LogRow]) -> str:
+    """Return the different entries at a path in records, without lists and objects."""
+    entries = [field_at(record, path.split(".")) for record in records]
+    texts = [str(x) for x in entries if x is not None and not isinstance(x, (list, dict))]
+    return ", ".join(dict.fromkeys(texts))
 
 
 def _itself(record: LogRow) -> list[LogRow]:
@@ -272,19 +277,21 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
         )
     if samples and all(sample.get("error") for sample in samples):
         raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
-    rows = []
-    for sample in samples:
-        row = {name: sample[name] for name in ("id", "epoch", "target")} | {"task": task}
-        output = None if sample.get("error") else sample.get("output")
-        row["completion"] = (output or {}).get("completion")
-        row |= {f"metadata_{key}": x for key, x in (sample.get("metadata") or {}).items()}
-        scores = {} if sample.get("error") else sample.get("scores") or {}
-        rows.append(row | _score_columns({f"score_{x}": y["value"] for x, y in scores.items()}))
+    rows = [_inspect_row(sample) | {"task": task} for sample in samples]
     names = {x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None}
     if len(names) == 1:  # tasks that are read together may have different scorers, one each
         (name,) = names
         rows = [row | {"score": row.get(name)} for row in rows]
     return rows
+
+
+def _inspect_row(sample: LogRow) -> LogRow:
+    row = {name: sample[name] for name in ("id", "epoch", "target")}
+    is_void = bool(sample.get("error"))
+    row["completion"] = None if is_void else (sample.get("output") or {}).get("completion")
+    row |= {f"metadata_{key}": x for key, x in (sample.get("metadata") or {}).items()}
+    scores = {} if is_void else sample.get("scores") or {}
+    return row | _score_columns({f"score_{x}": y["value"] for x, y in scores.items()})
 
 
 def _score_columns(scores: Mapping[str, Any]) -> LogRow:
@@ -444,6 +451,12 @@ def _promptfoo_row(record: LogRow) -> LogRow:
     }
 
 
+def _deepeval_success(case: LogRow) -> bool | None:
+    """Return whether a test case passed, None after an error. Flaky metrics do not decide it."""
+    metrics = [x for x in case.get("metricsData") or () if not x.get("flaky")]
+    return None if any(x.get("error") for x in metrics) else case.get("success")
+
+
 def _verifiers_traces(episode: LogRow) -> list[LogRow]:
     """Return the traces of agents that are trained; a reward is the weighted sum of its parts."""
     rows = []
@@ -553,7 +566,7 @@ _PROMPTFOO: Any = {"questions": "test", "outcomes": "success", "missing": "drop"
 # fmt: off
 LAYOUTS = (
     Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_rows,
-           find_roles=_lm_eval_roles, of_path=_lm_eval_path, missing="incorrect"),
+           find_roles=_lm_eval_roles, path_origin=_lm_eval_path, missing="incorrect"),
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
            refusal="has the results of lm-evaluation-harness, without samples.",
            instead="samples_*.jsonl", remedy="Run the harness with --log_samples, which writes "
@@ -565,7 +578,7 @@ LAYOUTS = (
     Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_rows,
            find_roles=_inspect_roles, missing="drop", why=_ERROR),
     Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_rows,
-           find_roles=_lighteval_roles, of_path=_lighteval_path, missing="incorrect"),
+           find_roles=_lighteval_roles, path_origin=_lighteval_path, missing="incorrect"),
     Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
            types={"eval": dict},
            questions="task_id", outcomes="base plus", missing="incorrect"),
@@ -590,7 +603,7 @@ LAYOUTS = (
            files_are_runs=True),
     Layout(tool="SWE-bench", fields="submitted_ids resolved_ids empty_patch_ids error_ids",
            is_object=True, rows=_swe_bench_rows, questions="instance_id", outcomes="resolved",
-           of_path=_stem, missing="drop", why="after a failure of the infrastructure",
+           path_origin=_stem, missing="drop", why="after a failure of the infrastructure",
            files_are_runs=True),
     Layout(tool="SWE-bench", fields="resolved applied", is_object=True, rows=_swe_bench_lists,
            questions="instance_id", outcomes="resolved", files_are_runs=True),
@@ -618,8 +631,7 @@ LAYOUTS = (
            rows=lambda record: [_promptfoo_row(record)], **_PROMPTFOO),
     Layout(tool="deepeval", fields="testCases metricsScores testPassed", is_object=True,
            rows=_list_in("testCases"), questions="input", outcomes="success",
-           columns={"success": lambda case: None if any(x.get("error") for x in
-                    case.get("metricsData") or ()) else case.get("success")},
+           columns={"success": _deepeval_success},
            missing="drop", why=_ERROR),
     Layout(tool="NeMo-Skills", fields="problem generation expected_answer predicted_answer "
            "symbolic_correct", questions="problem", predictions="predicted_answer",
@@ -627,13 +639,13 @@ LAYOUTS = (
            columns={"judge_correct": _nemo_judged},
            missing="incorrect", why="no answer"),
     Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
-           columns=_EVALSCOPE, find_roles=_evalscope_roles, of_path=_evalscope_path),
+           columns=_EVALSCOPE, find_roles=_evalscope_roles, path_origin=_evalscope_path),
     Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
            questions="question_id", outcomes="graded_list", missing="incorrect"),
     Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
            columns={"first_try": lambda row: bool((row["tests_outcomes"] or [False])[0]),
                     "any_try": lambda row: any(row["tests_outcomes"] or ())},
-           find_roles=_aider_roles, of_path=_aider_path, origin={"model": "model"},
+           find_roles=_aider_roles, path_origin=_aider_path, origin={"model": "model"},
            missing="incorrect"),
     Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",
            questions="task_id", samples="trial_name", outcomes="is_resolved", missing="incorrect",

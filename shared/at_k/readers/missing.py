@@ -14,7 +14,7 @@ from typing import Any
 from ..core.checks import short
 from .names import ERRORS
 from .table import SelectionError, Table, nested_columns
-from .words import MISSING_WORDS, each, entry_text, is_missing, word
+from .words import MISSING_WORDS, changed, entry_text, is_missing, word
 
 CHOICES = ("incorrect", "drop")
 
@@ -76,7 +76,7 @@ def missing_answers(
         is_word = isinstance(cell, str) and word(cell) in words
         return None if is_missing(cell) or is_empty or is_word else cell
 
-    return each(read, cells)
+    return changed(read, cells)
 
 
 def settle_missing(
@@ -90,88 +90,78 @@ def settle_missing(
     Samples that are left out stay None, so that others keep their places. Questions without any
     sample are left out too.
 
-    Args:
-        table: the source.
-        samples: of each question, by its id.
-        written: answers as they were written, in the same order; None if samples are outcomes. An
-            answer that is missing and counted as incorrect stays as it was, or is an empty text.
-        missing: what the caller says.
+    If samples are answers, `written` has them as they were written: one that is missing and counted
+    as incorrect stays as it was, or is an empty text.
 
     Raises:
         MissingError: if nothing says what missing samples count, or if a question has no other
             sample and the caller does not say so.
     """
-    title = table.title
-    sizes = {key: len(row) for key, row in samples.items()}
     absent = {key: sum(x is None for x in row) for key, row in samples.items()}
-    number, total = sum(absent.values()), sum(sizes.values())
+    number = sum(absent.values())
     if not number:
         return dict(samples), ""
-    rule = missing or (table.layout.missing if table.layout else "")
-    empty = [key for key, n in absent.items() if n == sizes[key]]
+    layout = table.layout
+    rule = missing or (layout.missing if layout else "")
+    empty = [key for key, row in samples.items() if absent[key] == len(row)]
     if not rule or (rule == "drop" and empty and missing is None):
-        raise _ask(samples, number, total, empty if rule else [], written is None, title)
-    why = f", {table.layout.why}" if table.layout and table.layout.why else ""
+        raise _ask(table.title, samples, empty if rule else [], written is None)
+    why = f", {layout.why}" if layout and layout.why else ""
     if rule == "incorrect":
-        rows = samples.values() if written is None else written
-        wrong: Any = False if written is None else ""
-        filled = {
-            key: [
-                x if x is not None else y if isinstance(y, str) else wrong
-                for x, y in zip(row, of_row, strict=True)
-            ]
-            for (key, row), of_row in zip(samples.items(), rows, strict=True)
-        }
-        return filled, f"{number} of them missing{why}, counted as incorrect"
-    gone = {*empty}
-    kept = {key: row for key, row in samples.items() if key not in gone}
+        return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
+    kept = {key: row for key, row in samples.items() if absent[key] < len(row)}
     if not kept:
-        raise ValueError(f"{title} has no sample that is scored: all {total} are missing.")
-    said = f"{number - sum(sizes[x] for x in empty)} of them not scored{why}"
+        raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
+    said = f"{number - sum(absent[key] for key in empty)} of them not scored{why}"
     if empty:
-        left = f"{len(empty)} of {len(samples)} questions have no sample that is scored"
-        shown = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
-        warnings.warn(f"{title}: {left}, and are left out: {shown}.", stacklevel=2)
-        said += f"; {left}, and are left out"
+        said += warn_of_left_out(table.title, list(map(text_of_ids, empty)), len(samples))
     return kept, said
 
 
+def _filled(
+    samples: Mapping[Any, list[Any]], written: Sequence[list[Any]] | None
+) -> dict[Any, list[Any]]:
+    """Return the samples of each question with incorrect ones in place of missing ones."""
+    if written is None:
+        return {key: [False if x is None else x for x in row] for key, row in samples.items()}
+    texts = ([x if isinstance(x, str) else "" for x in row] for row in written)
+    return {
+        key: [text if x is None else x for x, text in zip(row, of_row, strict=True)]
+        for (key, row), of_row in zip(samples.items(), texts, strict=True)
+    }
+
+
+def warn_of_left_out(title: str, ids: Sequence[str], number: int) -> str:
+    """Warn of questions that are left out, and return the end of what the first line says."""
+    left = f"{len(ids)} of {number} questions have no sample that is scored, and are left out"
+    shown = ", ".join(ids[:10]) + (", .." if len(ids) > 10 else "")
+    warnings.warn(f"{title}: {left}: {shown}.", stacklevel=3)
+    return f"; {left}"
+
+
 def _ask(
-    samples: Mapping[Any, list[Any]],
-    number: int,
-    total: int,
-    empty: Collection[Any],
-    is_graded: bool,
-    title: str,
+    title: str, samples: Mapping[Any, list[Any]], empty: Sequence[Any], is_graded: bool
 ) -> MissingError:
     noun = "outcomes" if is_graded else "answers"
-    if empty:
-        first = next(iter(empty))
-        number = len(empty)
-        some = "1 question has" if number == 1 else f"{number} questions have"
-        what = f"{some} no {noun[:-1]} that is scored, such as {text_of_ids(first)}"
-        verb = "leaves these questions out"
-    else:
-        key = next(key for key, row in samples.items() if None in row)
-        what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(key)}"
-        verb = "leaves them out"
     scores = _both_scores(samples) if is_graded else ""
-    return MissingError(
-        f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' {verb}{scores}.",
-        ["missing", "missing"],
-        CHOICES,
-        list(CHOICES),
-    )
+    if empty:
+        some = "1 question has" if len(empty) == 1 else f"{len(empty)} questions have"
+        what = f"{some} no {noun[:-1]} that is scored, such as {text_of_ids(empty[0])}"
+        return missing_error(title, what, "leaves these questions out", scores)
+    first = next(key for key, row in samples.items() if None in row)
+    rows = samples.values()
+    number, total = sum(row.count(None) for row in rows), sum(map(len, rows))
+    what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(first)}"
+    return missing_error(title, what, "leaves them out", scores)
 
 
-def ask_about_counts(title: str, number: int, total: int) -> MissingError:
-    """Return the error about a number of missing outcomes of questions that were counted."""
+def missing_error(title: str, what: str, drop: str, scores: str = "") -> MissingError:
+    """Return the error that asks what the missing samples count, with what "drop" does."""
     return MissingError(
-        f"{title}: {number} of {total} outcomes are missing. 'incorrect' counts them as incorrect, "
-        f"and 'drop' leaves them out.",
+        f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' {drop}{scores}.",
         ["missing", "missing"],
         CHOICES,
-        list(CHOICES),
+        CHOICES,
     )
 
 

@@ -165,11 +165,7 @@ def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = (
     """Return the columns that number samples.
 
     `sample`, `rollout`, `run` and a few others are such columns if they hold whole numbers; they
-    may also hold texts, which are samples or settings.
-
-    Args:
-        columns: of the source.
-        used: columns that have another role.
+    may also hold texts, which are samples or settings. Columns that are used have another role.
     """
     taken = {*used}
     columns_of_names = []

@@ -26,9 +26,7 @@ _RAISE = "If that is meant, make it a plain file first (in the shell --max-gb ra
 def require_openable(name: str, max_gb: float | None = None) -> None:
     """Raise a ValueError unless a path is a regular file, a pipe or a folder, or does not exist.
 
-    Args:
-        name: a path, or "-" for standard input.
-        max_gb: the most that a regular file may have, in GB (10^9 bytes). Default: no limit.
+    The name "-" is standard input. A regular file may have `max_gb`, in GB (10^9 bytes).
     """
     try:
         status = _standard_input_status() if name == "-" else os.stat(name)
@@ -115,14 +113,7 @@ def _first_byte(descriptor: int, name: str) -> bytes:
 
 
 class Limited(io.RawIOBase):
-    """A stream of bytes that ends with a ValueError after a number of them, or of blank ones.
-
-    Args:
-        stream: of bytes.
-        name: of the file, for the message.
-        most: the number.
-        is_compressed: whether the stream decompresses the file, for the message.
-    """
+    """A stream of bytes that ends with a ValueError after a number of them, or of blank ones."""
 
     def __init__(self, stream: Any, name: str, most: float, is_compressed: bool = False):
         super().__init__()

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
@@ -16,11 +16,8 @@ from .names import CUT_OFF, PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS
 from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
-from .table import FILE, ROW, SelectionError, Table, list_columns
+from .table import FILE, ROW, QuestionRows, SelectionError, Table, list_columns
 from .words import NO_ID, entry_text, word
-
-RowsOf = Mapping[Any, Sequence[int]]
-"""The rows of each question, by the text or the texts that identify it."""
 
 
 @dataclass(frozen=True)
@@ -45,52 +42,40 @@ class Gathered:
 def gather(
     table: Table, chosen: Mapping[str, Any], cells: SampleCells, of_lists: bool, reading: Reading
 ) -> Gathered:
-    """Return the cells of the questions.
-
-    Args:
-        table: the source.
-        chosen: its columns, by role.
-        cells: of the samples, and of the roles with an entry for each question.
-        of_lists: whether a row has several samples.
-        reading: what the caller says.
+    """Return the cells of the questions. A row of lists, `of_lists`, has several samples.
 
     Raises:
         SelectionError: if rows of one question are different runs or settings, or the same sample.
         ValueError: if an id is missing, or if a question has two references or groups.
     """
     table, key = _key_of_rows(table, chosen, of_lists, reading)
-    if not key:
-        rows_of: RowsOf = {row: [row] for row in range(table.size)}
-    else:
-        rows_of = _rows_of(table, key)
-    used = {name for role, name in pairs_of(chosen) if role != "groups"}
-    _refuse_mixed_files(table, key, rows_of, used, reading.pool)
-    _refuse_mixed_groups(table, key, rows_of, chosen)
-    _refuse_mixtures(table, key, rows_of, {*used, *_group(chosen)}, cells, reading)
-    merged = {role: _merged(table, key, rows_of, role, x, of_lists) for role, x in cells.items()}
-    samples, said = dict(zip(rows_of, merged.get("samples", ()), strict=False)), ""
+    rows_of = _rows_of(table, key) if key else {row: [row] for row in range(table.size)}
+    used = frozenset(name for role, name in pairs_of(chosen) if role != "groups")
+    questions = QuestionRows(table, key, rows_of, used, reading.pool)
+    _refuse_mixed_files(questions)
+    _refuse_mixed_groups(questions, chosen.get("groups"))
+    _refuse_mixtures(questions, chosen.get("groups"), cells, reading)
+    merged = {role: _merged(questions, role, x, of_lists) for role, x in cells.items()}
     written = merged.pop("as_written", None)
-    cut_off = _fail_cut_off(samples, merged.pop("finish", ()), False if written is None else "")
-    if samples and not any(row is None for row in samples.values()):
-        kept, said = settle_missing(table, samples, written, reading.missing)
+    reasons = merged.pop("finish", ())
+    ids, said = list(rows_of), []
+    if "samples" in merged and None not in merged["samples"]:
+        samples = dict(zip(rows_of, merged["samples"], strict=True))
+        said.append(_fail_cut_off(samples, reasons, False if written is None else ""))
+        kept, of_missing = settle_missing(table, samples, written, reading.missing)
+        said.append(of_missing)
+        indices = [i for i, question in enumerate(ids) if question in kept]
+        merged = {role: [x[i] for i in indices] for role, x in merged.items()}
+        ids = list(kept)
         merged["samples"] = list(kept.values())
-        places = [i for i, question in enumerate(rows_of) if question in kept]
-        merged = {
-            role: x if role == "samples" else [x[i] for i in places] for role, x in merged.items()
-        }
-        rows_of = {question: rows_of[question] for question in kept}
     key = () if key == (ROW,) else key
-    ids = list(rows_of) if key else None
-    return Gathered(merged, ids, key, not of_lists, "; ".join(x for x in (cut_off, said) if x))
+    return Gathered(merged, ids if key else None, key, not of_lists, "; ".join(filter(None, said)))
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
     """Make samples incorrect that were cut off by length; return what the first line says of them.
 
-    Args:
-        samples: of each question.
-        reasons: why each of them ended; none if it does not matter.
-        wrong: what an incorrect sample is.
+    There are reasons why each of them ended, or none. An incorrect sample is `wrong`.
     """
     number = 0
     for (question, row), ends in zip(samples.items(), reasons, strict=False):
@@ -104,10 +89,6 @@ def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any
                 row[i] = wrong
                 number += 1
     return f"{number} of them cut off by length, counted as incorrect" if len(reasons) else ""
-
-
-def _group(chosen: Mapping[str, Any]) -> set[str]:
-    return {chosen["groups"]} if "groups" in chosen else set()
 
 
 # --- What identifies a question ---------------------------------------------------------------
@@ -193,57 +174,42 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
 # --- Rows that are merged ---------------------------------------------------------------------
 
 
-def _merged(
-    table: Table,
-    key: Sequence[str],
-    rows_of: RowsOf,
-    role: str,
-    cells: Sequence[Any],
-    of_lists: bool,
-) -> list[Any]:
+_OF_SAMPLES = ("samples", "as_written", "verdicts", "multiplicities", "grades", "finish")
+
+
+def _merged(questions: QuestionRows, role: str, cells: Sequence[Any], of_lists: bool) -> list[Any]:
     """Return the cells of a role with one entry for each question.
 
     Samples of a question are put together, and its counts are added. Its other entries have to be
     equal in all rows.
     """
     cells = list(cells)
-    questions = [[cells[row] for row in rows] for rows in rows_of.values()]
+    entries = [[cells[row] for row in rows] for rows in questions.rows.values()]
     if role == "counts":
-        return [[sum(column) for column in zip(*lists, strict=True)] for lists in questions]
-    if role in (
-        "samples",
-        "as_written",
-        "verdicts",
-        "multiplicities",
-        "grades",
-        "finish",
-        *PER_SAMPLE,
-    ):
+        return [[sum(column) for column in zip(*lists, strict=True)] for lists in entries]
+    if role in (*_OF_SAMPLES, *PER_SAMPLE):
         if not of_lists:
-            return questions
-        return [None if None in x else list(itertools.chain(*x)) for x in questions]
-    for question, (first, *copies) in rows_of.items():
+            return entries
+        return [None if None in x else list(itertools.chain(*x)) for x in entries]
+    for question, (first, *copies) in questions.rows.items():
         for row in copies:
-            if cells[row] != cells[first] and not (
-                is_missing(cells[row]) and is_missing(cells[first])
-            ):
+            one, another = cells[first], cells[row]
+            if one != another and not (is_missing(one) and is_missing(another)):
                 raise ValueError(
-                    f"Rows {first} and {row} of {table.title} have the same {', '.join(key)}, "
-                    f"{short(question)}, but different {role}: {short(cells[first])} and "
-                    f"{short(cells[row])}."
+                    f"Rows {first} and {row} of {questions.table.title} have the same "
+                    f"{', '.join(questions.key)}, {short(question)}, but different {role}: "
+                    f"{short(one)} and {short(another)}."
                 )
-    return [entries[0] for entries in questions]
+    return [of_question[0] for of_question in entries]
 
 
-def _refuse_mixed_groups(
-    table: Table, key: Sequence[str], rows_of: RowsOf, chosen: Mapping[str, Any]
-) -> None:
+def _refuse_mixed_groups(questions: QuestionRows, name: str | None) -> None:
     """Raise a SelectionError if a question has several groups: each of them may be a question."""
-    name = chosen.get("groups")
+    table, key = questions.table, questions.key
     if name is None or name in key:
         return
     texts = list(map(entry_text, table.columns[name]))
-    for question, rows in rows_of.items():
+    for question, rows in questions.rows.items():
         row = next((row for row in rows if texts[row] != texts[rows[0]]), None)
         if row is not None:
             raise SelectionError(
@@ -260,45 +226,33 @@ def _refuse_mixed_groups(
 
 
 def _refuse_mixtures(
-    table: Table,
-    key: Sequence[str],
-    rows_of: RowsOf,
-    used: Collection[str],
-    cells: SampleCells,
-    reading: Reading,
+    questions: QuestionRows, group: str | None, cells: SampleCells, reading: Reading
 ) -> None:
     """Raise a SelectionError if rows of one question are different runs, or the same sample."""
-    scored = {row for row, cell in enumerate(cells.get("samples", ())) if cell is not None}
-    with_outcome = {
-        question: [row for row in rows if row in scored or "samples" not in cells]
-        for question, rows in rows_of.items()
-    }
-    with_outcome = {question: rows for question, rows in with_outcome.items() if rows}
-    refuse_settings(table, key, with_outcome, used, reading.pool)
-    if any(len(rows) > 1 for rows in rows_of.values()) and "multiplicities" not in cells:
-        _refuse_repeated_counts(table, key, rows_of, cells, reading)
-        numbered_by = columns_of_role(table, "samples") if table.layout else ()
-        refuse_repeats(table, key, rows_of, used, reading.pool, numbered_by)
+    used = questions.used | ({group} if group else set())
+    scored = [row for row, cell in enumerate(cells.get("samples", ())) if cell is not None]
+    kept = {*(scored if "samples" in cells else range(questions.table.size))}
+    rows = {x: [row for row in of_one if row in kept] for x, of_one in questions.rows.items()}
+    with_outcome = {question: of_one for question, of_one in rows.items() if of_one}
+    refuse_settings(replace(questions, rows=with_outcome, used=used))
+    if questions.several and "multiplicities" not in cells:
+        _refuse_repeated_counts(questions, cells, reading)
+        refuse_repeats(replace(questions, used=used))
 
 
-def _refuse_repeated_counts(
-    table: Table,
-    key: Sequence[str],
-    rows_of: RowsOf,
-    cells: SampleCells,
-    reading: Reading,
-) -> None:
+def _refuse_repeated_counts(questions: QuestionRows, cells: SampleCells, reading: Reading) -> None:
     """Raise a SelectionError if a file has several counts of a question that nobody named."""
+    table = questions.table
     n, correct = ([*columns_of_role(table, role), ""][0] for role in ("n", "correct"))
     if "counts" not in cells or table.layout or {"n", "counts"} & reading.named().keys():
         return
     if n.lower() in ("n", "n_samples", "num_samples"):
         return
     files = table.columns.get(FILE, [0] * table.size)
-    for question, rows in rows_of.items():
+    for rows in questions.rows.values():
         if len({files[row] for row in rows}) < len(rows):
             raise SelectionError(
-                f"{table.title} has several rows of {', '.join(key)} {text_of_ids(question)}. If "
+                f"{table.title} has several rows of {questions.ids_of(rows[0])}. If "
                 f"{n} and {correct} count samples, and not the tests of one sample, name them: "
                 f"their numbers are added.",
                 ["n", "outcomes"],
@@ -333,18 +287,13 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
     return last in (list(range(len(last))), list(range(1, len(last) + 1)))
 
 
-def _refuse_mixed_files(
-    table: Table,
-    key: Sequence[str],
-    rows_of: RowsOf,
-    used: Collection[str],
-    pool: Sequence[str],
-) -> None:
+def _refuse_mixed_files(questions: QuestionRows) -> None:
     """Raise a SelectionError if files have the same questions, and may be of different models."""
-    if FILE not in table.columns or "files" in pool or FILE in pool:
+    table, rows_of = questions.table, questions.rows
+    if FILE not in table.columns or {"files", FILE} & {*questions.pool}:
         return
     files = list(table.columns[FILE])
-    if not key:
+    if not questions.key:
         raise SelectionError(
             f"{table.title} have no column with a usual name for the question of a row, so their "
             f"questions may be the same.",
@@ -354,7 +303,7 @@ def _refuse_mixed_files(
     shared = next((x for x, rows in rows_of.items() if len({files[r] for r in rows}) > 1), None)
     if shared is None:
         return
-    _refuse_copies(table, files, {*key, *used, FILE})
+    _refuse_copies(table, files, {*questions.key, *questions.used, FILE})
     if (table.layout and table.layout.files_are_runs) or are_repeated_runs(table.files):
         return
     raise shared_questions_error(table.title, text_of_ids(shared))

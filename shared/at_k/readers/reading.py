@@ -17,7 +17,7 @@ from ..core.checks import (
 )
 from .grids import BY_CONTENT, Unnamed
 from .missing import check_missing
-from .names import PER_QUESTION
+from .names import PER_SAMPLE
 from .roles import count_columns
 
 
@@ -94,36 +94,23 @@ def make_reading(
     Raises:
         TypeError, ValueError: if one of them is invalid.
     """
-    fields = (
-        *("config", "split", "max_gb", "by_order", "checked", "unnamed", "unfinished"),
-        *("has_labels", "words_are_answers"),
-    )
-    known = {name: others.pop(name) for name in fields if others.get(name) is not None}
-    columns = {name: x for name, x in others.items() if name not in fields}
-    for role, name in columns.items():
-        if name is not None and role not in ("references", "counts"):
-            check_text(role, name)
-    if columns.get("counts") is not None:
-        names = columns["counts"]
-        is_plain = isinstance(names, (str, Mapping))
-        columns["counts"] = count_columns(names if is_plain else names_of("counts", names))
-    for role in ("R0", "clusters", "labels", "picked_by", "vote_weights", "finish"):
-        if role not in PER_QUESTION and columns.get(role) is None:
-            columns.pop(role, None)
+    known = {name: others.pop(name, None) for name in _FIELDS}
+    known = {name: x for name, x in known.items() if x is not None}
     if known.get("unfinished", "incorrect") != "incorrect":
         raise ValueError(f"unfinished is {short(known['unfinished'])}: give 'incorrect'.")
-    if records is not None:
-        check_text("records", records)
-    if known.get("max_gb") is not None:
+    if "max_gb" in known:
         wanted = "give a number of GB above 0"
         known["max_gb"] = check_positive("max_gb", known["max_gb"], wanted, math.inf)
-    if correct_at_least is not None:
-        if isinstance(correct_at_least, bool) or not isinstance(correct_at_least, (int, float)):
-            raise TypeError(f"correct_at_least is {short(correct_at_least)}: give a number.")
-        if correct_values:
-            raise ValueError("correct_values and correct_at_least exclude each other.")
+    if records is not None:
+        check_text("records", records)
+    if isinstance(correct_at_least, bool) or not isinstance(
+        correct_at_least, (int, float, type(None))
+    ):
+        raise TypeError(f"correct_at_least is {short(correct_at_least)}: give a number.")
+    if correct_at_least is not None and correct_values:
+        raise ValueError("correct_values and correct_at_least exclude each other.")
     return Reading(
-        columns,
+        _checked_columns(others),
         names_of("questions", questions),
         _pairs_of(where),
         names_of("pool", pool),
@@ -134,6 +121,26 @@ def make_reading(
         records,
         **known,
     )
+
+
+_FIELDS = (
+    *("config", "split", "max_gb", "by_order", "checked", "unnamed", "unfinished"),
+    *("has_labels", "words_are_answers"),
+)
+
+
+def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns by role; None where an exact name decides."""
+    checked = {}
+    for role, name in columns.items():
+        if role == "counts" and name is not None:
+            is_plain = isinstance(name, (str, Mapping))
+            name = count_columns(name if is_plain else names_of("counts", name))
+        elif name is not None and role != "references":
+            check_text(role, name)
+        if name is not None or role not in (*PER_SAMPLE, "finish"):
+            checked[role] = name
+    return checked
 
 
 def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -66,12 +66,6 @@ def choose_columns(
        one. The same holds for two columns of one role, unless they are equal or one has the name
        of the role itself.
 
-    Args:
-        table: the source.
-        named: the columns that the caller names, by role.
-        checked: whether the caller gives a checker.
-        graded_by: the parameter that says which outcomes are correct, or "".
-
     Returns:
         The columns by role: "predictions" with or without "references", or "outcomes", or "n" and
         "correct". The role "counts" has the column that says how often each of these samples
@@ -95,7 +89,7 @@ def choose_columns(
         samples = named["predictions"]
         if "references" not in named and samples.lower() in COLUMN_NAMES["outcomes"]:
             return {"outcomes": samples}
-        return _with_references(table, samples, references)
+        return _with_references(table, [samples], references)
     counts = _counts_of(table)
     predictions, outcomes = (
         [name for name in columns_of_role(table, role) if name not in counts.values()]
@@ -110,7 +104,7 @@ def choose_columns(
         problem = f"{problem} {list_columns(table.columns)}"
         raise SelectionError(problem, ["outcomes"], table.columns)
     if graded_by:
-        return {"outcomes": only_column(table, "outcomes", outcomes)}
+        return {"outcomes": column_of_role(table, "outcomes", outcomes)}
     return _decide(table, predictions, outcomes, references, counts, named, checked)
 
 
@@ -126,7 +120,7 @@ def _decide(
     """Return the columns if none of samples or outcomes is named: steps 2 to 5."""
     graded = [*outcomes, *counts.values()]
     if predictions and ("references" in named or (checked and references)):
-        return _with_references(table, only_column(table, "predictions", predictions), references)
+        return _with_references(table, predictions, references)
     if "references" in named or not (predictions or graded):
         raise _no_samples(table, ["predictions"] if "references" in named else None)
     if predictions and references and graded and not table.layout:
@@ -137,7 +131,7 @@ def _decide(
             table.columns,
         )
     if not graded:
-        return _with_references(table, only_column(table, "predictions", predictions), references)
+        return _with_references(table, predictions, references)
     if outcomes and counts:
         raise SelectionError(
             f"There are outcomes in {outcomes[0]}, and counts in {' and '.join(counts.values())}.",
@@ -146,7 +140,7 @@ def _decide(
         )
     if counts:
         return dict(counts)
-    outcome = only_column(table, "outcomes", outcomes)
+    outcome = column_of_role(table, "outcomes", outcomes)
     _refuse_gold_answers(table, outcome, references)
     return {"outcomes": outcome}
 
@@ -234,15 +228,19 @@ def _check_exclusive(named: Mapping[str, Any]) -> None:
                 raise ValueError(f"{what} already graded: leave out {other}.")
 
 
-def _with_references(table: Table, samples: str, references: Sequence[str]) -> dict[str, str]:
+def _with_references(
+    table: Table, predictions: Sequence[str], references: Sequence[str]
+) -> dict[str, str]:
+    """Return the column of samples, and that of their references if there is one."""
+    samples = column_of_role(table, "predictions", predictions)
     chosen = {"predictions": samples}
     references = [name for name in references if name != samples]
     if references:
-        chosen["references"] = only_column(table, "references", references)
+        chosen["references"] = column_of_role(table, "references", references)
     return chosen
 
 
-def only_column(table: Table, role: str, names: Sequence[str]) -> str:
+def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
     """Return the first column if all columns of the role are equal, or if it is named after it.
 
     Raises:
@@ -304,9 +302,8 @@ def question_columns(table: Table) -> tuple[str, ...]:
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
     for names in (IDS, INDICES, QUESTION_TEXTS):
-        found = columns_named(table.columns, names)
-        if found:
-            return (found[0] if names is QUESTION_TEXTS else _only_id(table, found),)
+        if columns := columns_named(table.columns, names):
+            return (columns[0] if names is QUESTION_TEXTS else _id_column(table, columns),)
     return ()
 
 
@@ -315,7 +312,7 @@ def _is_unique(table: Table, name: str) -> bool:
     return len({*texts}) == len(texts)
 
 
-def _only_id(table: Table, names: Sequence[str]) -> str:
+def _id_column(table: Table, names: Sequence[str]) -> str:
     if len(names) == 1:
         return names[0]
     specific = ("question_id", "problem_id", "qid")
@@ -454,9 +451,8 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
 def count_columns(names: Any) -> str | dict[Any, str]:
     """Return one column of counts, or the column of each outcome if there are several.
 
-    Args:
-        names: a column, the column of each outcome, or columns. Columns whose names are numbers
-            count these outcomes; others count the categories 0, 1, .., in this order.
+    Columns whose names are numbers count these outcomes; others count the categories 0, 1, .., in
+    this order.
 
     Raises:
         ValueError: if two columns count the same outcome.

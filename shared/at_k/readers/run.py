@@ -181,30 +181,34 @@ def read(
 def _in_python(error: SelectionError) -> str:
     """Return the arguments of `read` that the roles of an error stand for."""
     examples = error.examples or ("",) * len(error.roles)
-    pairs = zip(error.roles, examples, error.further, strict=True)
     ways = [
-        ", ".join(_argument(*pair) for pair in ((role, example), *further))
-        for role, example, further in pairs
+        _arguments([(role, example), *further])
+        for role, example, further in zip(error.roles, examples, error.further, strict=True)
     ]
     return " or ".join(dict.fromkeys(ways))
 
 
-def _argument(role: str, example: str) -> str:
-    if role == "records":
-        return f"the list in {example} itself"
-    if role == "split":
-        return "one split, as datasets.load_dataset(name, split=..) returns it"
-    if role == "where":
-        column, _, entry = example.partition("=")
-        return f"where={{{column!r}: {entry!r}}}" if example else role
-    value: Any = example or ".."
-    if role in ("questions", "pool") and " " in value:
-        value = value.split()
-    if role in COLUMNS:
-        return f"columns={{{role!r}: {value!r}}}"
-    if role == "correct_at_least":
-        return f"{role}={value}"
-    return f"{role}={value!r}" if example else role
+def _arguments(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return roles and their examples as arguments of one call."""
+    arguments: dict[str, Any] = {}
+    for role, example in pairs:
+        if role == "records":
+            return f"the list in {example} itself"
+        if role == "split":
+            return "one split, as datasets.load_dataset(name, split=..) returns it"
+        if role == "where" and example:
+            column, _, entry = example.partition("=")
+            arguments[role] = arguments.get(role, {}) | {column: entry}
+        elif role in COLUMNS:
+            arguments["columns"] = arguments.get("columns", {}) | {role: example or ".."}
+        elif role in ("questions", "pool") and " " in example:
+            arguments[role] = example.split()
+        else:
+            arguments[role] = example
+    return ", ".join(
+        f"{name}={value if name == 'correct_at_least' else repr(value)}" if value else name
+        for name, value in arguments.items()
+    )
 
 
 def read_run(source: Any, **options: Any) -> Run:
@@ -301,14 +305,14 @@ def _identifiers(table: Table, gathered: Gathered) -> dict[str, list[Any]]:
     """Return the ids by the names of their columns, and other columns that identify questions."""
     if gathered.ids is None:
         return {}
-    found: dict[str, list[Any]] = {", ".join(gathered.key).lower(): gathered.ids}
+    identifiers: dict[str, list[Any]] = {", ".join(gathered.key).lower(): gathered.ids}
     if gathered.is_merged or len(gathered.ids) != table.size:
-        return found
+        return identifiers
     for name in columns_named(table.columns, (*IDS, *INDICES, *QUESTION_TEXTS)):
         texts = [entry_text(entry) for entry in table.columns[name]]
         if "" not in texts and len({*texts}) == len(texts):
-            found.setdefault(name.lower(), texts)
-    return found
+            identifiers.setdefault(name.lower(), texts)
+    return identifiers
 
 
 def _predictions(cells: dict[str, Any], chosen: Mapping[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import FROM_0, Index, short
@@ -33,7 +33,8 @@ from .names import (
     last_part,
     sample_numbers,
 )
-from .table import FILE, ROW, Columns, SelectionError, Table, nested_columns
+from .roles import columns_of_role
+from .table import FILE, ROW, Columns, QuestionRows, SelectionError, Table, nested_columns
 from .words import entry_text
 
 _SHARE_OF_QUESTIONS = 0.5
@@ -42,51 +43,38 @@ _LEAST_Z = -3.5
 _PART = re.compile(r"(?<![a-z])(part|shard|chunk|rank|worker)[-_. ]?\d", re.IGNORECASE)
 
 
-def refuse_settings(
-    table: Table,
-    key: Sequence[str],
-    rows_of: Mapping[Any, Sequence[int]],
-    used: Collection[str],
-    pool: Collection[str],
-) -> None:
-    """Raise a SelectionError if the samples of a question have different settings.
+def refuse_settings(questions: QuestionRows) -> None:
+    """Raise a SelectionError if the samples of a question have different settings, or models.
 
-    Args:
-        table: the source, of which all rows have an outcome or a sample.
-        key: the columns that identify the questions.
-        rows_of: the rows of each question.
-        used: columns with a role, which are no settings.
-        pool: columns that the caller pools.
+    All rows of the questions have an outcome or a sample.
     """
-    rows = [row for of_question in rows_of.values() for row in of_question]
-    questions = [of_question for of_question in rows_of.values() if len(of_question) > 1]
-    taken = {*key, *used, *pool}
-    wanted = None if questions else MODELS
+    table, several = questions.table, questions.several
+    taken = {*questions.key, *questions.used, *questions.pool}
     columns = {
         name: texts
-        for name, texts in scalar_columns(table, wanted).items()
+        for name, texts in scalar_columns(table, None if several else MODELS).items()
         if name not in taken and (table.layout is None or name in table.columns)
     }
-    found = [
+    settings = [
         name
         for name, texts in columns.items()
         if _is_named(name, table)
-        and _differs(texts, questions)
-        and not _numbers_rows(name, texts, len(rows_of))
+        and _differs(texts, several)
+        and not _numbers_rows(name, texts, len(questions.rows))
     ]
-    if len(questions) > 1 and table.layout is None:  # a layout names its settings by its fields
-        of_samples = sample_numbers(columns, {*key, *used})
-        numbers = [columns[name] for name in of_samples]
-        found += [
+    if len(several) > 1 and table.layout is None:  # a layout names its settings by its fields
+        numbers = [columns[name] for name in sample_numbers(columns, taken)]
+        others = {x: y for x, y in columns.items() if x not in settings and not _has_role(x)}
+        settings += [
             name
-            for name, texts in columns.items()
-            if not (name in found or _has_role(name) or _is_one_to_one(texts, numbers))
-            and is_setting(texts, list(rows_of.values()))
+            for name, texts in others.items()
+            if not _is_one_to_one(texts, numbers)
+            and is_setting(texts, list(questions.rows.values()))
         ]
-    if found:
-        _refuse(table, key, questions, found, columns[found[0]])
+    if settings:
+        _refuse(questions, settings, columns[settings[0]])
     if table.layout is None:
-        _refuse_models(table, columns, rows)
+        _refuse_models(table, columns, [row for rows in questions.rows.values() for row in rows])
 
 
 def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:
@@ -96,10 +84,9 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
     for name, texts in columns.items():
         models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
         if last_part(name) in MODELS and len(models) > 1:
-            shown = ", ".join(map(short, models[:4])) + (", .." if len(models) > 4 else "")
             raise SelectionError(
-                f"The rows of {table.title} have different values of {name}: {shown}. They are of "
-                f"different models.",
+                f"The rows of {table.title} have different values of {name}: "
+                f"{_first_entries(models)}. They are of different models.",
                 ["where", "groups", "pool"],
                 table.columns,
                 [f"{name}={models[0]}", name, name],
@@ -126,41 +113,37 @@ def _has_role(name: str) -> bool:
     return last_part(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
 
 
-def _refuse(
-    table: Table,
-    key: Sequence[str],
-    questions: Sequence[Sequence[int]],
-    names: Sequence[str],
-    texts: Sequence[str],
-) -> None:
-    name, others = names[0], names[1:]
+def _refuse(questions: QuestionRows, names: Sequence[str], texts: Sequence[str]) -> None:
+    """Raise the SelectionError about settings, of which the first has these texts."""
+    key, name, others = questions.key, names[0], names[1:]
     why = "They can be different runs or questions."
     if others:
         verb = "is another setting" if len(others) == 1 else "are other settings"
         why += f" {' and '.join(others)} {verb}."
-    rows = next((x for x in questions if len({texts[row] for row in x}) > 1), questions[0])
+    rows = next(x for x in questions.several if len({texts[row] for row in x}) > 1)
     entries = list(dict.fromkeys(texts[row] for row in rows))
-    shown = ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
-    ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key if x != ROW)
     where = f"{name}={entries[0] if len(entries[0]) <= 40 else '..'}"
     all_names = " ".join(names)
-    further = [("where", f"{x}=..") for x in names[1:]]
-    ways: list[tuple[str, str, Any]] = [("where", where, further), ("pool", all_names, [])]
+    ways: list[tuple[str, str, Any]] = [("where", where, [("where", f"{x}=..") for x in others])]
     if key == (ROW,) and last_part(name) in COLUMN_NAMES["questions"]:
         ways.insert(0, ("questions", name, []))
     elif key != (ROW,):
-        questions_by = f"{' '.join(key)} {all_names}"
-        ways[1:1] = [
-            ("groups", name, [("questions", questions_by)]),
-            ("questions", questions_by, []),
-        ]
+        by_all = f"{' '.join(key)} {all_names}"
+        ways += [("groups", name, [("questions", by_all)]), ("questions", by_all, [])]
+    ways.append(("pool", all_names, []))
+    roles, examples, further = zip(*ways, strict=True)
     raise SelectionError(
-        f"The samples of {ids or 'a question'} have different values of {name}: {shown}. {why}",
-        [role for role, *_ in ways],
-        table.columns,
-        [example for _, example, _ in ways],
-        [others for *_, others in ways],
+        f"The samples of {questions.ids_of(rows[0]) or 'a question'} have different values of "
+        f"{name}: {_first_entries(entries)}. {why}",
+        roles,
+        questions.table.columns,
+        examples,
+        further,
     )
+
+
+def _first_entries(entries: Sequence[str]) -> str:
+    return ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
 
 
 def scalar_columns(table: Table, wanted: Collection[str] | None = None) -> dict[str, list[str]]:
@@ -193,12 +176,7 @@ def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bo
 
 
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Whether the values of a column are those of a setting.
-
-    Args:
-        texts: the value of each row.
-        questions: the rows of each question.
-    """
+    """Whether the values of a column, one in each row, are those of a setting."""
     return _is_crossed(texts, questions) or z_of_equal_pairs(texts, questions) <= _LEAST_Z
 
 
@@ -223,7 +201,8 @@ def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
         return False
     covered = sum(x[value] for x in counts for value in modal)
     exact = sum(all(x[value] == number for value, number in modal.items()) for x in counts)
-    return covered >= _SHARE_OF_ROWS * len(texts) and exact >= len(questions) / 2
+    rows = sum(map(len, questions))
+    return covered >= _SHARE_OF_ROWS * rows and exact >= len(questions) / 2
 
 
 def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> float:
@@ -232,15 +211,14 @@ def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -
     The pairs are those of rows of one question. The mean and the variance are those of values that
     are dealt to the rows at random. Two pairs share no row, one row, or both.
     """
-    rows = [row for of_question in questions for row in of_question]
-    n = len(rows)
-    sizes = [len(of_question) for of_question in questions]
-    frequencies = list(Counter(texts[row] for row in rows).values())
-    within, equal = (sum(x * (x - 1) // 2 for x in y) for y in (sizes, frequencies))
+    counts = [Counter(texts[row] for row in rows) for rows in questions]
+    sizes = [of_question.total() for of_question in counts]
+    frequencies = Counter(texts[row] for rows in questions for row in rows).values()
+    n, within, equal = sum(sizes), _falling(sizes, 2) // 2, _falling(frequencies, 2) // 2
     all_pairs = n * (n - 1) // 2
     if n < 4 or not within or not equal or equal == all_pairs:
         return 0.0
-    sharing = [sum(x * (x - 1) * (x - 2) for x in y) for y in (sizes, frequencies)]
+    sharing = [_falling(sizes, 3), _falling(frequencies, 3)]
     disjoint = [x * x - x - y for x, y in zip((within, equal), sharing, strict=True)]
     triples, quadruples = n * (n - 1) * (n - 2), n * (n - 1) * (n - 2) * (n - 3) / 4
     mean = within * equal / all_pairs
@@ -248,12 +226,13 @@ def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -
     variance = square - mean * mean
     if variance <= 0:
         return 0.0
-    observed = sum(
-        x * (x - 1) // 2
-        for of_question in questions
-        for x in Counter(texts[row] for row in of_question).values()
-    )
+    observed = sum(_falling(of_question.values(), 2) // 2 for of_question in counts)
     return (observed - mean) / math.sqrt(variance)
+
+
+def _falling(numbers: Iterable[int], k: int) -> int:
+    """Return the sum of the falling factorials x (x - 1) .. (x - k + 1)."""
+    return sum(math.perm(x, k) for x in numbers)
 
 
 # --- The same sample twice --------------------------------------------------------------------
@@ -264,44 +243,28 @@ def are_parts(names: Sequence[str]) -> bool:
     return all(map(_PART.search, names))
 
 
-def refuse_repeats(
-    table: Table,
-    key: Sequence[str],
-    rows_of: Mapping[Any, Sequence[int]],
-    used: Collection[str],
-    pool: Sequence[str],
-    numbered_by: Sequence[str] = (),
-) -> None:
+def refuse_repeats(questions: QuestionRows) -> None:
     """Raise a SelectionError if two rows are the same sample.
 
     They are if they have the same question, file and sample numbers. Without such numbers, rows
     that are equal in full are the same sample if a column without a role identifies rows.
-
-    Args:
-        table: the source.
-        key: the columns that identify the questions.
-        rows_of: the rows of each question.
-        used: columns with a role.
-        pool: columns that distinguish samples of the same number.
-        numbered_by: the columns that number samples, if a layout names them.
     """
-    questions = list(rows_of.values())
+    table, pool = questions.table, questions.pool
     columns = nested_columns(table)
-    numbers = [x for x in numbered_by if x in columns and x not in pool]
-    numbers = numbers or _numbers_of(columns, {*key, *used, *pool}, questions)
+    numbers = _numbers_of(questions, columns)
     if not numbers:
-        _refuse_equal_rows(table, key, questions, used)
+        _refuse_equal_rows(questions)
         return
     others = [x for x in pool if x in columns and x not in numbers]
     if FILE in table.columns and not are_parts(table.files):
         columns[FILE] = table.columns[FILE]
         others.append(FILE)
     samples = list(zip(*(map(entry_text, columns[x]) for x in (*numbers, *others)), strict=True))
-    for rows in questions:
+    for rows in questions.several:
         first: dict[Any, int] = {}
         for row in rows:
             if first.setdefault(samples[row], row) != row:
-                ids = ", ".join(f"{x} {short(table.columns[x][row])}" for x in key if x != ROW)
+                ids = questions.ids_of(row)
                 sample = ", ".join(f"{x} {short(columns[x][row])}" for x in numbers)
                 problem = (
                     f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one "
@@ -312,15 +275,20 @@ def refuse_repeats(
                 raise SelectionError([*places, problem], ["pool"], table.columns, [pooled])
 
 
-def _numbers_of(
-    columns: Columns, used: Collection[str], questions: Sequence[Sequence[int]]
-) -> list[str]:
-    """Return the columns that number samples, without a seed that all rows share."""
+def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:
+    """Return the columns that number samples: those of the layout, or by their names, without a
+    seed that all rows of a question share.
+    """
+    table, pool = questions.table, questions.pool
+    if table.layout:
+        named = [x for x in columns_of_role(table, "samples") if x in columns and x not in pool]
+        if named:
+            return named
     return [
         name
-        for name in sample_numbers(columns, used)
+        for name in sample_numbers(columns, {*questions.key, *questions.used, *pool})
         if last_part(name) not in SHARED_NUMBERS
-        or _differs(list(map(entry_text, columns[name])), questions)
+        or _differs(list(map(entry_text, columns[name])), questions.several)
     ]
 
 
@@ -332,14 +300,13 @@ def _pair(table: Table, first: int, second: int) -> list[Any]:
     return [*table.row_place(first), " and ", *table.row_place(second)]
 
 
-def _refuse_equal_rows(
-    table: Table, key: Sequence[str], questions: Sequence[Sequence[int]], used: Collection[str]
-) -> None:
+def _refuse_equal_rows(questions: QuestionRows) -> None:
     """Raise a SelectionError if a row occurs twice, and a column identifies rows.
 
     It does if it differs in every distinct row, within a question too. Few different values may be
     so by chance, unless they are random or times.
     """
+    table = questions.table
     texts = {name: list(map(entry_text, cells)) for name, cells in nested_columns(table).items()}
     rows = list(zip(*texts.values(), strict=True))
     first: dict[Any, int] = {}
@@ -349,10 +316,10 @@ def _refuse_equal_rows(
         return
     distinct = list(first.values())
     for name in texts:
-        if name in {*key, *used} or _has_role(name):
+        if name in {*questions.key, *questions.used} or _has_role(name):
             continue
         values = [texts[name][row] for row in distinct]
-        if len({*values}) < len(values) or not _differs(texts[name], questions):
+        if len({*values}) < len(values) or not _differs(texts[name], questions.several):
             continue
         if len(values) >= 20 or all(map(_is_unique_by_nature, values)):
             second = next(row for row, cells in enumerate(rows) if first[cells] != row)

@@ -19,7 +19,7 @@ from ..core.checks import short
 from .formats import FORMATS, decompressed, file_format, parse_file, zip_member
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
-from .layouts import ARC, LM_EVAL_NAME, is_arc, recognised
+from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
 from .names import COLUMN_NAMES, IDS, INDICES, columns_named
 from .opening import read_file, require_openable
 from .reading import Reading, pairs_of
@@ -118,35 +118,45 @@ def logs_in(folder: Path) -> list[str]:
     """Return the logs in a folder that a tool writes, the newest of each task."""
     if not folder.is_dir():
         return []
-    logs = [
-        (x, y)
-        for x in sorted(folder.rglob("samples_*.jsonl"))
-        if (y := LM_EVAL_NAME.fullmatch(x.name))
-    ]
-    logs.sort(key=lambda log: log[1]["date"])
-    if logs:
-        return _newest(folder, {file: (file.parent, name["task"]) for file, name in logs})
-    details = sorted(folder.rglob("details_*.parquet"), key=lambda file: file.parent.name)
-    if details:
-        return _newest(folder, {x: (x.parents[1], x.name.partition("_20")[0]) for x in details})
-    inspect = [x for x in sorted(folder.rglob("*")) if _is_inspect_log(x)]
-    if inspect:
-        about = {file: _about_inspect(file) for file in inspect}
-        inspect.sort(key=lambda file: about[file][1])
-        return _newest(folder, {file: about[file][0] for file in inspect})
-    for pattern in _PATTERNS:
-        if found := sorted(folder.glob(pattern)):
-            return list(map(str, found))
-    names = ("results.json", "state.json", "dataset_info.json", "dataset_dict.json")
-    results, *of_dataset = (folder / name for name in names)
-    if results.is_file() and not any(x.is_file() for x in of_dataset):
-        return [str(results)]  # of Terminal-Bench, or tau2
+    for logs_of_tool in (_lm_eval_logs, _lighteval_logs, _inspect_logs, _logs_of_trials):
+        if logs := logs_of_tool(folder):
+            return logs
     if any(folder.glob("results_*.json")) or any(folder.glob("*/results_*.json")):
         raise ValueError(
             f"{folder} has results of lm-evaluation-harness without samples. Run the harness with "
             f"--log_samples, which writes samples_*.jsonl: here are none."
         )
     return []
+
+
+def _lm_eval_logs(folder: Path) -> list[str]:
+    files = sorted(folder.rglob("samples_*.jsonl"))
+    names = {file: name for file in files if (name := LM_EVAL_NAME.fullmatch(file.name))}
+    by_date = sorted(names, key=lambda file: names[file]["date"])
+    return _newest(folder, {file: (file.parent, names[file]["task"]) for file in by_date})
+
+
+def _lighteval_logs(folder: Path) -> list[str]:
+    files = sorted(folder.rglob("details_*.parquet"), key=lambda file: file.parent.name)
+    return _newest(folder, {x: (x.parents[1], x.name.partition("_20")[0]) for x in files})
+
+
+def _inspect_logs(folder: Path) -> list[str]:
+    files = [x for x in sorted(folder.rglob("*")) if _is_inspect_log(x)]
+    about = {file: _about_inspect(file) for file in files}
+    files.sort(key=lambda file: about[file][1])
+    return _newest(folder, {file: about[file][0] for file in files})
+
+
+def _logs_of_trials(folder: Path) -> list[str]:
+    """Return the files of trials or instances, or the results of Terminal-Bench or tau2."""
+    for pattern in _PATTERNS:
+        if files := sorted(folder.glob(pattern)):
+            return list(map(str, files))
+    names = ("results.json", "state.json", "dataset_info.json", "dataset_dict.json")
+    results, *of_dataset = (folder / name for name in names)
+    is_log = results.is_file() and not any(x.is_file() for x in of_dataset)
+    return [str(results)] if is_log else []
 
 
 def _newest(folder: Path, tasks: Mapping[Path, Any]) -> list[str]:
@@ -180,13 +190,7 @@ def _about_inspect(file: Path) -> tuple[Any, tuple[bool, str]]:
 def eval_log(data: bytes, name: str, start: tuple[str, ...] = ("samples/",)) -> dict[str, Any]:
     """Return a `.eval` file of inspect_ai as its JSON: a zip file with a member for each sample.
 
-    Args:
-        data: its content.
-        name: of the file, for messages.
-        start: the start of the names of the members of samples, or () for none.
-
-    Raises:
-        ValueError: if it cannot be read.
+    The names of the members of samples begin with `start`; with () none is read.
     """
     try:
         members = {x.filename: x for x in zipfile.ZipFile(BytesIO(data)).infolist()}
@@ -288,26 +292,38 @@ def table_of_value(record: dict[str, Any], table: Table, reading: Reading) -> Ta
     title = table.title
     if {"features", "rows"} <= record.keys() and _all(record["rows"], dict):
         return table_of_rows([x.get("row", x) for x in record["rows"]], title)
-    names: Any = record.get("columns")
-    rows: Any = record.get("data")
-    if isinstance(names, list) and _all(rows, list) and all(len(x) == len(names) for x in rows):
-        if len({*map(str, names)}) < len(names):
-            raise ValueError(f"{title}: two columns have the same name.")
-        return table_of_columns({str(x): [y[i] for y in rows] for i, x in enumerate(names)}, title)
+    if (columns := _columns_and_data(record, title)) is not None:
+        return table_of_columns(columns, title)
     if is_arc(record):
-        rows = list(ARC.rows(record) if ARC.rows else ())
-        arc = table_of_rows(rows, title)
-        return replace(arc, layout=ARC, roles=ARC.roles_of(arc.columns), origin={"harness": "ARC"})
+        return read_layout(ARC, table_of_rows([record], title))
+    if not _has_column_names(record, reading):
+        keyed = _keyed_rows(record, title)
+        return table if keyed is None else table_of_rows(keyed, title)
     values = list(record.values())
+    if _all(values, list) and not table.is_line:
+        return table_of_columns(record, title)
+    if _all(values, dict) and len({frozenset(x) for x in values}) == 1:
+        return table_of_columns({x: list(y.values()) for x, y in record.items()}, title)
+    return table
+
+
+def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[Any]] | None:
+    """Return the columns of an object with their names in `columns` and its rows in `data`."""
+    names, rows = record.get("columns"), record.get("data")
+    if not isinstance(names, list) or not isinstance(rows, list) or not _all(rows, list):
+        return None
+    if not all(len(row) == len(names) for row in rows):
+        return None
+    if len({*map(str, names)}) < len(names):
+        raise ValueError(f"{title}: two columns have the same name.")
+    return {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def _has_column_names(record: Mapping[str, Any], reading: Reading) -> bool:
+    """Whether a key is an exact name of a column, or is named by the caller."""
     named = {role: x for role, x in reading.named().items() if role != "references"}
     known = {name for _, name in pairs_of(named)} | {*reading.questions}
-    is_named = any(key.lower() in _COLUMN_NAMES or key in known for key in map(str, record))
-    if is_named and _all(values, list) and not table.is_line:
-        return table_of_columns(record, title)
-    if is_named and _all(values, dict) and len({frozenset(x) for x in values}) == 1:
-        return table_of_columns({x: list(y.values()) for x, y in record.items()}, title)
-    keyed = None if is_named else _keyed_rows(record, title)
-    return table if keyed is None else table_of_rows(keyed, title)
+    return any(key.lower() in _COLUMN_NAMES or key in known for key in map(str, record))
 
 
 def _all(values: Any, kind: type) -> bool:

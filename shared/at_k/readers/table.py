@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -64,13 +65,7 @@ class SelectionError(InputError):
 
 
 class UnreadColumn(Sequence[Any]):
-    """A column of Parquet that is read when its entries are looked at. Most never are.
-
-    Args:
-        file: a `pyarrow.parquet.ParquetFile`.
-        name: of the column.
-        title: of the file, for messages.
-    """
+    """A column of Parquet that is read when its entries are looked at. Most never are."""
 
     def __init__(self, file: Any, name: str, title: str):
         self._file, self._name, self._title = file, name, title
@@ -176,6 +171,35 @@ class Table:
         return title, ", row ", Index(row), FROM_0
 
 
+@dataclass(frozen=True)
+class QuestionRows:
+    """The rows of each question in a table.
+
+    Attributes:
+        table: the source.
+        key: the columns that identify the questions; none if a row is a question.
+        rows: of each question, by the text or the texts that identify it.
+        used: columns with a role, other than groups.
+        pool: columns whose entries may differ between the samples of a question.
+    """
+
+    table: Table
+    key: tuple[str, ...]
+    rows: Mapping[Any, Sequence[int]]
+    used: frozenset[str] = frozenset()
+    pool: tuple[str, ...] = ()
+
+    @property
+    def several(self) -> list[Sequence[int]]:
+        """The rows of questions with several."""
+        return [rows for rows in self.rows.values() if len(rows) > 1]
+
+    def ids_of(self, row: int) -> str:
+        """Return the id of the question of a row with the names of its columns."""
+        names = (name for name in self.key if name != ROW)
+        return ", ".join(f"{x} {short(self.table.columns[x][row])}" for x in names)
+
+
 def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") -> Table:
     """Return a table of rows, with None where a row has no such key."""
     counts: dict[str, int] = {}
@@ -243,10 +267,7 @@ def _has_value(field: Any) -> bool:
 def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Columns:
     """Return the columns, with the fields of objects as `a.b` in place of the objects.
 
-    Args:
-        table: the source.
-        wanted: the columns to look at, as the last part of their names. Columns of objects are
-            looked at in any case. Default: all.
+    Only columns are looked at whose last part of the name is wanted, and columns of objects.
     """
     columns: Columns = {}
     waiting = [
@@ -279,14 +300,8 @@ def list_columns(columns: Iterable[str]) -> str:
 
 
 def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
-    """Return the table with the columns that the caller names, which can be dotted paths.
-
-    Args:
-        table: the source.
-        names: pairs of a role and a name.
-
-    Raises:
-        SelectionError: if there is no such column or field.
+    """Return the table with the columns of pairs (role, name), which can be dotted paths; a
+    SelectionError if there is none.
     """
     columns = dict(table.columns)
     for role, name in names:
@@ -299,11 +314,9 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
 
 
 def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
-    """Return the table with the rows that have these entries in these columns.
+    """Return the table with the rows that have the entries of pairs (column, entry).
 
-    Args:
-        table: the source.
-        where: pairs of a column and an entry. Entries of the same column are alternatives.
+    Entries of the same column are alternatives.
     """
     for name, entries in entries_by_column(where).items():
         cells, texts = table.columns[name], {*map(entry_text, entries)}
@@ -340,45 +353,59 @@ def join_tables(tables: Sequence[Table]) -> Table:
     Raises:
         ValueError: if they say that they are of different tools or models.
     """
-    first, names = tables[0], tuple(table.title for table in tables)
-    for table in tables[1:]:
-        for what in ("harness", "model"):
-            values = [first.origin.get(what), table.origin.get(what)]
-            if values[0] != values[1]:
-                raise ValueError(
-                    f"{first.title} and {table.title} are not parts of one run: their {what} is "
-                    f"{values[0]} and {values[1]}. Compare them, or score each by itself."
-                )
-    shared = [x for x in first.columns if all(x in table.columns for table in tables)]
-    if first.layout and first.layout.files_are_runs:  # a trial that broke off has fewer columns
-        shared = list(dict.fromkeys(x for table in tables for x in table.columns))
+    _refuse_other_runs(tables)
+    first, titles = tables[0], tuple(table.title for table in tables)
+    names = list(dict.fromkeys(x for table in tables for x in table.columns))
+    if not (first.layout and first.layout.files_are_runs):  # a run that broke off has fewer columns
+        names = [x for x in first.columns if all(x in table.columns for table in tables)]
     columns: Columns = {
-        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in shared
+        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in names
     }
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
     if first.layout is None:
-        _warn_of_columns(tables, shared)
-    roles = first.layout.roles_of(columns) if first.layout else {}
-    if first.layout and first.layout.find_roles is None:
-        same = {x: y for x, y in first.roles.items() if all(t.roles.get(x) == y for t in tables)}
-        roles = {role: roles[role] for role in same if role in roles}
-    origin = {
-        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
-        for what in first.origin
-        if all(what in table.origin for table in tables)
-    }
-    title = f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)
-    complete = frozenset(shared)
+        _warn_of_columns(tables, names)
     return replace(
         first,
         columns=columns,
-        title=title,
-        complete=complete,
-        roles=roles,
-        origin=origin,
-        files=names,
-        is_csv=any(t.is_csv for t in tables),
+        title=" and ".join(titles)
+        if len(titles) < 3
+        else f"{titles[0]} and {len(titles) - 1} more",
+        complete=frozenset(names),
+        roles=_joined_roles(tables, columns),
+        origin=_joined_origin(tables),
+        files=titles,
+        is_csv=any(table.is_csv for table in tables),
     )
+
+
+def _refuse_other_runs(tables: Sequence[Table]) -> None:
+    """Raise a ValueError if tables say that they are of different tools or models."""
+    first = tables[0]
+    for table, what in itertools.product(tables, ("harness", "model")):
+        values = [first.origin.get(what), table.origin.get(what)]
+        if values[0] != values[1]:
+            raise ValueError(
+                f"{first.title} and {table.title} are not parts of one run: their {what} is "
+                f"{values[0]} and {values[1]}. Compare them, or score each by itself."
+            )
+
+
+def _joined_roles(tables: Sequence[Table], columns: Columns) -> Roles:
+    """Return the roles of the columns of all tables."""
+    layout = tables[0].layout
+    roles = layout.roles_of(columns) if layout else {}
+    if layout is None or layout.find_roles is not None:
+        return roles
+    return {x: y for x, y in roles.items() if len({table.roles.get(x) for table in tables}) == 1}
+
+
+def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
+    """Return what all tables say about themselves."""
+    return {
+        what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
+        for what in tables[0].origin
+        if all(what in table.origin for table in tables)
+    }
 
 
 def _warn_of_columns(tables: Sequence[Table], shared: Sequence[str]) -> None:

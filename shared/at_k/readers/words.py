@@ -101,23 +101,21 @@ def as_outcomes(
 ) -> list[Any]:
     """Return outcomes, or lists of them. Texts are kept as they are if one of them is no word.
 
-    Labels of a metric, such as "none" among verdicts, are texts that this table does not have.
-
-    Args:
-        cells: of a column.
-        has_decimal_commas: whether 0,5 is a number: the table has semicolons or tabs.
-        has_labels: whether all texts are labels.
+    With decimal commas, 0,5 is a number. If there are labels of a metric, such as "none" among
+    verdicts, all texts are.
     """
     if has_decimal_commas:
-        cells = each(lambda x: _COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x, cells)
+        cells = changed(
+            lambda x: _COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x, cells
+        )
     flat = [x for cell in cells for x in (cell if isinstance(cell, list) else [cell])]
     is_label = isinstance(next((x for x in flat if x), None), str) if has_labels else False
     if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat):
-        return each(_as_label, cells)
-    return each(as_outcome, cells)
+        return changed(_as_label, cells)
+    return changed(as_outcome, cells)
 
 
-def each(change: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
+def changed(change: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
     """Return the cells, or the entries of those that are lists, after a change."""
     return [[change(x) for x in cell] if isinstance(cell, list) else change(cell) for cell in cells]
 
@@ -161,7 +159,7 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
         occurring.setdefault(key, outcome)
         return key in correct
 
-    result = each(grade, cells)
+    result = changed(grade, cells)
     absent = [value for key, value in correct.items() if key not in occurring]
     if absent and occurring:
         shown = ", ".join(map(short, list(occurring.values())[:8]))
@@ -196,7 +194,7 @@ def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
             )
         return score >= least
 
-    return each(reaches, cells)
+    return changed(reaches, cells)
 
 
 # --- Lists in cells ---------------------------------------------------------------------------
