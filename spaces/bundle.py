@@ -45,7 +45,7 @@ def bundle(name: str, target: Path) -> None:
 
     Args:
         name: Name of the metric.
-        target: Folder of the Space.
+        target: Folder of the Space, as an absolute path.
 
     Raises:
         SystemExit: If there is no Space of this name, or the folder has files.
@@ -120,4 +120,4 @@ def with_links_of_a_space(text: str, card: Path, page: Path) -> str:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         raise SystemExit(__doc__)
-    bundle(sys.argv[1], Path(sys.argv[2]))
+    bundle(sys.argv[1], Path(sys.argv[2]).resolve())

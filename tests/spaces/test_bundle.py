@@ -18,8 +18,8 @@ SAMPLES = PACKAGE / "samples"
 
 
 def bundle(name, target):
-    command = [sys.executable, ROOT / "spaces" / "bundle.py", name, target]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    command = [sys.executable, ROOT / "spaces" / "bundle.py", name, target.name]
+    return subprocess.run(command, cwd=target.parent, capture_output=True, text=True, timeout=300)
 
 
 def run(code, folder, **environment):
