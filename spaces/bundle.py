@@ -84,7 +84,7 @@ def _copy_package(target: Path, lib: Path) -> None:
     finder.run_script(str(target / "app.py"))
     for module in target.glob("page/*.py"):
         finder.import_hook(f"page.{module.stem}")
-    imported = {module.__file__ for module in finder.modules.values()}
+    imported = {vars(module)["__file__"] for module in finder.modules.values()}
     for path in copy.rglob("*.py"):
         if str(path) not in imported:
             path.unlink()

@@ -75,10 +75,10 @@ def _table_of_scores(space: Space, answer: Answer) -> Table:
     common = [
         key
         for key, x in estimates[0].items()
-        if all(key in of_run for of_run in estimates) and not space.is_repeated(x)
+        if all(key in by_key for by_key in estimates) and not space.is_repeated(x)
     ]
     keys = dict.fromkeys([*_main_scores(space, answer, common), *common])
-    rows = [(key, [_score_cell(of_run[key], scale) for of_run in estimates]) for key in keys]
+    rows = [(key, [_score_cell(by_key[key], scale) for by_key in estimates]) for key in keys]
     head = [scale.heading, *([run.label for run in runs] if len(runs) > 1 else ["Estimate"])]
     confidence = answer.options["confidence"]
     notes = interval_notes(runs, common, confidence, space.row_noun)
@@ -99,11 +99,11 @@ def _table_of_differences(space: Space, answer: Answer, comparison: Comparison) 
     first, second = (run.label for run in runs)
     note = f"Difference: {second} minus {first}, and its {level} {INTERVAL_NAME[interval]} {scope}."
     head, columns = [*table.head, "Difference"], [_difference_cell]
-    if any(len(of_measure) > 1 for of_measure in comparison.differences_of_measures):
+    if any(len(measure) > 1 for measure in comparison.differences_of_measures):
         head.append("Band")
         columns.append(_band_cell)
         note += f" Band: simultaneous {level} confidence band over all k."
-    differences = [x for of_measure in comparison.differences_of_measures for x in of_measure]
+    differences = [x for measure in comparison.differences_of_measures for x in measure]
     shown = {x.key: x for x in differences if _is_shown(x, differences, comparison.key)}
     scores = dict(table.rows)
     rows = []
@@ -122,8 +122,8 @@ def _compared_cells(runs: Sequence[Run], x: Difference, scale: Scale) -> list[Ce
     A score of all samples has another key in each run if their numbers differ.
     """
     estimates = [run.estimates_of_all_calls() for run in runs]
-    if all(x.key in of_run for of_run in estimates):
-        return [_score_cell(of_run[x.key], scale) for of_run in estimates]
+    if all(x.key in by_key for by_key in estimates):
+        return [_score_cell(by_key[x.key], scale) for by_key in estimates]
     return [Cell(scale.number(x.a)), Cell(scale.number(x.b))]
 
 
@@ -258,7 +258,7 @@ def _records_of_differences(
     runs: Sequence[Run], comparison: Comparison
 ) -> Iterator[dict[str, Any]]:
     first, second = (run.label for run in runs)
-    for of_measure in comparison.differences_of_measures:
-        for x in of_measure:
+    for measure in comparison.differences_of_measures:
+        for x in measure:
             numbers = zip(_DIFFERENCE_COLUMNS, (x.score, *x.interval, *x.band), strict=True)
             yield {"run": f"{second} minus {first}", "key": x.key, **dict(numbers)}
