@@ -77,14 +77,14 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     for run in runs:
         scores = run.scores()
         single = percent(run.estimate_of("avg@N").score)
-        parts = [f"a single sample is correct {single} of the time"]
+        claims = [f"a single sample is correct {single} of the time"]
         if k > 1:
             majority = percent(scores[f"maj@{k}"])
-            parts.insert(0, f"more than half of {k} samples are correct {majority} of the time")
+            claims.insert(0, f"more than half of {k} samples are correct {majority} of the time")
         if k > 1 and f"vote@{k}" in scores:  # only if the samples are answers
             vote = percent(scores[f"vote@{k}"])
-            parts.insert(0, f"a vote of {k} is correct {vote} of the time")
-        clauses.append(enumerated(parts))
+            claims.insert(0, f"a vote of {k} is correct {vote} of the time")
+        clauses.append(enumerated(claims))
     return sentence_per_run(runs, clauses)
 
 

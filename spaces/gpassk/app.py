@@ -82,11 +82,11 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
 
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
     k, tau = options["k"], options["tau"]
-    found: list[dict[str, Any]] = [{"metric": "pass@k", "k": sorted({*curve_ks(smallest), k})}]
+    compared: list[dict[str, Any]] = [{"metric": "pass@k", "k": sorted({*curve_ks(smallest), k})}]
     if 1 < max(1, math.ceil(tau * k - 1e-9)) < k:
-        found.append({"metric": "G-Pass@k", "k": k, "tau": tau})
-    found.append({"metric": "pass^k", "k": k})
-    return [{**measure, "interval": compared_interval(options)} for measure in found]
+        compared.append({"metric": "G-Pass@k", "k": k, "tau": tau})
+    compared.append({"metric": "pass^k", "k": k})
+    return [{**measure, "interval": compared_interval(options)} for measure in compared]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:

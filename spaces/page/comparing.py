@@ -41,21 +41,21 @@ def compare_samples(
     options = [ComparisonOptions(**measure) for measure in measures]
     parsed = [parse_run(label, run, options[0].labels) for label, run in samples.items()]
     check_same_questions(parsed)
-    given: dict[str, Any] = {} if checker == "exact_match" else {"check_correct_fn": checker}
+    checking: dict[str, Any] = {} if checker == "exact_match" else {"check_correct_fn": checker}
     checked = checker if all("references" in run for run in samples.values()) else None
     scope = Scope([run.outcomes.n for run in runs], checked, *nouns)
-    arguments = [{**given, **measure} for measure in measures]
+    arguments = [{**checking, **measure} for measure in measures]
     if len(runs) == 2:
         compared = [compare_runs(runs, measure) for measure in options]
-        differences = [differences_of(of_measure) for of_measure in compared]
+        differences = [differences_of(measure) for measure in compared]
         key = next(x.key for x in differences[0] if k is None or x.k == k)
         view = ComparisonView({None: differences[0]}, list(samples), compared[0].options, scope)
-        scores = [differences_as_dict(of_measure) for of_measure in differences]
+        scores = [differences_as_dict(measure) for measure in differences]
         interval = str(options[0].interval)
         return Comparison(view.sentence(key), interval, key, scores, None, arguments)
-    only: dict[str, Any] = {} if k is None else {"k": k}
-    found = compare_runs(runs, replace(options[0], **only, all_k=False))
-    board = leaderboard_of(found)
+    selected: dict[str, Any] = {} if k is None else {"k": k}
+    compared_runs = compare_runs(runs, replace(options[0], **selected, all_k=False))
+    board = leaderboard_of(compared_runs)
     sentence = LeaderboardView(board, scope).sentence()
-    interval, key = str(options[0].interval), found.scores[0].key
-    return Comparison(sentence, interval, key, [], board, [{**arguments[0], **only}])
+    interval, key = str(options[0].interval), compared_runs.scores[0].key
+    return Comparison(sentence, interval, key, [], board, [{**arguments[0], **selected}])

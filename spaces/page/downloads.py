@@ -40,8 +40,8 @@ def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
 
 
 def _comparison(answer: Answer) -> dict[str, Any]:
-    found = answer.comparison
-    return {} if found is None else {"comparison": found.board or found.differences}
+    comparison = answer.comparison
+    return {} if comparison is None else {"comparison": comparison.board or comparison.differences}
 
 
 class Downloads:

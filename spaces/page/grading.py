@@ -109,15 +109,15 @@ def questions_of(
 
 def _by_question(outcomes: MetricSamples) -> list[list[float | None]]:
     """Return the outcome of each sample of each question, None if it is not scored."""
-    found: list[float | None]
+    values: list[float | None]
     if outcomes.multiplicity is not None:  # counts
-        sizes, found = outcomes.n, [float(value) for value in outcomes.scored_values]
+        sizes, values = outcomes.n, [float(value) for value in outcomes.scored_values]
     else:
         sizes = outcomes.sizes
         scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
-        found = [
+        values = [
             float(value) if is_scored else None
             for value, is_scored in zip(outcomes.values, scored, strict=False)
         ]
-    entries = iter(found)
+    entries = iter(values)
     return [list(itertools.islice(entries, size)) for size in sizes.tolist()]

@@ -92,11 +92,11 @@ def connect_api(space: Space) -> None:
         try:
             if not isinstance(samples, str):
                 raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")
-            *of_options, reading = values
+            *option_values, reading = values
             if not (isinstance(reading, dict) and is_reading(reading)):
                 raise ValueError("reading must be an object, such as {'missing': 'drop'}.")
-            given = dict(zip(options, of_options, strict=True))
-            request = make_request(space, checker, given, text=samples, reading=reading)
+            chosen = dict(zip(options, option_values, strict=True))
+            request = make_request(space, checker, chosen, text=samples, reading=reading)
             answer = score(request)
             result = result_dict(space, answer) | {"notes": answer.notes}
             # Texts of JSON can have parts that are no characters, which cannot be sent.
@@ -108,7 +108,7 @@ def connect_api(space: Space) -> None:
     scores.__annotations__ = {x.name: x.annotation for x in parameters} | {"return": dict}
     scores.__signature__ = Signature(parameters, return_annotation=dict)  # type: ignore[attr-defined]
     example = "\n".join(space.examples[0].text.splitlines()[:2])
-    described = "; ".join(f"{name}: {_described(each)}" for name, each in options.items())
+    described = "; ".join(f"{name}: {_described(control)}" for name, control in options.items())
     description = (
         f"Scores samples, such as client.predict({example!r}, api_name='/scores'). samples: text: "
         f"a table, rows of outcomes, JSON Lines or JSON, at most {MAX_SAMPLES:,} samples; checker: "

@@ -50,23 +50,23 @@ def question_table(space: Space, answer: Answer, selected: str = ALL) -> Table:
     scores = [_scores_of_questions(run)[key] for run in runs for key in keys]
     compares = len(runs) == 2 and bool(keys)
     rows: list[list[Any]] = []
-    for place, name in enumerate(questions.names):
-        if not FILTERS.get(selected, FILTERS[ALL])(_share_correct(answer, place)):
+    for index, name in enumerate(questions.names):
+        if not FILTERS.get(selected, FILTERS[ALL])(_share_correct(answer, index)):
             continue
         numbers: list[Any] = [
-            _number(score[place], scale) if place < len(score) else None for score in scores
+            _number(score[index], scale) if index < len(score) else None for score in scores
         ]
         cells = [
-            _samples_in_row(answer, run, place) if place < len(outcomes) else ""
+            _samples_in_row(answer, run, index) if index < len(outcomes) else ""
             for run, outcomes in zip(runs, questions.outcomes.values(), strict=True)
         ]
         difference: list[Any] = []
         if compares:
             first, second = numbers[0], numbers[len(keys)]
             difference = [None if None in (first, second) else round(second - first, 3)]
-        text = [_shortened(questions.texts[place], _LONGEST_TEXT)] if any(questions.texts) else []
+        text = [_shortened(questions.texts[index], _LONGEST_TEXT)] if any(questions.texts) else []
         name = _shortened(name, _LONGEST_TEXT)
-        rows.append([place + 1, name, *difference, *numbers, *cells, *text])
+        rows.append([index + 1, name, *difference, *numbers, *cells, *text])
     if compares:
         rows.sort(key=lambda row: -abs(row[2] or 0))
     unit = " (%)" if scale.percent else ""
@@ -86,44 +86,44 @@ def samples_csv(space: Space, answer: Answer) -> str:
     for run in answer.runs:
         columns = answer.samples[run.label]
         references = columns.get("references")
-        for place, outcomes in enumerate(answer.questions.outcomes[run.label]):
-            reference = "" if references is None else references[place]
+        for index, outcomes in enumerate(answer.questions.outcomes[run.label]):
+            reference = "" if references is None else references[index]
             rewards = _rewards(answer, outcomes)
-            for sample, reward in zip(_texts(columns, place, rewards), rewards, strict=True):
+            for sample, reward in zip(_texts(columns, index, rewards), rewards, strict=True):
                 outcome = "" if reward is None else f"{reward:g}"
-                name = answer.questions.names[place]
+                name = answer.questions.names[index]
                 rows.append([run.label, name, str(reference), sample, outcome])
     return csv_text(rows)
 
 
-def _texts(columns: Samples, place: int, rewards: Sequence[float | None]) -> list[str]:
+def _texts(columns: Samples, index: int, rewards: Sequence[float | None]) -> list[str]:
     """Return the samples of a question as text, which are empty if they are outcomes."""
     predictions = columns["predictions"]
     if isinstance(predictions, dict):
         return [""] * len(rewards)
-    return ["" if x is None or not isinstance(x, str) else x for x in predictions[place]]
+    return ["" if x is None or not isinstance(x, str) else x for x in predictions[index]]
 
 
 def _number(score: float, scale: Scale) -> float:
     return round(100 * score, 1) if scale.percent else round(score, 3)
 
 
-def _share_correct(answer: Answer, place: int) -> float:
+def _share_correct(answer: Answer, index: int) -> float:
     """Return the mean outcome of a question over all runs, from 0 to 1 if samples are correct."""
     rows = [
-        outcomes[place] for outcomes in answer.questions.outcomes.values() if place < len(outcomes)
+        outcomes[index] for outcomes in answer.questions.outcomes.values() if index < len(outcomes)
     ]
     scored = [x for row in rows for x in row if x is not None]
     return sum(scored) / len(scored) if scored else 0.0
 
 
-def _samples_in_row(answer: Answer, run: Run, place: int) -> str:
+def _samples_in_row(answer: Answer, run: Run, index: int) -> str:
     """Return the number of correct samples, or their mean, and each with a mark."""
-    rewards = _rewards(answer, answer.questions.outcomes[run.label][place])
+    rewards = _rewards(answer, answer.questions.outcomes[run.label][index])
     summary = _summary(rewards, run.is_binary)
     if isinstance(answer.samples[run.label]["predictions"], dict):  # counts
         return summary
-    texts = _texts(answer.samples[run.label], place, rewards)
+    texts = _texts(answer.samples[run.label], index, rewards)
     shown = []
     for text, reward in zip(texts, rewards[:_SAMPLES_IN_ROW], strict=False):
         is_marked = run.is_binary or reward is None
@@ -134,36 +134,36 @@ def _samples_in_row(answer: Answer, run: Run, place: int) -> str:
     return f"{summary}:  {'   '.join(shown)}{more}"
 
 
-def samples_html(space: Space, answer: Answer, place: int) -> str:
+def samples_html(space: Space, answer: Answer, index: int) -> str:
     """Return the samples of a question, and how each was checked.
 
     Args:
         space: the Space.
         answer: the answer.
-        place: the place of the question, from 0.
+        index: the index of the question, from 0.
     """
     questions = answer.questions
-    parts = [f"<h3>{escape(space.row_noun.capitalize())} {escape(questions.names[place])}</h3>"]
-    if questions.texts[place]:
-        parts.append(f"<p>{escape(_shortened(questions.texts[place], _LONGEST_SAMPLE))}</p>")
+    lines = [f"<h3>{escape(space.row_noun.capitalize())} {escape(questions.names[index])}</h3>"]
+    if questions.texts[index]:
+        lines.append(f"<p>{escape(_shortened(questions.texts[index], _LONGEST_SAMPLE))}</p>")
     references = next(iter(answer.samples.values())).get("references")
     if references is not None:
-        reference = _shortened(str(references[place]), _LONGEST_SAMPLE)
+        reference = _shortened(str(references[index]), _LONGEST_SAMPLE)
         checked = f"checked with {answer.checker}"
-        parts.append(f"<p>Reference: <code>{escape(reference)}</code>, {checked}</p>")
+        lines.append(f"<p>Reference: <code>{escape(reference)}</code>, {checked}</p>")
     columns = [
-        _samples_of_run(space, answer, run, place)
+        _samples_of_run(space, answer, run, index)
         for run in answer.runs
-        if place < len(questions.outcomes[run.label])
+        if index < len(questions.outcomes[run.label])
     ]
-    parts.append(f'<div class="runs">{"".join(columns)}</div>')
-    return f'<div class="samples">{"".join(parts)}</div>'
+    lines.append(f'<div class="runs">{"".join(columns)}</div>')
+    return f'<div class="samples">{"".join(lines)}</div>'
 
 
-def _samples_of_run(space: Space, answer: Answer, run: Run, place: int) -> str:
+def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
     """Return the samples of a question in one run. The page shows runs beside each other."""
     heading = f"<h4>{escape(run.label)}</h4>" if len(answer.runs) > 1 else ""
-    rewards = _rewards(answer, answer.questions.outcomes[run.label][place])
+    rewards = _rewards(answer, answer.questions.outcomes[run.label][index])
     predictions = answer.samples[run.label]["predictions"]
     if isinstance(predictions, dict):
         return (
@@ -173,7 +173,7 @@ def _samples_of_run(space: Space, answer: Answer, run: Run, place: int) -> str:
     words = [_word(reward, run.is_binary) for reward in rewards]
     items = "".join(
         f"<li><span>{word}</span>{_sample_html(sample, answer.checker)}</li>"
-        for sample, word in zip(predictions[place], words, strict=True)
+        for sample, word in zip(predictions[index], words, strict=True)
     )
     return f'<div>{heading}<ol tabindex="0">{items}</ol></div>'
 

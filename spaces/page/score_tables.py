@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -60,28 +60,71 @@ class Table:
 
 def score_tables(space: Space, answer: Answer) -> list[Table]:
     """Return the tables of an answer. With more than two runs, the first one ranks them."""
-    comparison, confidence = answer.comparison, answer.options["confidence"]
-    scale, runs = scale_of(answer.runs), answer.runs
-    if comparison is not None and comparison.board is not None:
-        return [_table_of_ranks(comparison, scale), _table_of_scores(space, answer, ())]
+    comparison = answer.comparison
     if comparison is None:
-        return [_table_of_scores(space, answer, ())]
-    differences = [x for of_measure in comparison.differences_of_measures for x in of_measure]
-    shown = [x for x in differences if _is_shown(x, differences, comparison.key)]
-    table = _table_of_scores(space, answer, shown)
-    first, second = (run.label for run in runs)
+        return [_table_of_scores(space, answer)]
+    if comparison.board is not None:
+        return [_table_of_ranks(comparison, scale_of(answer.runs)), _table_of_scores(space, answer)]
+    return [_table_of_differences(space, answer, comparison)]
+
+
+def _table_of_scores(space: Space, answer: Answer) -> Table:
+    """Return a row for each score that all runs have: those of `Space.main_scores` first."""
+    runs, scale = answer.runs, scale_of(answer.runs)
+    estimates = [run.estimates() for run in runs]
+    common = [
+        key
+        for key, x in estimates[0].items()
+        if all(key in by_key for by_key in estimates) and not space.is_repeated(x)
+    ]
+    keys = dict.fromkeys([*_main_scores(space, answer, common), *common])
+    rows = [(key, [_score_cell(by_key[key], scale) for by_key in estimates]) for key in keys]
+    head = [scale.heading, *([run.label for run in runs] if len(runs) > 1 else ["Estimate"])]
+    confidence = answer.options["confidence"]
+    notes = interval_notes(runs, common, confidence, space.row_noun)
+    has_limits = any(cell.limits for _, cells in rows for cell in cells)
+    return Table(head, rows, notes, confidence if has_limits else None)
+
+
+def _main_scores(space: Space, answer: Answer, keys: Container[str]) -> list[str]:
+    return [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
+
+
+def _table_of_differences(space: Space, answer: Answer, comparison: Comparison) -> Table:
+    """Return the table of scores with columns and rows for the differences of two runs."""
+    runs, scale = answer.runs, scale_of(answer.runs)
+    table, confidence = _table_of_scores(space, answer), answer.options["confidence"]
     level, interval = percent(confidence), comparison.interval
     scope = INTERVAL_SCOPE[interval].replace("question", space.row_noun)
+    first, second = (run.label for run in runs)
     note = f"Difference: {second} minus {first}, and its {level} {INTERVAL_NAME[interval]} {scope}."
-    if _has_bands(comparison):
+    head, columns = [*table.head, "Difference"], [_difference_cell]
+    if any(len(measure) > 1 for measure in comparison.differences_of_measures):
+        head.append("Band")
+        columns.append(_band_cell)
         note += f" Band: simultaneous {level} confidence band over all k."
-    return [Table(table.head, table.rows, [note, *table.notes], confidence)]
+    differences = [x for measure in comparison.differences_of_measures for x in measure]
+    shown = {x.key: x for x in differences if _is_shown(x, differences, comparison.key)}
+    scores = dict(table.rows)
+    rows = []
+    for key in dict.fromkeys([*_main_scores(space, answer, scores), *shown, *scores]):
+        cells = scores.get(key) or _compared_cells(runs, shown[key], scale)
+        if key in shown:
+            rows.append((key, [*cells, *(column(shown[key], scale) for column in columns)]))
+        else:
+            rows.append((key, [*cells, *(Cell("") for _ in columns)]))
+    return Table(head, rows, [note, *table.notes], confidence)
 
 
-def _has_bands(comparison: Comparison | None) -> bool:
-    return comparison is not None and any(
-        len(of_measure) > 1 for of_measure in comparison.differences_of_measures
-    )
+def _compared_cells(runs: Sequence[Run], x: Difference, scale: Scale) -> list[Cell]:
+    """Return the two scores of a difference that is not in the table of scores.
+
+    A score of all samples has another key in each run if their numbers differ.
+    """
+    estimates = [run.estimates_of_all_calls() for run in runs]
+    if all(x.key in by_key for by_key in estimates):
+        return [_score_cell(by_key[x.key], scale) for by_key in estimates]
+    return [Cell(scale.number(x.a)), Cell(scale.number(x.b))]
 
 
 def _is_shown(x: Difference, differences: Sequence[Difference], selected: str) -> bool:
@@ -89,38 +132,6 @@ def _is_shown(x: Difference, differences: Sequence[Difference], selected: str) -
     is_power = isinstance(x.k, int) and x.k & (x.k - 1) == 0
     is_only = sum(other.metric == x.metric for other in differences) == 1
     return is_only or is_power or x.key == selected
-
-
-def _table_of_scores(space: Space, answer: Answer, differences: Sequence[Difference]) -> Table:
-    """Return a row for each score: those of `Space.main_scores` first, then those compared."""
-    runs, scale, confidence = answer.runs, scale_of(answer.runs), answer.options["confidence"]
-    estimates = [run.estimates() for run in runs]
-    common = [
-        key
-        for key, x in estimates[0].items()
-        if all(key in of_run for of_run in estimates) and not space.is_repeated(x)
-    ]
-    if differences and "by_k" in answer.calls:  # which has the limits at other k
-        estimates = [{**run.estimates("by_k"), **run.estimates()} for run in runs]
-    by_key = {x.key: x for x in differences}
-    main = [key for key in space.main_scores(runs[0], answer.options) if key in common]
-    columns = [_difference_cell, *[_band_cell] * (_has_bands(answer.comparison) and bool(by_key))]
-    rows = []
-    for key in dict.fromkeys([*main, *by_key, *common]):
-        x = by_key.get(key)
-        if all(key in of_run for of_run in estimates):
-            cells = [_score_cell(of_run[key], scale) for of_run in estimates]
-        elif x is not None:  # scores of all samples, whose numbers differ
-            cells = [Cell(scale.number(x.a)), Cell(scale.number(x.b))]
-        if by_key:
-            cells += [Cell("") if x is None else column(x, scale) for column in columns]
-        rows.append((key, cells))
-    head = [scale.heading, *([run.label for run in runs] if len(runs) > 1 else ["Estimate"])]
-    if by_key:
-        head += ["Difference", "Band"][: len(columns)]
-    notes = interval_notes(runs, common, confidence, space.row_noun)
-    has_limits = any(cell.limits for _, cells in rows for cell in cells)
-    return Table(head, rows, notes, confidence if has_limits else None)
 
 
 def _score_cell(estimate: Estimate, scale: Scale) -> Cell:
@@ -204,20 +215,18 @@ def _paper_head(table: Table) -> list[str]:
         return table.head
     limits = f" ({interval_heading(table.confidence)})"
     head = table.head[:1]
-    for place, name in enumerate(table.head[1:]):
-        has_limits = any(cells[place].limits for _, cells in table.rows)
-        is_band = all(not cells[place].text for _, cells in table.rows)
+    for column, name in enumerate(table.head[1:]):
+        has_limits = any(cells[column].limits for _, cells in table.rows)
+        is_band = all(not cells[column].text for _, cells in table.rows)
         head.append(band_heading(table.confidence) if is_band else name + limits * has_limits)
     return head
 
 
 def _paper_row(row: tuple[str, list[Cell]]) -> list[str]:
     name, cells = row
-    limits = [f"({', '.join(cell.limits)})" if cell.limits else "" for cell in cells]
-    return [
-        name,
-        *(f"{cell.text} {of_cell}".strip() for cell, of_cell in zip(cells, limits, strict=True)),
-    ]
+    limits = [f" ({', '.join(cell.limits)})" if cell.limits else "" for cell in cells]
+    texts = [cell.text for cell in cells]
+    return [name, *(f"{text}{x}".strip() for text, x in zip(texts, limits, strict=True))]
 
 
 def table_text(space: Space, answer: Answer, name: str) -> str:
@@ -232,7 +241,7 @@ def _csv(answer: Answer) -> str:
     rows = [row for run in answer.runs for row in _records(run)]
     comparison = answer.comparison
     if comparison is not None and comparison.board is not None:
-        rows += [{**row, "run": row["run"]} for row in comparison.board["runs"]]
+        rows += comparison.board["runs"]
     elif comparison is not None:
         rows += _records_of_differences(answer.runs, comparison)
     columns = list(dict.fromkeys(column for row in rows for column in row))
@@ -249,8 +258,7 @@ def _records_of_differences(
     runs: Sequence[Run], comparison: Comparison
 ) -> Iterator[dict[str, Any]]:
     first, second = (run.label for run in runs)
-    for of_measure in comparison.differences_of_measures:
-        for x in of_measure:
-            numbers = (x.score, *x.interval, *x.band)
-            record = dict(zip(_DIFFERENCE_COLUMNS, numbers, strict=True))
-            yield {"run": f"{second} minus {first}", "key": x.key, **record}
+    for measure in comparison.differences_of_measures:
+        for x in measure:
+            numbers = zip(_DIFFERENCE_COLUMNS, (x.score, *x.interval, *x.band), strict=True)
+            yield {"run": f"{second} minus {first}", "key": x.key, **dict(numbers)}

@@ -49,13 +49,13 @@ def sizes_note(runs: Sequence[Run], row: str, cell: str) -> str:
         row: what a question is called.
         cell: what a sample is called.
     """
-    parts = []
+    clauses = []
     for run in runs:
         counts = run.sample_counts
         rows = f"{len(counts)} {row}{'s' * (len(counts) != 1)}"
         cells = f"{number_range(counts)} {cell}{'s' * (max(counts) != 1)}"
-        parts.append(f"{f'{run.label}: ' if len(runs) > 1 else ''}{rows}, {cells} each")
-    return f"{'; '.join(parts)}."
+        clauses.append(f"{f'{run.label}: ' if len(runs) > 1 else ''}{rows}, {cells} each")
+    return f"{'; '.join(clauses)}."
 
 
 def number_range(numbers: Collection[int]) -> str:
@@ -82,17 +82,17 @@ def limits_sentence(run: Run, keys: Sequence[str], scope: Scope, confidence: flo
         confidence: the confidence level.
     """
     scale = scale_of([run])
-    parts: list[str] = []
+    clauses: list[str] = []
     for key in keys:
         estimate = run.estimates()[key]
         if estimate.limits is None:
             return ""
         words = " to ".join(map(scale.number, estimate.limits))
-        if not parts:
+        if not clauses:
             method = interval_method(estimate)
             words = limits_in_words(scale, estimate.limits, method, confidence, scope.row)
-        parts.append(f"{key} is {scale.with_unit(estimate.score)} ({words})")
-    return f"On {scope.in_words()}, {enumerated(parts)}."
+        clauses.append(f"{key} is {scale.with_unit(estimate.score)} ({words})")
+    return f"On {scope.in_words()}, {enumerated(clauses)}."
 
 
 def interval_notes(

@@ -115,7 +115,7 @@ class Run:
 
     def estimates_of_all_calls(self) -> dict[str, Estimate]:
         """Return the scores of all calls together, by their keys."""
-        return {key: x for of_call in self._estimates.values() for key, x in of_call.items()}
+        return {key: x for estimates in self._estimates.values() for key, x in estimates.items()}
 
     def estimate_of(self, metric: str, call: str = "scores") -> Estimate:
         """Return the first score of a metric, such as "avg@N"."""

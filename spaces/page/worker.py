@@ -181,8 +181,8 @@ def _lowered(request: Request, smallest: int) -> tuple[Options, list[str]]:
 
 def _without_python(message: str) -> str:
     """Return a warning of the package in the words of the page."""
-    problem, found, _ = message.partition(": exact_match compares whole texts.")
-    if not found:
+    problem, separator, _ = message.partition(": exact_match compares whole texts.")
+    if not separator:
         return message.replace("check_correct_fn=", "the checker ")
     return (
         f"{problem}: exact_match compares whole texts. Try numeric, which compares the number in "
@@ -197,13 +197,13 @@ def _interval(chosen: str, counts: Mapping[str, Sequence[int]], space: Space) ->
         ValueError: if one question is to tell how questions vary.
     """
     row, cell = space.row_noun, space.cell_noun
-    is_single = any(len(of_run) == 1 for of_run in counts.values())
+    is_single = any(len(run) == 1 for run in counts.values())
     if chosen == OTHER_QUESTIONS and is_single:
         raise ValueError(
             f"One {row} does not show how {row}s vary: add {row}s, or choose the same {row}s, "
             f"sampled again."
         )
-    has_one_each = all(max(of_run) == 1 for of_run in counts.values())
+    has_one_each = all(max(run) == 1 for run in counts.values())
     if chosen == SAME_QUESTIONS and space.has_references and has_one_each and not is_single:
         note = f"Each {row} has one {cell}, so the limits are for other {row}s like these."
         return OTHER_QUESTIONS, note
