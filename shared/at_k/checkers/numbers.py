@@ -288,7 +288,7 @@ _ASIDE = re.compile(
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _EXPLANATION = re.compile(
     r"\b(?:because|since|although|though|whereas|given that|instead of|rather than|ahead of"
-    r"|compared (?:to|with)|(?:down|up|reduced|raised) from)\b|,\sas\s|—|\bi\.e\.|[:.]\sCheck:"
+    r"|compared (?:to|with)|(?:down|up|reduced|raised) from)\b|,\sas\s|—|[:.]\sCheck:"
     r"|,\swhich\s(?:also\s)?(?:can|could|costs?|covers?|ha[sd]|have|lasts?|needs?|was|were|will|would)\b"
 )
 _CONCLUSION = re.compile(
@@ -435,7 +435,7 @@ _MAY_BE_ASIDE = re.compile(
     r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each|among|after|because"
     r"|since|although|though|whereas|given|instead|ahead|compared|from|which)\b"
     r"|\b(?:and|while|but) [^\d.=]{3,40}\d"
-    r"|\b(?:the|these|those|his|her|their|its|all) (?:[a-z]+ )?\d|, as\b|—|i\.e\.|Check:"
+    r"|\b(?:the|these|those|his|her|their|its|all) (?:[a-z]+ )?\d|, as\b|—|Check:"
     rf"|\b(?:by|before|without)\s[a-z]+ing\b|\d (?:of|in)\b|{_IN_YEAR}"
 )
 _EXPLAINED = 64  # characters before a number that are searched for the number that it explains
