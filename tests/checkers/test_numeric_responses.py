@@ -26,6 +26,20 @@ from at_k.checkers.numbers import read_response
         ("Kim has 16 shells, 4 fewer than Lou.", "16"),
         ("k is 5 (since 3^2 = 9 > 5).", "5"),
         ("The answer is a = 3, b = 4.", None),
+        # a clause that explains a number, or a number that is known from before
+        ("She saved 6 coins, whereas 2 + 9 = 11 were spent.", "6"),
+        ("They need 4 vans because 3 vans hold 27 people.", "4"),
+        ("y = 5 is correct, because 5 + 5 = 10, so 10 is the sum.", "1E+1"),
+        ("We got 40. Because 8 were lost, 32 remain.", "32"),
+        ("He paid $9 instead of $12.", "9"),
+        ("That makes 48 tiles for the 3 rooms.", "48"),
+        ("The tip is 12, or 10% of all 120.", "12"),
+        ("It grew to 77 cm after 6 weeks.", "77"),
+        ("17 is the 5th number.", "17"),
+        # two facts are no single number, unless a conclusion follows
+        ("Ann has 31 cards and Bob has 28.", None),
+        ("Ann has 31 cards and Bob has 28, so 59.", "59"),
+        ("The chance is 5 in 9.", None),
         # two units, or two numbers, are no single number
         ("It took 1 day and 6 hours.", None),
         ("3 pounds, 4 ounces", None),

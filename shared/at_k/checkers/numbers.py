@@ -231,7 +231,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _WORDS_BEFORE = re.compile(
-    r"\d,?\sand\s$|\d(?:\s[^\W\d_]+),?\sor\s$"  # 2 and, 24 hours or
+    r"\d,?\sand\s$|\d(?:\s[^\W\d_]+),?\sor\s$|\d\sin\s$"  # 2 and, 24 hours or, 3 in
     rf"|\d\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?$"  # 2 hours and
     rf"|\b{_MONTHS}\s{_DAY},?\s$|\b{_DAY}\s(?:of\s)?{_MONTHS},?\s$"
     r"|\b(?:than|not|except)\s(?:the\s|by\s)?$",
@@ -261,7 +261,7 @@ _GOES_ON = re.compile(
 
 _SUSPICIOUS_WORD = re.compile(
     r".*\\[a-z]+|.*(?:plus|minus|times|by|log|ln|sin|cos|tan|sqrt|(?<![a-z])[a-z])"
-    rf"|.*(?:小时|分钟?)|or|and|to|bis|than|not|except|the|{_MONTHS}|{_MIXED_UNITS}",
+    rf"|.*(?:小时|分钟?)|or|and|in|to|bis|than|not|except|the|{_MONTHS}|{_MIXED_UNITS}",
     re.IGNORECASE,
 )
 _NUMBERED = frozenset(
@@ -269,19 +269,36 @@ _NUMBERED = frozenset(
 )
 """Nouns whose number is a name."""
 _IN_YEAR = r"\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"
-_PARENTHESIS = r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*\s\([^()\n]*"  # 72 inches (
+_PARENTHESIS = re.compile(r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*\s\([^()\n]*$")  # 72 inches (
 _COMPARED_WITH = (
     r"out of|\d+\sof(?:\s(?:her|his|their|my|our))?|reach|including"
     r"|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
     r"|not\s(?:counting|including)|(?:after|by|before|without)\s[a-z]+ing"
-    r"|each\s(?:with|having|of|at|for|holding|containing)"
+    r"|each\s(?:with|having|of|at|for|holding|containing)|after|among|from\san?"
+)
+_KNOWN = (  # a determiner names a number that is known from before
+    r"(?:at|for|from|in|of|on|over|to|with)\s(?:the|these|those|his|her|their|its)"
+    r"(?:\s(?:first|last|original|other|remaining|usual))?|all"
 )
 _ASIDE = re.compile(
-    rf"(?:{_PARENTHESIS}|\b(?:{_COMPARED_WITH})\s(?:the\s|all\s|a total of\s)?)\s?[-+]?\d\S*\s?$"
-    rf"|{_IN_YEAR}",
+    rf"\b(?:{_COMPARED_WITH}|{_KNOWN})\s(?:the\s|all\s|an?\s|a total of\s)?\s?[-+]?\d\S*\s?$"
+    rf"|\b(?:at|with)\s[\d.]+\s?%$|{_IN_YEAR}",
     re.IGNORECASE,
 )
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
+_EXPLANATION = re.compile(
+    r"\b(?:because|since|although|though|whereas|given that|instead of|rather than|ahead of"
+    r"|compared (?:to|with)|(?:down|up|reduced|raised) from)\b|,\sas\s|—|[:.]\sCheck:"
+    r"|,\swhich\s(?:also\s)?(?:can|could|costs?|covers?|ha[sd]|have|lasts?|needs?|was|were|will|would)\b"
+)
+_CONCLUSION = re.compile(
+    r"\b(?:so|thus|hence|therefore|then|total|answer|now)\b|\n|。|[.!?;](?=\s)", re.IGNORECASE
+)
+_TWO_FACTS = re.compile(
+    r".*\b(?:and|while|but)\s(?!(?:each|every|only|he|she|it|they|we)\b)\S.*\s([^\W\d_]+)\s"
+)
 _MORE_THAN = re.compile(r"\s(?:[a-z]+\s)?(?:more|less|[a-z]+er)\sthan\b")  # 5 years older than
+_RESULT_OF = ("=", "+", "*")
 _INEQUALITIES, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
 _HARMLESS = frozenset(".;!?'\"\u2019")
 
@@ -348,9 +365,14 @@ class _Token:
     def is_aside(self) -> bool:
         """Whether the number explains another one, or is what a number is compared with."""
         stop = self.match.end()
-        if _MORE_THAN.match(self.text, stop):
+        if _MORE_THAN.match(self.text, stop) or _ORDINAL.match(self.text, stop):
             return True
-        return _ASIDE.search(self.text[max(0, self.start - 48) : stop]) is not None
+        before = self.text[max(0, self.start - 48) : self.start]
+        if "(" in before and _PARENTHESIS.search(before):
+            return True
+        if before.rstrip()[-1:] in _RESULT_OF:
+            return False
+        return _ASIDE.search(before + self.text[self.start : stop]) is not None
 
     @property
     def goes_on(self) -> bool:
@@ -410,9 +432,13 @@ _NOT_BEFORE = (
     rf"|{_MONTHS}|{'|'.join(sorted(_NUMBERED))}"
 )
 _MAY_BE_ASIDE = re.compile(
-    r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each)\b"
-    rf"|\b(?:after|by|before|without)\s[a-z]+ing\b|\d of\b|{_IN_YEAR}"
+    r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each|among|after|because"
+    r"|since|although|though|whereas|given|instead|ahead|compared|from|which)\b"
+    r"|\b(?:and|while|but) [^\d.=]{3,40}\d"
+    r"|\b(?:the|these|those|his|her|their|its|all) (?:[a-z]+ )?\d|, as\b|—|Check:"
+    rf"|\b(?:by|before|without)\s[a-z]+ing\b|\d (?:of|in)\b|{_IN_YEAR}"
 )
+_EXPLAINED = 64  # characters before a number that are searched for the number that it explains
 _UNITS = rf"percent|per|pct|pi|to|{_MIXED_UNITS}|{'|'.join(_SCALES)}"
 _SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _SIMPLE_BEFORE = re.compile(
@@ -438,7 +464,7 @@ _ANSWER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _BEFORE_ANSWER = re.compile(r"(?:\s|[*_:|`>]|\\\[|\\\(|\$\$)+")
-_SENTENCE_END = re.compile(r"\n|。|[.!?;](?=\s|$)|</answer>")
+_SENTENCE_END = re.compile(r"\n|。|(?<!i\.e)(?<!e\.g)[.!?;](?=\s|$)|</answer>")
 _KEY_OF_JSON = re.compile(r"[\"']\s*:\s*$")
 _VALUE_OF_JSON = re.compile(r"\s*(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^,}\n]*))")
 
@@ -603,11 +629,13 @@ def _simple_number(text: str, marks: list[str]) -> str | None:
 
 def _stands_among_words(text: str, start: int, stop: int) -> bool:
     """Whether nothing around a number suggests that it is more than a number, or less."""
-    if not _SIMPLE_BEFORE.search(text[max(0, start - 16) : start]):
+    is_result = text[start - 3 : start] == " = " and text[start - 4].isdecimal()
+    if not is_result and not _SIMPLE_BEFORE.search(text[max(0, start - 16) : start]):
         return False
     if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
         return False
-    if _MAY_BE_ASIDE.search(text, max(0, start - 32), stop):
+    explained = max(0, start - _EXPLAINED)
+    if _LAST_DIGIT.search(text, explained, start) and _MAY_BE_ASIDE.search(text, explained, stop):
         return False
     if _MORE_THAN.match(text, stop):
         return False
@@ -681,10 +709,13 @@ def _last(text: str) -> str | None:
 
 def _answer_of_line(tokens: list[_Token]) -> tuple[str | None, bool]:
     """Return the last number of a line, and whether what stands before need not be read."""
-    while len(tokens) > 1 and tokens[-1].is_aside and _are_in_one_sentence(*tokens[-2:]):
+    while len(tokens) > 1 and _are_in_one_sentence(*tokens[-2:]) and tokens[-1].is_aside:
         tokens.pop()
+    tokens = _without_explanation(tokens)
     if not tokens:
         return None, False
+    if _are_two_facts(tokens):
+        return None, True
     answer = tokens[-1].form
     if answer is not None or not tokens[-1].is_operand:
         return answer, True
@@ -702,9 +733,35 @@ def _is_number_of_item(text: str, line: int, digit: int) -> bool:
     return re.search(rf"^[\s*#]*{int(item[1]) - 1}[.)]", text[:line], re.MULTILINE) is not None
 
 
+def _between(first: _Token, second: _Token) -> str:
+    return first.text[first.match.end() : second.start]
+
+
 def _are_in_one_sentence(first: _Token, second: _Token) -> bool:
-    between = first.text[first.match.end() : second.start]
-    return _SENTENCE_END.search(between) is None
+    return _SENTENCE_END.search(_between(first, second)) is None
+
+
+def _without_explanation(tokens: list[_Token]) -> list[_Token]:
+    """Drop the numbers of a clause that explains another one, as in "7, because 6 hold only 28"."""
+    if len(tokens) < 2:
+        return tokens
+    text, stop = tokens[-1].text, tokens[-1].start
+    for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
+        explained = [token for token in tokens if token.match.end() <= explanation.start()]
+        is_apart = _SENTENCE_END.search(text, explained[-1].match.end(), explanation.start())
+        if not is_apart and not _CONCLUSION.search(text, explanation.end(), stop):
+            return explained
+    return tokens
+
+
+def _are_two_facts(tokens: list[_Token]) -> bool:
+    """Whether the last two numbers answer two questions, as in "Ann has 5 and Bob has 7"."""
+    if len(tokens) < 2:
+        return False
+    fact = _TWO_FACTS.fullmatch(_between(*tokens[-2:]))
+    if fact is None or _CONCLUSION.search(fact[0]):
+        return False
+    return tokens[-2].before.endswith(f" {fact[1]} ")
 
 
 # --- References ---------------------------------------------------------------------------

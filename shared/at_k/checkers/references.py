@@ -285,36 +285,53 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
             "defines check(candidate) and does not call it: give a dict with "
             '"test" and "entry_point", the name of the function to be checked.'
         )
-    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    modules |= {
-        node.module
-        for node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level
-    }
-    for module in sorted(modules):
+    modules = _imported_modules(nodes)
+    for module in modules:
         if not _is_installed(module.partition(".")[0]):
             raise ValueError(f"imports {module}, which is not installed here.")
     names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
-    used = names | {node.arg for node in nodes if isinstance(node, ast.arg)}
-    used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)} & {"patch", "mock"}
-    used |= {alias.name for n in nodes if isinstance(n, ast.ImportFrom) for alias in n.names}
-    is_pure = {module.partition(".")[0] for module in modules} <= _PURE_MODULES
-    has_async = any(isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in nodes)
-    is_together = not is_pure or has_async or not used.isdisjoint(_IMPURE_NAMES)
+    is_together = _needs_interpreter(nodes, names, modules)
     if is_together:  # also those in doctests, and in texts that are evaluated
         texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
         names |= set(re.findall(r"\b[^\W\d]\w*", " ".join(texts)))
-    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imports = [ast.unparse(n) for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
     return TestCode(
         source=code,
         names=tuple(sorted(names)),
-        imports=tuple(ast.unparse(n) for n in imports if "__future__" not in ast.unparse(n)),
-        modules=tuple(sorted(modules)),
+        imports=tuple(line for line in imports if "__future__" not in line),
+        modules=tuple(modules),
         is_test=is_test,
         has_definitions=has_definitions,
         has_check=any(isinstance(n, ast.FunctionDef) and n.name == "check" for n in tree.body),
         is_together=is_together,
     )
+
+
+def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
+    modules = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules.add(node.module)
+    return sorted(modules)
+
+
+def _needs_interpreter(nodes: Iterable[ast.AST], names: set[str], modules: Iterable[str]) -> bool:
+    """Whether tests reach into the interpreter of a program, or may do so."""
+    if not {module.partition(".")[0] for module in modules} <= _PURE_MODULES:
+        return True
+    used = set(names)
+    for node in nodes:
+        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
+            return True
+        if isinstance(node, ast.arg):
+            used.add(node.arg)
+        elif isinstance(node, ast.Attribute) and node.attr in ("patch", "mock"):
+            used.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            used |= {alias.name for alias in node.names}
+    return not used.isdisjoint(_IMPURE_NAMES)
 
 
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
@@ -381,13 +398,8 @@ def names_of_contests() -> frozenset[str]:
 @lru_cache(maxsize=64)
 def modules_in(header: str) -> tuple[str, ...]:
     """Return the modules of the standard library that code imports outside functions."""
-    names = set()
-    for node in ast.parse(header).body:
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-    return tuple(sorted(n for n in names if n.partition(".")[0] in sys.stdlib_module_names))
+    modules = _imported_modules(ast.parse(header).body)
+    return tuple(name for name in modules if name.partition(".")[0] in sys.stdlib_module_names)
 
 
 # --- Inputs and outputs -------------------------------------------------------------------
