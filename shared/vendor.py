@@ -46,16 +46,13 @@ def kernel(core: Path = CORE) -> str:
     imports: set[str] = set()
     sections = []
     for name in order:
-        lines: list[str | None] = [*sources[name].splitlines()]
-        for node in trees[name].body:
+        lines = sources[name].splitlines()
+        for node in reversed(trees[name].body):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
-                lines[node.lineno - 1 : node.end_lineno] = [None] * (
-                    (node.end_lineno or 0) - node.lineno + 1
-                )
+                del lines[node.lineno - 1 : node.end_lineno]
                 if not getattr(node, "level", 0):
                     imports.add(ast.unparse(node))
-        text = "\n".join(line for line in lines if line is not None).strip("\n")
-        text = re.sub(r"\n{4,}", "\n\n\n", text)
+        text = re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines).strip("\n"))
         if text:
             sections.append(f"# {f'--- shared/at_k/core/{name}.py ':-<98}\n\n{text}")
     imports.discard("from __future__ import annotations")
@@ -91,9 +88,7 @@ def _check_names(trees: dict[str, ast.Module]) -> None:
     owners: dict[str, str] = {}
     for module, tree in trees.items():
         for node in tree.body:
-            targets: list[ast.expr] = getattr(node, "targets", None) or [
-                getattr(node, "target", None)
-            ]
+            targets = getattr(node, "targets", [getattr(node, "target", None)])
             names = {target.id for target in targets if isinstance(target, ast.Name)}
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 names.add(node.name)
@@ -110,14 +105,13 @@ def main() -> None:
     if flags not in ([], ["--check"]):
         raise SystemExit(__doc__)
     text, stale = kernel(), []
-    for script in sorted(METRICS.glob("*/*.py")):
-        path = script.with_name("kernel.py")
-        if script.stem != script.parent.name:
-            continue
+    for card in sorted(METRICS.glob("*/README.md")):
+        path = card.with_name("kernel.py")
         if not flags:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(f"metrics/{script.stem}/kernel.py is out of date; run shared/vendor.py.")
+            name = card.parent.name
+            stale.append(f"metrics/{name}/kernel.py is out of date; run shared/vendor.py.")
     if stale:
         raise SystemExit("\n".join(stale))
 

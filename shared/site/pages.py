@@ -173,11 +173,9 @@ def _source_of(module: str) -> ast.Module:
 def command_page() -> str:
     """Return the page of the command: the help of all subcommands."""
     command = importlib.import_module("at_k.cli.command")
-    names = list(command._commands(command._parser([])))
     lines = ["# Command", "", _help_of(command._parser([]))]
-    for name in names:
-        parser = command._commands(command._parser([name]))[name]
-        lines += ["", f"## at-k {name}", "", _help_of(parser)]
+    for name in [*command.metric_folders(), *command._COMMANDS]:
+        lines += ["", f"## at-k {name}", "", _help_of(command._parser([name]))]
     return "\n".join(lines)
 
 
