@@ -95,7 +95,7 @@ Args:
     clusters: a label of the cluster of each question, for interval "questions". Default: each
         question is its own cluster.
     anytime: whether limits hold at all looks together: while samples or questions are added, one
-        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.8 times
+        may look at them as often as one likes, and stop when they decide. They are 1.6 to 1.7 times
         as wide. Requires a confidence, and no posterior.
     alpha0: first parameter of the Beta prior of a question's success rate. Default: 1.
     beta0: second parameter of the Beta prior of a question's success rate. Default: 1.

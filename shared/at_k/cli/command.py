@@ -37,8 +37,8 @@ _COMMANDS = {
 _DETAILS = {
     "compare": """
 Questions are paired by their ids; without ids, --by-order pairs them by their
-order. Of two files, a difference is the second minus the first. More files are
-ranked, and a difference A - B is the score of A minus that of B.
+order. With two files, a difference is the second minus the first. With more,
+files are ranked, and a difference A - B is the score of A minus that of B.
 """,
     "register": """
 After it, evaluate.load("gpassk") in any program of this user loads the metric of
@@ -54,7 +54,7 @@ Run `at-k COMMAND --help` for the flags of a command.
 
 exit status:
   0    the scores were printed, also if there were warnings
-  1    gate: the contrary of what the run has to reach is shown
+  1    gate: the data show that the run is below what it has to reach
   2    the arguments or the files are invalid, and the message on standard
        error says why. If only the chart of --plot fails, the scores are
        printed all the same

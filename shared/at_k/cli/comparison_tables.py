@@ -172,7 +172,8 @@ class ComparisonView(View):
             lo, hi = -hi, -lo
         unit = " percentage points" if scale.percent else ""
         interval, row = str(self.options.interval), self.scope.row
-        limits = limits_in_words(scale, (lo, hi), interval, confidence, row, self.options.anytime)
+        shown = with_visible_signs(scale, (lo, hi))
+        limits = limits_in_words(shown, (lo, hi), interval, confidence, row, self.options.anytime)
         sentence = (
             f"On {self.scope.in_words()}, {x.key} is {scale.with_unit(higher[1])} for "
             f"{higher[0]} and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
@@ -184,6 +185,13 @@ class ComparisonView(View):
             f"{sentence} The simultaneous {100 * confidence:g} % confidence band over all "
             f"{len(differences)} values of k {zero_in_band(differences, self.names)}."
         )
+
+
+def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
+    """The scale, with up to 3 decimals so that no limit of a difference is shown as 0."""
+    while scale.decimals < 3 and any(x and not float(scale.number(x)) for x in limits):
+        scale = scale._replace(decimals=scale.decimals + 1)
+    return scale
 
 
 def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:

@@ -154,7 +154,8 @@ def add_flags(
     rows.add_argument(
         "--unfinished",
         choices=("incorrect",),
-        help="count responses that were cut off by length as incorrect, as --finish says.",
+        help="count responses as incorrect whose --finish says that they were cut off, such as "
+        "length or max_tokens.",
     )
     rows.add_argument(
         "--correct-values",
@@ -166,7 +167,7 @@ def add_flags(
     rows.add_argument(
         "--by-order",
         action="store_true",
-        help="questions without ids are those of the other file in the same order.",
+        help="pair questions without ids by their order in the files.",
     )
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
     dataset.add_argument("--split", metavar="NAME", help="split of the dataset.")

@@ -115,7 +115,7 @@ def read(
             alternatives.
         pool: columns whose entries may differ between the samples of a question, such as "run";
             "files" for files with the same questions. Without it, different entries are an error.
-        missing: what a missing outcome or answer counts: "incorrect", or "drop" to leave it out.
+        missing: how a missing outcome or answer counts: as "incorrect"; "drop" leaves it out.
             Default: the rule of the tool that wrote the log; otherwise an error asks.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
         correct_values: the outcomes that are correct, such as ["C"]. All others are incorrect.
