@@ -656,7 +656,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "2ed302f8e48c"
+KERNEL = "4e6d18eeced8"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4104,7 +4104,8 @@ class RankedRewards(Rewards):
     @property
     def ranges(self) -> np.ndarray:
         last = self._last
-        return np.stack([self.levels[last + 1 - self.at_most[last]], self.levels[last]], axis=1)
+        first = last + 1 - self.sizes
+        return np.stack([self.levels[first], self.levels[last]], axis=1)
 
     @property
     def _last(self) -> np.ndarray:

@@ -32,9 +32,10 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
     def __init__(
         self, values: Any = (), estimates: Iterable[Any] | None = None, averaging: str = ""
     ):
-        super().__init__(values)  # also alone, as libraries make a dict of the type of another one
+        # Libraries copy a dict x as type(x)(values): without estimates.
+        super().__init__(values)
         self.estimates = () if estimates is None else tuple(estimates)
-        self._made = None if estimates is None else dict(self)
+        self._made = None if estimates is None else dict(self)  # see `is_unchanged`
         self.averaging = averaging
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
 
 REWARDS = " (the pages Max@k and Bayes@N score rewards)"
-_IN_PYTHON = " (max_at_k and bayes_at_n take rewards, as floats such as -1.0)"
+_METRICS_OF_REWARDS = " (max_at_k and bayes_at_n take rewards, as floats such as -1.0)"
 _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
 
 
@@ -40,7 +40,8 @@ def in_words(
         elif isinstance(part, InPython) or (isinstance(part, RunName) and not has_names):
             words = ""
         message += words
-    return message.replace(_IN_PYTHON, REWARDS)
+    # `at_k.core.samples` names the metrics; a visitor knows the pages.
+    return message.replace(_METRICS_OF_REWARDS, REWARDS)
 
 
 def _place_in_words(place: Place, row: str, cell: str) -> str:

@@ -200,9 +200,10 @@ def _has_unnamed_references(path: str) -> bool:
 
 
 def _require_outcomes(run: Run, path: str, space: Space) -> None:
-    """Ask what a sample is that is no outcome: a text, or a number other than 0 and 1.
+    """Raise a ChoiceError for the first sample that is no outcome, if a choice can explain it.
 
-    Some metrics score numbers as rewards.
+    For a text, the visitor says which outcomes are correct. For a number other than 0 and 1, the
+    choice is that the first column has the references, if the table can be read like that.
     """
     predictions = run["predictions"]
     for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
@@ -213,8 +214,8 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
                 remedy += ", or which column has the references." * space.has_references
                 what.append(f", which is no outcome. Outcomes are {KNOWN_WORDS}{remedy}")
                 raise ChoiceError(what, columns=columns_in(path), asks_correct=True)
-            is_number = space.has_binary_outcomes and sample not in (0, 1, None)
-            if is_number and _has_unnamed_references(path):
+            is_other_number = space.has_binary_outcomes and sample not in (0, 1, None)
+            if is_other_number and _has_unnamed_references(path):
                 what.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
                 raise ChoiceError(what, [{"references_first": True}])
 

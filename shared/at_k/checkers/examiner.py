@@ -238,8 +238,10 @@ class _RemoteProgram:
 
     def ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
         """Return the result of an operation, or raise the exception of the program."""
-        sent = [encode(argument, self._keep) for argument in arguments]
-        keywords = {name: encode(argument, self._keep) for name, argument in options.items()}
+        sent = [encode(argument, self._reference_to) for argument in arguments]
+        keywords = {
+            name: encode(argument, self._reference_to) for name, argument in options.items()
+        }
         reply = self._exchange({"do": operation, "with": sent, "by_name": keywords})
         try:
             for index, changed in reply.get("changed", ()):
@@ -305,8 +307,11 @@ class _RemoteProgram:
         self.has_ended = True
         raise _EndedError
 
-    def _keep(self, value: Any) -> Any:
-        """Return how an object that is no value is sent: only those of the program are."""
+    def _reference_to(self, value: Any) -> Any:
+        """Return how an object that is no value is sent: by its number, if it is the program's.
+
+        Other objects cannot be sent.
+        """
         if isinstance(value, _Object):
             return {"object": value._at_k_number}
         if isinstance(value, type) and value in self._classes.values():
@@ -324,7 +329,7 @@ class _RemoteProgram:
         if number not in self._proxies:
             key = (kind, class_name)
             if key not in self._classes:
-                self._classes[key] = _class_of(self, str(class_name), {*special})
+                self._classes[key] = _proxy_class(self, str(class_name), {*special})
             self._proxies[number] = self._classes[key](number)
         object.__setattr__(self._proxies[number], "_at_k_trust", _RETURNED)
         return self._proxies[number]
@@ -414,11 +419,15 @@ class _Object:
         raise _NeedsInterpreterError
 
 
-def _class_of(program: _RemoteProgram, name: str, special: set[str]) -> type:
-    """Return the class of proxies for a class of the program."""
+def _proxy_class(program: _RemoteProgram, name: str, operations: set[str]) -> type:
+    """Return the class of proxies for a class of the program that supports these operations.
+
+    Attributes are set and deleted as `_Object` does it.
+    """
+    # A class that defines __eq__ without __hash__ would not be hashable.
     members: dict[str, Any] = {"_at_k_program": program, "__hash__": _Object.__hash__}
     for method, operation in SPECIAL_METHODS.items():
-        if operation in special and method not in ("__setattr__", "__delattr__"):
+        if operation in operations and method not in ("__setattr__", "__delattr__"):
             members[method] = _method(operation)
     return type(name, (_Object,), members)
 

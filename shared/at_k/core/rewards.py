@@ -158,7 +158,8 @@ class RankedRewards(Rewards):
     @property
     def ranges(self) -> np.ndarray:
         last = self._last
-        return np.stack([self.levels[last + 1 - self.at_most[last]], self.levels[last]], axis=1)
+        first = last + 1 - self.sizes
+        return np.stack([self.levels[first], self.levels[last]], axis=1)
 
     @property
     def _last(self) -> np.ndarray:

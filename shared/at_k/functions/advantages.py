@@ -259,12 +259,17 @@ def _with_baseline(means: _Means, baseline: str, weight: float) -> np.ndarray:
 
 
 class _Counted:
-    """(G, n) binary rewards, with c, the number of correct samples of each prompt."""
+    """(G, n) binary rewards of prompts.
+
+    Attributes:
+        c_of_row: (G,) number of correct samples of each prompt.
+        c: (U,) the different numbers among them, ascending.
+    """
 
     def __init__(self, rewards: np.ndarray):
         self.rewards, n = rewards, rewards.shape[1]
         self.c_of_row = (rewards @ np.ones(n)).astype(np.int64)  # faster than a sum of rows
-        self.c = np.flatnonzero(np.bincount(self.c_of_row))
+        self.c = np.flatnonzero(np.bincount(self.c_of_row))  # as np.unique
 
     def means(self, k, credits) -> _Credited:
         return _Credited(self.rewards.shape[1], self.c, credits)
@@ -389,11 +394,13 @@ class _Maximum:
         """Mean over the subsets that contain i: r_n minus the gaps above their maximum."""
         if self.k == 1:
             return ranked
+        # The maximum is below the gap from r_j to r_(j+1), j >= i, if the k - 1 others are among
+        # the j - 1 other samples up to r_j. Column j is minus this gap, times that share.
         means, flat = np.zeros(ranked.shape), ranked.reshape(-1)
         np.subtract(flat[:-1], flat[1:], out=means.reshape(-1)[:-1])
         means *= _share(self.n - 1, self.k - 1)
-        means[:, -1] = ranked[:, -1]
-        _running_sums(means.T[::-1])
+        means[:, -1] = ranked[:, -1]  # in place of a difference between two prompts
+        _running_sums(means.T[::-1])  # from r_n down
         return means
 
     def _share_as_maximum(self) -> np.ndarray:

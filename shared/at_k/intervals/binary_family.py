@@ -80,11 +80,13 @@ def pass_intervals(
                 f"which only interval='posterior' allows."
             )
     least = counts.n.min()
+    # A score of k samples has k credits. Those of k > n are extrapolated.
     observed = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
     beyond = {key: score for key, score in scores.items() if key not in observed}
     extrapolated = _single_credits(scores if options.method == "hierarchical" else beyond)
-    together = with_neighbors(scores, int(least)) if rates.are_exact else observed
-    keys, estimate = estimator(together, rates)
+    # Coherent limits of a score depend on those of its neighbors.
+    estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
+    keys, estimate = estimator(estimated, rates)
     family = BinaryFamily.from_counts(
         counts, keys, estimate, extrapolated, options.weights, _inner_k(observed)
     )
@@ -293,7 +295,10 @@ class BinaryFamily(Family):
         return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
-        """What `_Moments` has the means of, for c correct samples of n."""
+        """Estimates h and top - h, and products of pairs of each, for c correct samples of n.
+
+        top is the estimate if all samples are correct. `_Moments` has the means of these columns.
+        """
         h = self.estimate(np.full(len(c), n), c)
         rest, (a, b) = self.all_correct[0] - h, np.transpose(pairs)
         return np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
@@ -344,11 +349,16 @@ class BinaryFamily(Family):
         return Candidates(statistics, True, scores, np.zeros(scores.shape[1]), 1.0)
 
     def _shares_of_counts(self, n: int, prior: np.ndarray, multiplicity: np.ndarray) -> Statistics:
-        """The shares of the questions of n samples with each number c of correct ones, binned."""
+        """The shares of the questions of n samples that have c in each bin: expected and observed.
+
+        Args:
+            prior: over the rates of the support.
+            multiplicity: (U,) how many questions have each distinct (n, c).
+        """
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
-        expected = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self.rates)
-        expected = np.add.reduceat(expected, np.searchsorted(bins, np.arange(bins[-1] + 1)))
-        weight, inner = prior / prior.sum(), expected[:, 1:-1]
+        pmf_of_c = _likelihood_with_ends(np.full(n + 1, n), np.arange(n + 1), self.rates)
+        expected = np.add.reduceat(pmf_of_c, np.searchsorted(bins, np.arange(bins[-1] + 1)))
+        weight, inner = prior / prior.sum(), expected[:, 1:-1]  # the prior has no rates 0 and 1
         covariance = np.diag(inner @ weight) - (inner * weight) @ inner.T
         numbers = np.where(self.n == n, multiplicity, 0)
         questions = numbers.sum()

@@ -407,7 +407,10 @@ def _overlap_effect(n: int, j: int, k: int) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def _left_out_effect(n: int, k: int) -> np.ndarray:
-    """(2001,) n times the difference of `_overlap_effect` for n - 1 and for n samples, k < n."""
+    """(2001,) the effect in `squared_changes`: n times what leaving out one of n samples adds.
+
+    It is added to `_overlap_effect(n, k, k)`, for k < n.
+    """
     return _effect(k, n * (_overlap_pmf(n - 1, k, k) - _overlap_pmf(n, k, k)))
 
 

@@ -160,20 +160,22 @@ def upper_limit(
     """
     from scipy.special import gammaincinv  # imported here: it takes longer than all of at_k
 
-    gap = theta - z * sigma - u
+    gap = theta - z * sigma - u  # (F, B) members are rejected where it is above 0
     last, group = len(gap) - 1, np.arange(len(u))
     before = last - np.argmax(gap[::-1] <= 1e-12, axis=0)  # the last member that is not rejected
     after = np.minimum(before + 1, last)
     start, rise = theta[before, group], gap[after, group] - gap[before, group]
     fraction = np.clip(-gap[before, group] / np.where(rise > 0, rise, 1.0), 0.0, 1.0)
     limit = start + fraction * (theta[after, group] - start)
-    # Count events from the top of the range down, and apply the exact limit if they are few.
+    # A score is the top of its range minus the sizes of rare events (see *Few events* above). If
+    # they are few, the limit is at least Garwood's: that of the lowest expected number of events.
     center = last // 2
-    event = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
-    events = (theta[last] - u) / np.maximum(event, 1e-300)
-    fewest = event * gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha)
+    event_size = sigma[center] ** 2 / np.maximum(theta[last] - theta[center], 1e-300)
+    events = (theta[last] - u) / np.maximum(event_size, 1e-300)
+    lowest_expected = gammaincinv(np.clip(events, 1e-9, FEW_EVENTS), alpha)
     are_few = (events > 0) & (events < FEW_EVENTS)
-    limit = np.where(are_few, np.maximum(limit, theta[last] - fewest), limit)
+    exact = theta[last] - event_size * lowest_expected
+    limit = np.where(are_few, np.maximum(limit, exact), limit)
     return np.maximum(limit, u)  # only rounding leads below u
 
 

@@ -179,20 +179,24 @@ def _no_samples(table: Table, roles: Sequence[str] | None) -> SelectionError:
 
 
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:
-    """Raise a SelectionError if a column `correct` beside answers may hold the gold answers.
+    """Raise a SelectionError if a column `correct` or `outcome` may hold the gold answers.
 
-    Bools of JSON are outcomes, unless an answer can be one too.
+    It may if the table is of no known layout and has answers, but no other column of references,
+    and if both columns have lists or neither has. Bools are outcomes, unless an answer is a
+    word for one, such as "yes".
     """
     answers = columns_named(table.columns, ANSWERS)
-    others = [name for name in references if name not in answers]
-    if table.layout or outcome.lower() not in ("correct", "outcome") or not answers or others:
+    other_references = [name for name in references if name not in answers]
+    if table.layout or outcome.lower() not in ("correct", "outcome"):
+        return
+    if not answers or other_references:
         return
     cells = table.columns[outcome]
     if has_lists(cells) != has_lists(table.columns[answers[0]]):
         return
     is_bool = all(isinstance(x, bool) for x in _flat(cells) if x is not None)
-    words = ("true", "false", "yes", "no", "1", "0")
-    if is_bool and not any(word(x) in words for x in _flat(table.columns[answers[0]])):
+    bool_words = ("true", "false", "yes", "no", "1", "0")
+    if is_bool and not any(word(x) in bool_words for x in _flat(table.columns[answers[0]])):
         return
     raise SelectionError(
         f"{outcome} may hold the outcomes, or the correct answers to check {answers[0]} against.",
@@ -340,7 +344,11 @@ def _id_column(table: Table, names: Sequence[str]) -> str:
 def _with_counts(
     table: Table, named: Mapping[str, Any], checked: bool, graded_by: str
 ) -> dict[str, Any]:
-    """Return the columns if the caller names those of counts: alone, or those of the samples."""
+    """Return the columns by role if the caller names `counts`: these, and those of the samples.
+
+    A column of lists of counts stands alone if the caller names no other column and none of
+    samples is found.
+    """
     counts = named["counts"]
     if not isinstance(counts, str):
         return {"counts": counts}

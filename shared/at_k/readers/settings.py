@@ -270,7 +270,7 @@ def refuse_repeats(questions: QuestionRows) -> None:
                     f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one "
                     f"of them, unless {' and '.join(numbers)} does not number samples."
                 )
-                places = _pair(table, first[samples[row]], row)
+                places = _places_of_two(table, first[samples[row]], row)
                 pooled = " ".join(numbers)
                 raise SelectionError([*places, problem], ["pool"], table.columns, [pooled])
 
@@ -292,7 +292,8 @@ def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:
     ]
 
 
-def _pair(table: Table, first: int, second: int) -> list[Any]:
+def _places_of_two(table: Table, first: int, second: int) -> list[Any]:
+    """Return the parts of a message that name two rows, which may be of one row of the source."""
     if not {FILE, ROW} & table.columns.keys():
         return [f"{table.title}, rows ", Index(first), " and ", Index(second), FROM_0]
     if ROW in table.columns and table.columns[ROW][first] == table.columns[ROW][second]:
@@ -324,7 +325,7 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
         if len(values) >= 20 or all(map(_is_unique_by_nature, values)):
             second = next(row for row, cells in enumerate(rows) if first[cells] != row)
             problem = f" are equal, and {name} differs in all other rows: leave out one of them."
-            places = _pair(table, first[rows[second]], second)
+            places = _places_of_two(table, first[rows[second]], second)
             raise SelectionError([*places, problem], ["pool"], table.columns, [name])
 
 

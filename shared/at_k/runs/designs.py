@@ -155,9 +155,11 @@ class Design:
         if (self.n < 2 and kind == "sampling") or not self._labels_suffice(questions):
             return Precision(None, None)
         shifts, intervals = self._intervals(questions, kind)
+        # Errors of the samples and of the estimated rates are independent: their squares add up.
         mu, (down, up) = intervals.mu, self._moves(shifts, questions)
         lo = np.maximum(mu - np.hypot(mu - intervals.lo, down), 0.0)
         hi = np.minimum(mu + np.hypot(intervals.hi - mu, up), 1.0)
+        # The half-width depends on the score of the run: average it over the scores it may have.
         half_width = np.interp(self._run_scores(questions, kind), mu, (hi - lo) / 2).mean()
         difference = self._smallest_difference(questions, kind, shifts, intervals)
         return Precision(float(half_width), difference)
