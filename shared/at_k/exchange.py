@@ -227,11 +227,15 @@ class Exchange:
             return
         problem = None if error is None else str(error) or type(error).__name__
         self._write(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
+        is_read = False
         for _ in _waits(5.0):  # each process removes its rows when it has read the result
-            if not any(self._file(p, "rows").exists() and self._lives(p) for p in self._received):
+            rows = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
+            is_read = not any(rows)
+            if is_read:
                 break
         self._request.unlink(missing_ok=True)
-        self._result.unlink(missing_ok=True)
+        if is_read:  # else a process that is late still finds it, until the next result
+            self._result.unlink(missing_ok=True)
         self._received = None
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:

@@ -168,8 +168,9 @@ def _no_samples(table: Table, roles: Sequence[str] | None) -> SelectionError:
         )
         return SelectionError(problem, ["records"] * len(lists), lists, lists)
     if roles is None and (scores := columns_named(table.columns, SCORES)):
-        problem += f" {scores[0]} has scores: say which are correct, or that they are outcomes."
-        examples = ["0.5", scores[0]]
+        problem += f" {scores[0]} has scores: say from which score on a sample is correct, or that "
+        problem += "they are outcomes."
+        examples = ["..", scores[0]]
         return SelectionError(problem, ["correct_at_least", "outcomes"], table.columns, examples)
     return SelectionError(
         f"{problem} {list_columns(table.columns)}",
