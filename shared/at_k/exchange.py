@@ -47,6 +47,9 @@ _LAUNCHERS = (
 )
 """Environment variables that launchers set to the same values for all processes of a run."""
 
+_SECONDS_TO_READ = 5.0
+"""How long process 0 waits until all others have read its result."""
+
 _SAME_RUN = (
     "Nothing was computed. Call compute in all processes, and load the metric with the same "
     "experiment_id and cache_dir in all of them. The default experiment_id is the same only for "
@@ -228,7 +231,9 @@ class Exchange:
         problem = None if error is None else str(error) or type(error).__name__
         self._write(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
         is_read = False
-        for _ in _waits(5.0):  # each process removes its rows when it has read the result
+        for _ in _waits(
+            _SECONDS_TO_READ
+        ):  # each process removes its rows when it has read the result
             rows = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
             is_read = not any(rows)
             if is_read:

@@ -140,6 +140,32 @@ def test_objects_that_compute_in_different_order_exchange_no_rows(tmp_path):
         assert printed[process][2:] == [str(score)] * 2
 
 
+LATE = """
+import sys, time, at_k, at_k.exchange as exchange
+process, cache = int(sys.argv[1]), sys.argv[2]
+exchange._SECONDS_TO_READ = 0.1
+write = exchange.Exchange._write
+def write_and_be_late(self, path, *content):
+    write(self, path, *content)
+    if path.name == "1.rows":
+        time.sleep(1)
+exchange.Exchange._write = write_and_be_late
+metric = at_k.load("gpassk", num_process=2, process_id=process, cache_dir=cache)
+for outcome in ("x" if process else 1, process):
+    try:
+        print(metric.compute(predictions=[[1, outcome]], k=1, include="pass@k"))
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_a_process_that_is_late_finds_the_result_of_its_rows(tmp_path):
+    first, second = (text.splitlines() for text in run_processes(LATE, tmp_path))
+    assert "Process 1 cannot read its input" in first[0]
+    assert "predictions[0][1]" in second[0]
+    assert (first[1], second[1]) == ("{'pass@1': 0.75}", "None")
+
+
 def score_in_role(arguments):
     """Return the score of a process of a pool, which had another role before."""
     process, folder = arguments
