@@ -86,6 +86,9 @@ def test_where_a_function_runs_is_validated_with_it():
         at_k.checkers.parallel(same, num_proc=0)
     with pytest.raises(TypeError, match="'numeric': give a function; named checkers have"):
         at_k.checkers.parallel("numeric")  # type: ignore[arg-type]
+    for checker in (at_k.checkers.math_verify(num_proc=2), at_k.checkers.parallel(same)):
+        with pytest.raises(TypeError, match="named checkers have these options themselves"):
+            at_k.checkers.parallel(checker, timeout=1)
 
 
 def test_an_exception_in_a_worker_is_the_cause_and_its_sample_is_named():

@@ -113,7 +113,7 @@ def parallel(
         ... )
         {'pass@1': 0.5}
     """
-    if not callable(check_correct_fn):
+    if not callable(check_correct_fn) or hasattr(check_correct_fn, "run_options"):
         raise TypeError(
             f"check_correct_fn is {short(check_correct_fn)}: give a function; named checkers have "
             f"these options themselves, such as at_k.checkers.math_verify(num_proc=4)."

@@ -137,18 +137,15 @@ def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figur
         "interval": compared.options.interval,
     }
     names, checkers = [run.name for run in compared.runs], compared.checkers
-    others: dict[str, Any]
+    averaging = compared.options.weighting.words
     if len(names) == 2:
         others = {"checker": checkers} if checkers else {}
-        differences = differences_as_dict(
-            differences_of(compared), others, compared.options.weighting.words
-        )
+        differences = differences_as_dict(differences_of(compared), others, averaging)
         return difference(differences, names, **details)
     board, scores = leaderboard_of(compared), {}
     for name in names:
         rows = zip(board["runs"], board.estimates, strict=True)
         estimates = [estimate for row, estimate in rows if row["run"] == name]
-        others = {"checker": checkers[name]} if checkers else {}
-        result = as_dict(estimates, others=others)
-        scores[name] = Result(result, estimates, compared.options.weighting.words)
+        result = as_dict(estimates) | ({"checker": checkers[name]} if checkers else {})
+        scores[name] = Result(result, estimates, averaging)
     return by_k(scores, **details)

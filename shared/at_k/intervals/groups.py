@@ -82,7 +82,7 @@ def intervals_by_counts(
     if not groups:
         return []
 
-    def of_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
+    def for_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
         counts, rows, used = [inverse[groups[group]] for group in block], None, size
         if sum(map(len, counts)) < size:  # leave out the counts that no group has
             rows, index = np.unique(np.concatenate(counts), return_inverse=True)
@@ -106,7 +106,7 @@ def intervals_by_counts(
     blocks += [distinct[start : start + step] for start in range(1, len(distinct), step)]
     result: dict[int, dict[ScoreKey, Interval]] = {}
     for block in blocks:
-        result |= zip(block, of_block(block), strict=True)
+        result |= zip(block, for_block(block), strict=True)
     return [result[first[content]] for content in contents]
 
 

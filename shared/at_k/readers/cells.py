@@ -361,7 +361,9 @@ def join_references(
     if isinstance(references, (list, tuple)) or (is_file and not columns and reading.by_order):
         answers = _answers_in(references)[1] if isinstance(references, str) else [*references]
         if len(answers) != table.size:
-            raise ValueError(f"{name} has {len(answers)} references for {table.size} rows.")
+            raise ValueError(
+                f"{name} has {len(answers)} references for {table.size} rows: give one for each."
+            )
         return table.with_columns({**table.columns, "references": answers}), "references"
     if len(columns) != 1:
         raise SelectionError(

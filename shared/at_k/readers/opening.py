@@ -20,7 +20,10 @@ _MOST_BLANK = 1 << 24
 """How many blank bytes in a row a file may have. A parser takes a minute for 300 MB of them."""
 _BLANK = b" \t\r\n"
 _SECONDS_FOR_WRITER = 5
-_RAISE = "If that is meant, make it a plain file first (in the shell --max-gb raises the limit)."
+_RAISE = (
+    "If that is meant, load it and give its rows, as a list or a data frame (in the shell --max-gb "
+    "raises the limit)."
+)
 
 
 def require_openable(name: str, max_gb: float | None = None) -> None:
