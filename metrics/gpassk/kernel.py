@@ -656,7 +656,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "4e6d18eeced8"
+KERNEL = "6af8d287d601"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4600,13 +4600,21 @@ class Checked:
 
     @cached_property
     def answers(self) -> np.ndarray | None:
-        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers."""
+        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers.
+
+        An empty text is no answer, unless it is correct.
+        """
         read = self.read
         if read is None:
             return None
         if pa.types.is_floating(read.type):
             read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
-        return distinct_entries(read)[1]
+        codes = distinct_entries(read)[1]
+        if read.type == TEXTS:
+            samples = self.outcomes if self.graded is None else self.graded
+            is_empty = to_numpy(pc.fill_null(pc.equal(read, ""), False))
+            codes = np.where(is_empty & (samples.values == 0), -1, codes)
+        return codes
 
 
 @dataclass

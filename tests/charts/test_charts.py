@@ -262,7 +262,7 @@ def test_the_caption_says_what_checker_scores_are_corrected_for():
     corrected = compute(predictions=outcomes, checker_rates=(0.9, 0.05), **options)
     sentence = (
         "corrected for a judge with a true-positive rate of 90.0 % and a false-positive rate of "
-        "5.0 %, as if its errors were independent."
+        "5.0 %, assuming that its errors are independent."
     )
     for draw in (charts.by_k, charts.by_group, charts.by_question):
         assert f"Scores: {sentence}" in caption_of(draw(corrected))

@@ -232,7 +232,7 @@ def test_known_rates_of_the_checker_correct_both_runs(capsys, tmp_path):
     assert scores != at_k.compare(OUTCOMES_A, OUTCOMES_B, interval="questions")
     text = " ".join(output_of(capsys, "compare", *files, *flags).split())
     assert "corrected for a judge with a true-positive rate of 90.0 %" in text
-    assert "as if its errors were independent" in text
+    assert "assuming that its errors are independent" in text
 
 
 def test_an_error_about_the_second_file_names_it_and_its_flags(capsys, tmp_path):

@@ -91,7 +91,10 @@ def test_the_labels_of_a_file_are_planned_for(capsys, tmp_path):
     assert printed.split("\n")[2].split()[:4] == ["questions", "samples", "labels", "cost"]
     notes = " ".join(printed.split())
     assert "with 8 samples each and 200 labels, and costs " in notes
-    assert "from 60 labelled samples, as if its errors were independent. The correlation" in notes
+    assert (
+        "from 60 labelled samples, assuming that its errors are independent. The correlation"
+        in notes
+    )
     rates = ("--rates", 0.5, "--checker-rates", 0.9, 0.1, *GRID)
     known = at_k.plan(rates=[0.5], checker_rates=(0.9, 0.1), questions=[100, 400], samples=8, k=1)
     assert scores_of(capsys, "plan", *rates) == known

@@ -292,3 +292,16 @@ def test_the_first_line_counts_samples_without_an_answer(capsys, tmp_path):
     printed = output_of(capsys, "gpassk", file, *flags)
     assert "with numeric (1 without an answer, incorrect)" in printed
     assert "0.5000" in printed
+
+
+def test_scores_name_the_questions_for_which_they_are_extrapolated(capsys, tmp_path):
+    rows = [{"id": i, "outcomes": [1, 0, i % 2, None if i < 2 else 1]} for i in range(6)]
+    file = write_json_lines(tmp_path / "outcomes.jsonl", rows)
+    flags = ("--missing", "drop", "--k", 3, 4, 5, "--include", "pass@k", "--confidence", 0.95)
+    printed = " ".join(output_of(capsys, "gpassk", file, *flags).split())
+    assert "6 questions, 3 to 4 samples each (2 more not scored)" in printed
+    assert "pass@4 for 2 of 6 questions and pass@5 for all questions." in printed
+    assert "pass@3 for" not in printed
+    assert ", extrapolated for 2 of 6 questions)" in printed
+    latex = " ".join(output_of(capsys, "gpassk", file, *flags, "--format", "latex").split())
+    assert "extrapolated where a question has fewer than k samples: pass@4 for 2 of 6" in latex

@@ -120,7 +120,7 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
             ["gpassk", "--k", 1, 8, "--include", "pass@k"],
             "On 2 questions with 3 to 4 samples each, checked with exact_match, pass@1 is 70.8 % "
             f"(90 % confidence interval 40.3 to 89.8, for {SAME.partition(' for ')[2]}) and "
-            "pass@8 is 100.0 % (59.9 to 100.0, extrapolated).",
+            "pass@8 is 100.0 % (59.9 to 100.0, extrapolated for all questions).",
         ),
         (
             ["max_at_k", "--k", 2, "--w", 0, 5],
@@ -176,8 +176,10 @@ def test_the_sentence_says_what_was_missing(capsys, tmp_path):
     file = write_json_lines(tmp_path / "r.jsonl", rows)
     flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.95)
     printed = output_of(capsys, "gpassk", file, *flags, "--missing", "drop")
-    assert "4 questions, 3 samples each (2 of them not scored)" in printed
-    assert "On 4 questions with 3 samples each (2 of them not scored), pass@1 is 50.0 %" in printed
+    assert "4 questions, 2 to 3 samples each (2 more not scored)" in printed
+    assert (
+        "On 4 questions with 2 to 3 samples each (2 more not scored), pass@1 is 50.0 %" in printed
+    )
 
 
 def test_a_posterior_center_of_tiny_rewards_is_not_the_score():
@@ -242,6 +244,4 @@ def test_missing_samples_are_counted(capsys, tmp_path):
     file = tmp_path / "run.jsonl"
     file.write_text(json.dumps({"outcomes": [0, None, 1]}))
     printed = output_of(capsys, "cons_at_k", file, "--missing", "drop")
-    assert printed.startswith(
-        "1 question, 3 samples each (1 of them not scored), already graded in"
-    )
+    assert printed.startswith("1 question, 2 samples each (1 more not scored), already graded in")

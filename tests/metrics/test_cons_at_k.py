@@ -140,6 +140,15 @@ def test_unscored_samples_have_no_vote(cons_at_k):
     assert scores["cons@3"] == 1.0
 
 
+def test_an_empty_text_has_no_vote_unless_it_is_correct(cons_at_k):
+    samples = [["12", "13", "", ""], ["", "", "7", "7"]]
+    for checker in ("exact_match", lambda p, r: p == r):
+        options = {"references": ["12", ""], "check_correct_fn": checker, "k": 3}
+        votes = cons_at_k.compute(predictions=samples, include="vote@k", **options)["vote@3"]
+        expected = vote([1], [1], 2, 3), vote([2], [2], 0, 3)
+        assert votes == pytest.approx(float(sum(expected)) / 2)
+
+
 def test_each_group_has_its_own_votes(cons_at_k):
     scores = cons_at_k.compute(
         predictions=[["a", "a", "b"], ["a", "b", "b"]], references=["a", "a"], groups=["x", "y"]

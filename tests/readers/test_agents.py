@@ -21,7 +21,7 @@ def test_a_job_of_harbor_has_its_pass_at_k(capsys, source):
     (stats,) = json.loads((HARBOR / "result.json").read_text())["stats"]["evals"].values()
     scores = pass_at_k_of(source, k=[2, 4])
     assert scores == {f"pass@{k}": pytest.approx(x) for k, x in stats["pass_at_k"].items()}
-    assert "(1 of them not scored, after an error)" in output_of(capsys, "gpassk", source)
+    assert "(1 more not scored, after an error)" in output_of(capsys, "gpassk", source)
 
 
 def test_the_rewards_of_harbor_are_not_scored_if_it_calls_them_void(tmp_path):
@@ -51,8 +51,8 @@ def test_reports_of_swe_bench_are_the_runs_of_a_model(capsys):
         [False, False],
     ]
     printed = output_of(capsys, "gpassk", *SWE_BENCH, "--k", 1)
-    assert "SWE-bench, model org__replay-1.5b: 4 questions, 2 to 3 samples each (1 of" in printed
-    assert "(1 of them not scored, after a failure of the infrastructure)" in printed
+    assert "SWE-bench, model org__replay-1.5b: 4 questions, 2 to 3 samples each (1 more" in printed
+    assert "(1 more not scored, after a failure of the infrastructure)" in printed
 
 
 def test_reports_of_two_models_are_not_pooled(capsys, tmp_path):
@@ -73,7 +73,7 @@ def test_simulations_of_tau2_give_its_pass_hat_k(capsys, name):
     assert scores["pass^3"] == pytest.approx((1 / 4 + 0 + 1 / 4) / 3)
     printed = output_of(capsys, "gpassk", file, "--k", 1)
     assert printed.startswith("tau2, domain airline, model org/replay-1b: 3 questions")
-    assert "(1 of them not scored" in printed
+    assert "(1 more not scored" in printed
 
 
 def test_tau2_may_have_one_task(tmp_path):
@@ -100,7 +100,7 @@ def test_rollouts_of_verifiers_give_its_scores(capsys):
     assert mean_of(folder / "traces.jsonl") == mean
     for name in ("results.jsonl", "traces.jsonl"):
         printed = output_of(capsys, "max_at_k", folder / name, "--k", 1)
-        assert "(1 of them not scored, after an error)" in printed
+        assert "(1 more not scored, after an error)" in printed
 
 
 @pytest.mark.parametrize("name", ["results.json", "results.jsonl"])
@@ -112,7 +112,7 @@ def test_repeated_tests_of_promptfoo_are_samples_of_a_question(capsys, name):
     for outcome, count in ((True, "successes"), (False, "failures"), (None, "errors")):
         assert sum(row.count(outcome) for row in outcomes) == results["stats"][count]
     printed = output_of(capsys, "gpassk", file, "--k", 1)
-    assert printed.startswith("promptfoo, model replay: 3 questions, 4 samples each (1 of them")
+    assert printed.startswith("promptfoo, model replay: 3 questions, 3 to 4 samples each (1 more")
 
 
 def test_two_providers_of_promptfoo_are_not_pooled(capsys, tmp_path):
@@ -132,7 +132,7 @@ def test_test_runs_of_deepeval_have_its_passes_fails_and_errors(capsys):
     for outcome, count in ((True, "passes"), (False, "fails"), (None, "errors")):
         assert sum(row.count(outcome) for row in outcomes) == metric[count]
     printed = output_of(capsys, "gpassk", file, "--k", 1)
-    assert printed.startswith("deepeval: 3 questions, 4 samples each (1 of them not scored")
+    assert printed.startswith("deepeval: 3 questions, 3 to 4 samples each (1 more not scored")
 
 
 def test_flaky_metrics_of_deepeval_do_not_decide(tmp_path):

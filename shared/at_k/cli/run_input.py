@@ -52,11 +52,6 @@ class RunInput:
 
     @property
     def sizes(self) -> np.ndarray:
-        """(M,) the number of samples of each question."""
-        return self._rows.number_where()
-
-    @property
-    def present(self) -> np.ndarray:
         """(M,) the number of samples of each question that are not missing."""
         return self._rows.number_where(self._rows.scored_or_none)
 

@@ -158,7 +158,7 @@ def _scored(
 ) -> ScoresView:
     """Return the scores of a run, and what the tables and sentences say about it."""
     questions = run.questions
-    if name == "gpassk" and "include" not in parameters and run.present.max(initial=1) == 1:
+    if name == "gpassk" and "include" not in parameters and run.sizes.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
     # A checker cannot print among the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
@@ -169,7 +169,7 @@ def _scored(
         scores,
         input=[run.described(*nouns, unanswered)],
         scope=Scope(
-            [run.sizes if questions.missing else run.present],
+            [run.sizes],
             run.checker,
             *nouns,
             averaging=scores.averaging,

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ..core.estimates import Estimate
 from ..results import estimates_of
 from ..runs.noise import Noise, correction_in_words
@@ -228,6 +230,13 @@ class ScoresView(View):
         elif scopes:
             same, other = INTERVAL_SCOPE["sampling"], INTERVAL_SCOPE["questions"]
             notes.append(f"{limits} {same}; by `questions`, {other}.")
+        numbers = [f"{x.key} {words}" for x in self._overall if (words := self._extrapolated(x))]
+        if numbers:
+            noun = nouns_of({x.metric for x in self.estimates})[1]
+            notes.append(
+                f"Scores are extrapolated where a {self._noun} has fewer than k {noun}s: "
+                f"{enumerated(numbers)}."
+            )
         if self.anytime:
             notes.append("The limits hold at all looks together.")
         if self._has_band:
@@ -251,10 +260,11 @@ class ScoresView(View):
         helps = f"so more {noise.helps_most} would help most"
         if noise.helps_most != noise.largest_share:
             helps = f"but so few {noun}s show little of how they vary: more would help most"
-        limits, what, of = noise.other_questions, f"other {noun}s like these", "the variance"
+        limits, what = noise.other_questions, f"other {noun}s like these"
+        of = f"the variance of {key}"
         if self._methods == {"questions"} and noise.same_questions is not None:
             limits, what = noise.same_questions, f"the same {noun}s, sampled again"
-            of = f"the variance for other {noun}s"
+            of = f"the variance of {key} for other {noun}s"
         scale = Scale.of([x.metric for x in self._overall], limits)  # as the other sentences
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
@@ -292,6 +302,16 @@ class ScoresView(View):
             return f"{text}. The scores are {correction_in_words(checker)}.{beyond}"
         return f"{text}."
 
+    def _extrapolated(self, x: Estimate) -> str:
+        """For how many questions the score is extrapolated, or "" if for none."""
+        if self.scope is None or not isinstance(x.k, int):
+            return ""
+        sizes = np.concatenate(self.scope.sizes)
+        number, noun = int((sizes < x.k).sum()), self._noun
+        if number == len(sizes):
+            return f"for all {noun}s"
+        return f"for {number} of {len(sizes)} {noun}s" if number else ""
+
     def _statement(self, x: Estimate, scale: Scale, is_first: bool) -> str:
         """A score with its limits, whose method and confidence the first one names."""
         assert self.scope is not None
@@ -308,8 +328,8 @@ class ScoresView(View):
             words = limits_in_words(
                 scale, x.limits, method, confidence, self.scope.row, self.anytime
             )
-        if isinstance(x.k, int) and x.k > min(int(n.min()) for n in self.scope.sizes):
-            words += ", extrapolated"
+        if extrapolated := self._extrapolated(x):
+            words += f", extrapolated {extrapolated}"
         return f"{name} is {scale.with_unit(value)} ({words})"
 
 

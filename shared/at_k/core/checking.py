@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from .checks import InputError, Place, check_count, check_name, short
 from .columns import TEXTS, distinct_entries, from_numpy, to_python
+from .containers import to_numpy
 from .match import match_exactly
 from .package import PACKAGE
 from .samples import Labels, Samples, sample_place
@@ -81,13 +82,21 @@ class Checked:
 
     @cached_property
     def answers(self) -> np.ndarray | None:
-        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers."""
+        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers.
+
+        An empty text is no answer, unless it is correct.
+        """
         read = self.read
         if read is None:
             return None
         if pa.types.is_floating(read.type):
             read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
-        return distinct_entries(read)[1]
+        codes = distinct_entries(read)[1]
+        if read.type == TEXTS:
+            samples = self.outcomes if self.graded is None else self.graded
+            is_empty = to_numpy(pc.fill_null(pc.equal(read, ""), False))
+            codes = np.where(is_empty & (samples.values == 0), -1, codes)
+        return codes
 
 
 @dataclass

@@ -288,7 +288,7 @@ class _Questions(NamedTuple):
             what = f"{number} of {self.n.sum()} outcomes are missing"
             raise missing_error(self.title, what, "leaves them out")
         if number:
-            said = f"{number} of them not scored"
+            said = f"{number} more not scored"
         if number and reading.missing == "incorrect":
             said = f"{number} of them missing, counted as incorrect"
             if False not in outcomes:

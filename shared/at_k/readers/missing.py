@@ -112,7 +112,7 @@ def settle_missing(
     kept = {key: row for key, row in samples.items() if absent[key] < len(row)}
     if not kept:
         raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
-    said = f"{number - sum(absent[key] for key in empty)} of them not scored{why}"
+    said = f"{number - sum(absent[key] for key in empty)} more not scored{why}"
     if empty:
         said += warn_of_left_out(table.title, list(map(text_of_ids, empty)), len(samples))
     return kept, said

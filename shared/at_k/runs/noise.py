@@ -208,4 +208,4 @@ def correction_in_words(checker: Mapping[str, float]) -> str:
     text = f"corrected for a judge with a {' and a '.join(rates)}"
     if "labels" in checker:
         text += f", estimated from {checker['labels']} labelled samples"
-    return f"{text}, as if its errors were independent"
+    return f"{text}, assuming that its errors are independent"
