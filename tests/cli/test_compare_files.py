@@ -138,6 +138,20 @@ def test_tables_of_counts_are_compared(capsys, tmp_path):
     assert "4 samples each, counted in n and correct" in output_of(capsys, "compare", *files)
 
 
+def test_two_runs_in_one_file_are_compared_by_their_rows(capsys, tmp_path):
+    rows = [
+        {"id": i, "model": model, "passed": int(i < last)}
+        for model, last in (("x", 2), ("y", 3))
+        for i in range(4)
+        for _ in range(2)
+    ]
+    file = write_json_lines(tmp_path / "models.jsonl", rows)
+    flags = ("--where", "model=x", "--where-b", "model=y", "--k", 1, "--format", "json")
+    compared = json.loads(output_of(capsys, "compare", file, file, *flags))
+    assert (compared["pass@1_a"], compared["pass@1_b"]) == (0.5, 0.75)
+    assert "--where model=A --where-b model=B" in error_of(capsys, "compare", file)
+
+
 def test_files_of_the_same_name_are_named_by_their_folders_or_a_and_b(capsys, tmp_path):
     files = []
     for folder, outcomes in zip("xy", (OUTCOMES_A, OUTCOMES_B), strict=True):

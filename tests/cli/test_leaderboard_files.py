@@ -125,7 +125,7 @@ def test_names_are_given_or_those_of_the_files(capsys, files, tmp_path):
     error = error_of(capsys, "compare", *files, "--names", "a", "b", "a")
     assert "--names has 'a' twice" in error
     assert "2 names for 3 files" in error_of(capsys, "compare", *files, "--names", "a", "b")
-    assert "There is one file" in error_of(capsys, "compare", files[0])
+    assert "There is one file: compare needs two or more" in error_of(capsys, "compare", files[0])
     folders = []
     for name, rows in outcomes().items():
         (tmp_path / name).mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import shlex
 import string
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,16 @@ from ..runs.measure import ComparisonOptions, check_metric, default_interval
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from .comparison_tables import ComparisonView, LeaderboardView
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
+from .flags import (
+    COOL,
+    FILE_HELP,
+    WARM,
+    add_flags,
+    condition,
+    parameter_helps,
+    parameters_of,
+    split_arguments,
+)
 from .formats import Output, Scope, View, enumerated, number_of
 from .graded_files import ROLES_OF_SECOND, CheckerFlags, graded_files
 from .plot import chart_of_comparison, check_plot, draw
@@ -48,10 +58,14 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
         "--names", nargs="+", metavar="NAME", help="names of the runs. Default: those of the files"
     )
     add_flags(command, parameters.values(), helps)
-    second = command.add_argument_group("columns of the second file, if they have other names")
+    second = command.add_argument_group("columns and rows of the second file, if they differ")
     for role in ROLES_OF_SECOND:
-        several: dict[str, Any] = {"nargs": "+"} if role == "questions" else {}
-        second.add_argument(f"--{role}-b", metavar="COLUMN", help=f"as --{role}.", **several)
+        options: dict[str, Any] = {"metavar": "COLUMN"}
+        if role == "questions":
+            options["nargs"] = "+"
+        elif role == "where":
+            options = {"metavar": "COLUMN=VALUE", "type": condition, "action": "append"}
+        second.add_argument(f"--{role}-b", help=f"as --{role}.", **options)
     command.set_defaults(run=_compare_files)
 
 
@@ -67,7 +81,12 @@ def _compare_files(
     if plot is not None:
         check_plot(plot)
     if len(files) < 2:
-        raise ValueError("There is one file: compare needs two or more.")
+        file = shlex.quote(files[0])
+        raise ValueError(
+            f"There is one file: compare needs two or more. If it has two runs, give it twice, and "
+            f"say which rows are whose: at-k compare {file} {file} --where model=A --where-b "
+            f"model=B."
+        )
     names = _check_names(names, files)
     of_second = {role: flags.pop(f"{role}_b") for role in ROLES_OF_SECOND}
     of_second = {role: x for role, x in of_second.items() if x is not None}

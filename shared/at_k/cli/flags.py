@@ -131,7 +131,7 @@ def add_flags(
         "--where",
         action="append",
         default=[],
-        type=_condition,
+        type=condition,
         metavar="COLUMN=VALUE",
         help="read only the rows with this entry. Can be given several times; entries of the same "
         "column are alternatives.",
@@ -282,7 +282,7 @@ def _value_or_none(kind: type, text: str) -> Any:
     return None if text == "none" else _value(kind, text)
 
 
-def _condition(text: str) -> tuple[str, str]:
+def condition(text: str) -> tuple[str, str]:
     column, equals, value = text.partition("=")
     if not (column and equals):
         raise argparse.ArgumentTypeError(

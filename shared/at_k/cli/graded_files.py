@@ -27,8 +27,8 @@ from ..runs.outcomes_of_runs import (
 )
 from .run_input import RunInput, naming_questions, warn_of_other_grades
 
-ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions")
-"""Roles whose columns may have other names in the second file."""
+ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
+"""What may differ for the second file: the names of its columns, and which of its rows are read."""
 
 
 @dataclass(frozen=True)
