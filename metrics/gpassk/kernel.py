@@ -634,14 +634,15 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
-    least = n.min()
+    question = int(np.argmin(n))
+    least = n[question]
     for k in ks:
         if k > least:
-            question = int(np.argmax(n < k))
+            fewest = "" if n.max() == least else ", the fewest"
             raise InputError(
                 f"k is {k}, but ",
                 Place("question", question),
-                f" has n = {n[question]} scored samples: give a k of at most n.{instead}",
+                f" has n = {least} scored samples{fewest}: give a k of at most {least}.{instead}",
             )
 
 
@@ -656,7 +657,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "6af8d287d601"
+KERNEL = "abb656de6043"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2365,6 +2366,8 @@ def _read_plain(values: Any, name: str) -> Samples:
         rows = _samples_of_column(values, name)
     else:
         wanted = "give a list with the samples of each question"
+        if isinstance(values, str):
+            wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
         raise ValueError(f"{name} is {short(values)}: {wanted}.")
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
@@ -5524,7 +5527,11 @@ class Computation:
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise a TypeError if one of the options is not a parameter."""
-        inspect.signature(self.results).bind(None, **options)
+        known = inspect.signature(self.results).parameters
+        for name in options:
+            if name not in known or name == "questions":
+                suggestion = did_you_mean(name, self.parameters)
+                raise TypeError(f"got an unexpected keyword argument {name!r}.{suggestion}")
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
         """The names of those options that need the samples in their order."""

@@ -316,7 +316,7 @@ ONE_SAMPLE = "The run has no interval: one sample of each question does not show
             [[1, 0]],
             4,
             {"interval": "sampling"},
-            "k is 4, but question 0 has n = 2 scored samples: give a k of at most n. With a "
+            "k is 4, but question 0 has n = 2 scored samples: give a k of at most 2. With a "
             "confidence, and without clusters, a prior or average='groups', interval=",
         ),
         ([[1, 0]], 4, {"interval": "questions"}, "k is 4, but question 0 has n = 2"),

@@ -230,7 +230,8 @@ class ScoresView(View):
         elif scopes:
             same, other = INTERVAL_SCOPE["sampling"], INTERVAL_SCOPE["questions"]
             notes.append(f"{limits} {same}; by `questions`, {other}.")
-        numbers = [f"{x.key} {words}" for x in self._overall if (words := self._extrapolated(x))]
+        shown = self._overall if self._methods else []
+        numbers = [f"{x.key} {words}" for x in shown if (words := self._extrapolated(x))]
         if numbers:
             noun = nouns_of({x.metric for x in self.estimates})[1]
             notes.append(

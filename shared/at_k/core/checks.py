@@ -411,12 +411,13 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
-    least = n.min()
+    question = int(np.argmin(n))
+    least = n[question]
     for k in ks:
         if k > least:
-            question = int(np.argmax(n < k))
+            fewest = "" if n.max() == least else ", the fewest"
             raise InputError(
                 f"k is {k}, but ",
                 Place("question", question),
-                f" has n = {n[question]} scored samples: give a k of at most n.{instead}",
+                f" has n = {least} scored samples{fewest}: give a k of at most {least}.{instead}",
             )

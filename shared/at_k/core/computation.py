@@ -15,6 +15,7 @@ import numpy as np
 
 from .batches import Batch
 from .checking import CheckCache, Checked, Checking
+from .checks import did_you_mean
 from .columns import check_types, sample_kind, stored
 from .counts import BinaryCounts
 from .samples import Samples, as_outcomes, read_samples
@@ -104,7 +105,11 @@ class Computation:
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise a TypeError if one of the options is not a parameter."""
-        inspect.signature(self.results).bind(None, **options)
+        known = inspect.signature(self.results).parameters
+        for name in options:
+            if name not in known or name == "questions":
+                suggestion = did_you_mean(name, self.parameters)
+                raise TypeError(f"got an unexpected keyword argument {name!r}.{suggestion}")
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
         """The names of those options that need the samples in their order."""

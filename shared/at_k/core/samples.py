@@ -301,6 +301,8 @@ def _read_plain(values: Any, name: str) -> Samples:
         rows = _samples_of_column(values, name)
     else:
         wanted = "give a list with the samples of each question"
+        if isinstance(values, str):
+            wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
         raise ValueError(f"{name} is {short(values)}: {wanted}.")
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
