@@ -103,11 +103,11 @@ class PackageRooms(Rooms):
 
         return consensus_limits(consensus, options)
 
-    def tails(self, rewards: Rewards, ks: Sequence[int], thresholds: Sequence[float]) -> Scores:
-        """Return TailPass@k of each question."""
+    def tails(self, rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> Scores:
+        """Return TailPass@k of each question, for pairs of a k and a threshold."""
         from .scores.tails import tail_scores
 
-        return tail_scores(rewards, ks, thresholds)
+        return tail_scores(rewards, ks_and_taus)
 
     def picked(
         self, outcomes: Samples, rewards: np.ndarray, picked_by: Any, ks: Sequence[int]

@@ -12,15 +12,16 @@ the same with files.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from .functions import RunLike
+from .runs.options import ComparisonOptions, RunOptions, shows_options
 
 if TYPE_CHECKING:
     from .runs.gate import Gate
 
 
+@shows_options(RunOptions, ComparisonOptions)
 def assert_at_least(
     R: RunLike,
     threshold: float,
@@ -28,15 +29,9 @@ def assert_at_least(
     k: int | None = None,
     interval: str | None = None,
     confidence: float = 0.95,
-    tau: float = 0.5,
-    clusters: list[str] | None = None,
-    w: list[float] | None = None,
-    check_correct_fn: str | Callable[..., Any] = "exact_match",
-    num_proc: int | None = None,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
+    *,
     anytime: bool = False,
+    **options: Unpack[RunOptions],
 ) -> None:
     """Assert that the score of a run is at least a threshold.
 
@@ -49,15 +44,9 @@ def assert_at_least(
         interval: "questions", for other questions like these; or "sampling", for the same
             questions, sampled again. Default: "questions" where it applies.
         confidence: probability that the interval covers the true score.
-        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
-        clusters: a label of the cluster of each question, for interval "questions".
-        w: rewards of the categories, for max@k, avg@N and bayes@N.
-        check_correct_fn: what predictions are checked with, if the run has references.
-        num_proc: number of processes to run the checker in.
-        groups: a label for each question, for average "groups".
-        average: see `at_k.compare`.
-        question_weights: see `at_k.compare`.
         anytime: whether limits hold at all looks together, see `at_k.compare`.
+        options: tau, clusters, w, check_correct_fn, num_proc, groups, average and question_weights,
+            see `at_k.compare`. Groups are for average "groups" only.
 
     Raises:
         AssertionError: if the lower confidence limit is below the threshold.
@@ -70,29 +59,17 @@ def assert_at_least(
         ...
         AssertionError: Not decided: the score may or may not be at least 0.6. ...
     """
-    from .core.checking import Checking
     from .runs.gate import check_threshold, gate_at_least, gate_options
     from .runs.outcomes_of_runs import grade_sources
 
-    options = gate_options(
-        metric,
-        k,
-        interval=interval,
-        confidence=confidence,
-        tau=tau,
-        clusters=clusters,
-        w=w,
-        groups=groups,
-        average=average,
-        question_weights=question_weights,
-        anytime=anytime,
-    ).with_those_of(R)
-    threshold = check_threshold("threshold", threshold, metric)
-    checking = Checking(check_correct_fn, num_proc, labels=options.labels)
-    (run,) = grade_sources({"R": R}, checking)
-    _assert_shown(gate_at_least(run, threshold, options))
+    requested = gate_options(metric, k, interval, confidence, anytime=anytime, **options)
+    requested = requested.with_those_of(R)
+    threshold = check_threshold("threshold", threshold, requested.metric)
+    (run,) = grade_sources({"R": R}, requested)
+    _assert_shown(gate_at_least(run, threshold, requested))
 
 
+@shows_options(RunOptions, ComparisonOptions)
 def assert_not_worse(
     R: RunLike,
     baseline: RunLike,
@@ -101,16 +78,10 @@ def assert_not_worse(
     k: int | None = None,
     interval: str | None = None,
     confidence: float = 0.95,
-    tau: float = 0.5,
-    clusters: list[str] | None = None,
-    w: list[float] | None = None,
-    check_correct_fn: str | Callable[..., Any] = "exact_match",
-    num_proc: int | None = None,
+    *,
     anytime: bool = False,
     by_order: bool = False,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
+    **options: Unpack[RunOptions],
 ) -> None:
     """Assert that the score of a run is at least that of a baseline minus a margin.
 
@@ -127,27 +98,14 @@ def assert_not_worse(
     Examples:
         >>> assert_not_worse([[1, 1, 1, 0]] * 50, [[1, 0, 1, 0]] * 50)
     """
-    from .core.checking import Checking
     from .runs.gate import check_margin, gate_not_worse, gate_options
     from .runs.outcomes_of_runs import grade_sources
 
-    options = gate_options(
-        metric,
-        k,
-        interval=interval,
-        confidence=confidence,
-        tau=tau,
-        clusters=clusters,
-        w=w,
-        groups=groups,
-        average=average,
-        question_weights=question_weights,
-        anytime=anytime,
-    ).with_those_of(R)
-    margin = check_margin("margin", margin, metric)
-    checking = Checking(check_correct_fn, num_proc, labels=options.labels)
-    run, other = grade_sources({"R": R, "baseline": baseline}, checking, by_order=by_order)
-    _assert_shown(gate_not_worse(run, other, margin, options))
+    requested = gate_options(metric, k, interval, confidence, anytime=anytime, **options)
+    requested = requested.with_those_of(R)
+    margin = check_margin("margin", margin, requested.metric)
+    run, other = grade_sources({"R": R, "baseline": baseline}, requested, by_order=by_order)
+    _assert_shown(gate_not_worse(run, other, margin, requested))
 
 
 def _assert_shown(gate: Gate) -> None:

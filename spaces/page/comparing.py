@@ -11,7 +11,7 @@ from at_k.cli.formats import Scope
 from at_k.runs.comparison import differences_as_dict
 from at_k.runs.differences import compare_runs, differences_of
 from at_k.runs.leaderboard import leaderboard_of
-from at_k.runs.measure import ComparisonOptions
+from at_k.runs.options import ComparisonOptions
 from at_k.runs.outcomes_of_runs import Run, check_same_questions, parse_run
 
 from .request import Comparison, Samples
@@ -39,7 +39,7 @@ def compare_samples(
         ValueError: if the runs cannot be compared.
     """
     options = [ComparisonOptions(**measure) for measure in measures]
-    parsed = [parse_run(label, run, options[0].labels) for label, run in samples.items()]
+    parsed = [parse_run(label, run, options[0].verdicts) for label, run in samples.items()]
     check_same_questions(parsed)
     checking: dict[str, Any] = {} if checker == "exact_match" else {"check_correct_fn": checker}
     checked = checker if all("references" in run for run in samples.values()) else None

@@ -18,7 +18,7 @@ import numpy as np
 from at_k.core.checks import check_categories
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
-from at_k.runs.measure import ComparisonOptions
+from at_k.runs.options import ComparisonOptions
 
 from .comparing import compare_samples
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
@@ -123,7 +123,7 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
         {**measure, "confidence": options["confidence"]}
         for measure in space.measures(options, smallest, has_references)
     ]
-    labels = ComparisonOptions(measures[0]["metric"]).labels
+    labels = ComparisonOptions(measures[0]["metric"]).verdicts
     labels = labels or check_categories(options.get("categories"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

@@ -77,7 +77,7 @@ def test_json_is_the_dict_of_the_function(capsys, tmp_path):
     files = write_two_runs(tmp_path)
     flags = "--include G-Pass@k --tau 0.75 --k 2 4 --interval questions --confidence 0.9"
     scores = scores_of(capsys, "compare", *files, *flags.split())
-    expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, "G-Pass@k", [2, 4], "questions", 0.9, 0.75)
+    expected = at_k.compare(OUTCOMES_A, OUTCOMES_B, "G-Pass@k", [2, 4], "questions", 0.9, tau=0.75)
     assert scores == expected
     assert list(scores) == list(expected)
 

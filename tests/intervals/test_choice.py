@@ -11,6 +11,7 @@ from at_k.core.credits import any_correct
 from at_k.core.report import Report
 from at_k.core.rewards import Rewards
 from at_k.core.score import Score, ScoreId
+from at_k.core.scored_run import ScoredRun
 from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.binary_family import pass_intervals
 from at_k.intervals.reward_family import max_intervals
@@ -232,8 +233,9 @@ def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups
     counts = BinaryCounts(np.full(12, 8), outcomes.sum(axis=1))
     scores = {ScoreId("pass@k", k): Score((any_correct(k),)) for k in ks}
     options = IntervalOptions(0.95)
-    report = Report(np.full(12, 8), groups, options, False)
-    result = report.of(*pass_intervals(counts, scores, options))
+    report = Report(12, groups, options, False)
+    points, method = pass_intervals(counts, scores, options)
+    result = report.result(ScoredRun(points, counts.n, options, method))
     assert all(f"pass@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:  # the group is the whole run
@@ -250,9 +252,10 @@ def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
     at_most = np.cumsum(counts, axis=1)
     rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
     options = IntervalOptions(0.95, bounds=(0.0, 1.0))
-    report = Report(np.full(12, 8), groups, options, False)
+    report = Report(12, groups, options, False)
     keys = {ScoreId("max@k", k): k for k in ks}
-    result = report.of(*max_intervals(rewards, keys, options))
+    points, method = max_intervals(rewards, keys, options)
+    result = report.result(ScoredRun(points, rewards.n, options, method))
     assert all(f"max@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:

@@ -23,7 +23,7 @@ def test_estimates_agree_with_the_functions(outcomes):
 
 def check_values(outcomes, ks):
     n = "n" if outcomes is RAGGED else 6
-    values = Consensus.of(Checked(read_outcomes(outcomes)), ks, True, False).values()
+    values = Consensus.from_checked(Checked(read_outcomes(outcomes)), ks, True, False).values()
     shown = 2 if ks else n
     names = [f"cons@{shown}", f"avg@{n}", f"pass@{shown}", f"maj@{shown}"]
     assert [key.key for key in values] == names
@@ -42,7 +42,7 @@ def check_values(outcomes, ks):
 @pytest.mark.filterwarnings("ignore:The limits of the posterior")
 def test_posterior_moments_agree_with_the_functions():
     prior = (0.5, 2.0)
-    consensus = Consensus.of(Checked(read_outcomes(RAGGED)), [2, 3], True, False)
+    consensus = Consensus.from_checked(Checked(read_outcomes(RAGGED)), [2, 3], True, False)
     options = IntervalOptions(0.9, "posterior", prior=prior)
     method = consensus_limits(consensus, options)
     (intervals,) = method.for_groups([np.arange(len(RAGGED))], 0.9)

@@ -13,8 +13,8 @@ from typing import Any
 from ..runs.comparison import compare
 from ..runs.differences import Compared, compare_groups, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of_groups
-from ..runs.measure import ComparisonOptions, check_metric, default_interval
 from ..runs.noise import correction_in_words
+from ..runs.options import ComparisonOptions, check_metric, default_interval
 from ..runs.outcomes_of_runs import Run
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import (
@@ -92,8 +92,9 @@ def _compare_files(
     of_second = {role: x for role, x in of_second.items() if x is not None}
     if len(files) != 2 and of_second:
         raise ValueError("Flags that end in -b are for the second of two files.")
-    metric = check_metric("--include", flags.pop("include", "pass@k"))
-    reading, parameters = split_arguments(flags, default_interval(metric))
+    metric = flags.pop("include", "pass@k")
+    interval = default_interval(check_metric("--include", metric).metric)
+    reading, parameters = split_arguments(flags, interval)
     checker = CheckerFlags.taken_from(parameters)
     if parameters.get("anytime") and len(files) > 2:
         raise ValueError("--anytime is for two files: the ranks of more hold at one look.")

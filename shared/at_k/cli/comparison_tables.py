@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..runs.comparison import Difference, differences_as_dict
-from ..runs.measure import ComparisonOptions
+from ..runs.options import ComparisonOptions
 from .formats import (
     INTERVAL_NAME,
     INTERVAL_SCOPE,

@@ -22,7 +22,7 @@ from ..runs.gate import (
     gate_not_worse,
     gate_options,
 )
-from ..runs.measure import check_metric, default_interval
+from ..runs.options import check_metric, default_interval
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
 from .formats import INTERVAL_SCOPE, Scale, limits_in_words, number_of, printable
 from .graded_files import CheckerFlags, graded_files
@@ -85,12 +85,13 @@ def _gate_files(
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
     if margin is not None and baseline is None:
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
-    metric = check_metric("--include", flags.pop("include", "pass@k"))
+    include = flags.pop("include", "pass@k")
+    metric = check_metric("--include", include).metric
     reading, parameters = split_arguments(flags, default_interval(metric))
     margin = check_margin("--margin", 0.0 if margin is None else margin, metric)
     at_least = None if at_least is None else check_threshold("--at-least", at_least, metric)
     checker = CheckerFlags.taken_from(parameters)
-    options = gate_options(metric, **parameters)
+    options = gate_options(include, **parameters)
     sources = {", ".join(files): files}
     if baseline is not None:
         name = baseline if baseline not in sources else f"{baseline} (baseline)"

@@ -14,7 +14,7 @@ from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..readers.table import SelectionError
 from ..readers.words import KNOWN_WORDS, WORDS, word
-from ..runs.measure import ComparisonOptions
+from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import (
     Run,
     check_same_questions,
@@ -140,7 +140,7 @@ def graded_runs(
             f"--labels has counts, which are those of one run, and there are {len(inputs)} runs: "
             f"name a column with the labels of each run."
         )
-    labels = None if options is None else options.labels
+    labels = None if options is None else options.verdicts
     parsed = []
     for run in inputs:
         with naming_questions(run.questions):

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.checks import check_name
-from ..core.credits import scores_of_one_mean
+from ..core.credits import included_scores, scores_of_one_mean
 from ..readers.run import read_run
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
@@ -68,7 +67,8 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
     """Return the plan from pilot runs in files, or from assumed rates."""
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
-    metric = check_name("--include", flags.pop("include", "pass@k"), scores_of_one_mean())
+    metric = flags.pop("include", "pass@k")
+    included_scores(metric, None, scores_of_one_mean(), parameter="--include")
     reading, parameters = split_arguments(flags)
     if reading.get("groups") is None and parameters.get("average") != "groups":
         reading.pop("groups", None)  # which nothing uses

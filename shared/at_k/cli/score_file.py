@@ -25,8 +25,8 @@ from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..readers.words import number_in
 from ..results import Result, estimates_of
-from ..runs.measure import COMPARED, WITHOUT_K, ComparisonOptions
 from ..runs.noise import Noise, noise_of
+from ..runs.options import WITHOUT_K, ComparisonOptions, compared_scores
 from ..runs.outcomes_of_runs import Run
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Output, Scope
@@ -60,7 +60,7 @@ Several files are parts of one run, and - is standard input:
 """
 
 
-_WITH_NOISE = {*COMPARED} - {"bayes@N", "score_agg"}
+_WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
 _DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"}
 """Options that define a score, which a comparison does not have."""
 

@@ -92,17 +92,6 @@ class InputError(ValueError):
         """Where the input is wrong, if one question can be named."""
         return next((part for part in self.args if isinstance(part, Place)), None)
 
-    @classmethod
-    def of_run(cls, name: str, error: ValueError) -> ValueError:
-        """Return an error that has the name of a run, as its first part or as its parameter."""
-        if not isinstance(error, InputError):
-            return cls(RunName(f"{name}: "), str(error))
-        place = error.place
-        is_parameter = place is not None and place.parameter == name and not place.is_question
-        if is_parameter or any(isinstance(part, RunName) for part in error.args):
-            return error
-        return cls(RunName(f"{name}: "), *error.args)
-
 
 # --- Collections --------------------------------------------------------------------------
 
@@ -203,6 +192,7 @@ _METRIC_OF_SCORE = {
     "vote@k": "cons_at_k",
     "weighted_vote@k": "cons_at_k",
     "cons@k": "cons_at_k",
+    "max@k": "max_at_k",
     "picked@k": "max_at_k",
     "pass^k": "gpassk",
     "G-Pass@k": "gpassk",

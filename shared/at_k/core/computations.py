@@ -17,8 +17,6 @@ from .checks import (
     check_categories,
     check_flag,
     check_k,
-    check_ks,
-    check_names,
     check_samples,
     choose_ks,
 )
@@ -42,6 +40,7 @@ from .credits import (
     check_powers,
     check_thresholds,
     included_scores,
+    is_included,
     requested_scores,
 )
 from .expected import pass_scores
@@ -77,6 +76,7 @@ from .score_agg import (
     exponent,
     require_weights,
 )
+from .scored_run import ScoredRun
 
 _FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
 
@@ -149,13 +149,14 @@ def gpassk_results(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = Report(questions.n, groups, options, return_per_question, keys)
+    report = Report(len(questions), groups, options, return_per_question, keys)
     n = questions.n
     if budget is not None:
         budget = _check_budget(budget, requested)
         _check_allowed_by_budget(metrics, has_errors, options)
         checked = questions.check(checking)
-        return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
+        points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
+        return report.result(ScoredRun(points, n, options, method))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = requested_scores(included, ks, score_options)
     check_average(average, scores)
@@ -166,11 +167,14 @@ def gpassk_results(
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = requested_scores(included, ks, score_options)
+    method, described = None, None
     if errors is not None:
-        return report.of(*errors.pass_limits(checked, scores, options))
-    if confidence is None:
-        return report.of(pass_scores(counts, scores))
-    return report.of(*pass_limits(counts, scores, options))
+        points, method, described = errors.pass_limits(checked, scores, options)
+    elif confidence is None:
+        points = pass_scores(counts, scores)
+    else:
+        points, method = pass_limits(counts, scores, options)
+    return report.result(ScoredRun(points, n, options, method, described))
 
 
 def _check_budget(budget: int, ks: list[int] | None) -> int:
@@ -254,7 +258,7 @@ def bayes_at_n_results(
         anytime=anytime,
     )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = Report(questions.n, groups, options, return_per_question, keys, with_mu=False)
+    report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
     has_errors = checker_rates is not None or labels is not None
     errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
     if has_errors and not w is categories is bounds is None:
@@ -284,9 +288,10 @@ def bayes_at_n_results(
             method = PosteriorIntervals(moments, limits, weights=options.weights)
     if method is None and confidence is not None:
         _, method = max_limits(rewards, ks, options)
+    described = None
     if errors is not None:
-        return report.of(*errors.rate_limits(checked, points, method, options))
-    return report.of(points, method)
+        points, method, described = errors.rate_limits(checked, points, method, options)
+    return report.result(ScoredRun(points, questions.n, options, method, described))
 
 
 def _categories_or_rewards(outcomes: Samples) -> Samples:
@@ -301,8 +306,13 @@ BAYES_AT_N = Computation(
 
 # --- max_at_k -----------------------------------------------------------------------------
 
-_SCORES_OF_REWARDS = {name: name for name in ("Max@k", "TailPass@k", "picked@k")}
-_SCORES_OF_REWARDS["max@k"] = "Max@k"  # as in its key, max@4
+_SCORES_OF_REWARDS = {
+    "Max@k": "max@k",
+    "TailPass@k": "TailPass@k",
+    "picked@k": "picked@k",
+    "max@k": "max@k",
+}
+"""The names of scores in `include`, and as metrics."""
 
 
 def max_at_k_results(
@@ -335,7 +345,7 @@ def max_at_k_results(
     checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    included = _check_reward_scores(include, picked_by)
+    included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
     options = interval_options(
         len(questions),
@@ -348,8 +358,8 @@ def max_at_k_results(
         weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
-    report = Report(questions.n, groups, options, return_per_question, keys)
-    requested, n = check_ks(k), questions.n
+    report = Report(len(questions), groups, options, return_per_question, keys)
+    n = questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
     outcomes = questions.check(checking).outcomes
@@ -361,36 +371,53 @@ def max_at_k_results(
     if are_rewards or (rewards.n < n).any():  # the checker left samples unscored
         # n samples say nothing about real rewards above the largest observed.
         ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
-    if {*included} != {"Max@k"}:
+    if any(score.metric != "max@k" for score in included):
         check_samples(ks, rewards.n)
     scored: list[tuple[Scores, IntervalMethod | None]] = []
-    if "Max@k" in included:
-        scored.append(_max_and_limits(rewards, ks, options))
-    if "TailPass@k" in included:
-        tails = PACKAGE.rooms.tails(rewards, ks, taus)
+    if max_ks := [k for k in ks if is_included("max@k", k, included)]:
+        scored.append(_max_and_limits(rewards, max_ks, options))
+    if ks_and_taus := _included_tails(included, ks, taus):
+        tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
         scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
     if picked_by is not None:
         values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
-        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, ks)
+        picked_ks = [k for k in ks if is_included("picked@k", k, included)]
+        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
         known = values[outcomes.is_scored]
         low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
         scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
-    return report.of(*_join_scored(scored))
+    points, method = _join_scored(scored)
+    return report.result(ScoredRun(points, n, options, method))
 
 
-def _check_reward_scores(include: str | list[str] | None, picked_by: Any) -> list[str]:
+def _included_rewards(
+    include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
+) -> tuple[list[ScoreId], list[int] | None]:
     """Return the scores that are included, by default Max@k, or picked@k with `picked_by`."""
     if include is None:
-        return ["Max@k" if picked_by is None else "picked@k"]
-    included = [
-        _SCORES_OF_REWARDS[name] for name in check_names("include", include, _SCORES_OF_REWARDS)
-    ]
-    if (picked_by is None) == ("picked@k" in included):
+        include = "Max@k" if picked_by is None else "picked@k"
+    included, requested = included_scores(include, k, _SCORES_OF_REWARDS, _SCORES_OF_REWARDS)
+    if (picked_by is None) == any(score.metric == "picked@k" for score in included):
         raise ValueError(
             "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
             "uses them: give both, or neither."
         )
-    return included
+    return included, requested
+
+
+def _included_tails(
+    included: list[ScoreId], ks: list[int], thresholds: list[float]
+) -> list[tuple[int, float]]:
+    """Return each k and threshold of TailPass@k: all of them by its name, or those of keys."""
+    pairs = [
+        (k, tau)
+        for score in included
+        if score.metric == "TailPass@k"
+        for k in ks
+        if score.k in (None, k)
+        for tau in (thresholds if score.tau is None else [score.tau])
+    ]
+    return list(dict.fromkeys(pairs))
 
 
 def _max_and_limits(
@@ -468,7 +495,9 @@ def cons_at_k_results(
     """Return what `compute` returns. The script of the metric documents the parameters."""
     checking = Checking(check_correct_fn, num_proc, executor, timeout)
     names = _SCORES_OF_CONSENSUS
-    included = list(names) if include is None else check_names("include", include, names)
+    wanted = list(names) if include is None else include
+    included, requested = included_scores(wanted, k, names, names)
+    metrics = {score.metric for score in included}
     merge_right = check_flag("merge_right", merge_right)
     options = interval_options(
         len(questions),
@@ -482,39 +511,38 @@ def cons_at_k_results(
         weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
-    report = Report(questions.n, groups, options, return_per_question, keys)
-    requested = check_ks(k)
+    report = Report(len(questions), groups, options, return_per_question, keys)
     check_samples(requested or [], questions.n)
 
     checked = questions.check(checking)
-    consensus = Consensus.of(checked, requested, merge_right, "vote@k" in included)
+    consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
     if vote_weights is not None:
         weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)
         consensus = consensus.with_weighted_votes(weighted)
-    metrics = {names[name] for name in included}
-    values = {key: column for key, column in consensus.values().items() if key.metric in metrics}
+    values = consensus.values()
     if include is not None:
-        _check_included(included, {key.metric for key in values})
+        _check_included(metrics, {key.metric for key in values})
+    values = {key: x for key, x in values.items() if is_included(key.metric, key.k, included)}
     rows, columns = np.arange(len(questions)), np.stack([*values.values()], axis=1)
     points = Scores(one_column_each(values), rows, columns)
-    if confidence is None:
-        return report.of(points)
-    if options.method == "questions":
+    method: IntervalMethod | None = None
+    if confidence is not None and options.method == "questions":
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
-        return report.of(points, method)
-    return report.of(points, PACKAGE.rooms.consensus_limits(consensus, options))
+    elif confidence is not None:
+        method = PACKAGE.rooms.consensus_limits(consensus, options)
+    return report.result(ScoredRun(points, questions.n, options, method))
 
 
-def _check_included(included: list[str], metrics: set[str]) -> None:
+def _check_included(included: set[str], known: set[str]) -> None:
     """Raise a ValueError if the outcomes do not allow a score that is included."""
     reasons = {
         "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
         "weighted_vote@k": "needs vote_weights, a number for each sample",
         "accuracy": "is the mean share of correctness, and these outcomes are 0 or 1: avg@n is it",
     }
-    for name in included:
-        if _SCORES_OF_CONSENSUS[name] not in metrics:
-            raise ValueError(f"include has {name!r}, which {reasons[name]}.")
+    for name, reason in reasons.items():
+        if _SCORES_OF_CONSENSUS[name] in included - known:
+            raise ValueError(f"include has {name!r}, which {reason}.")
 
 
 CONS_AT_K = Computation(cons_at_k_results, require_shares, in_order=("vote_weights",))
@@ -556,7 +584,7 @@ def score_agg_results(
         weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
-    report = Report(questions.n, groups, options, return_per_question, keys)
+    report = Report(len(questions), groups, options, return_per_question, keys)
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)
@@ -564,7 +592,7 @@ def score_agg_results(
     method = QuestionIntervals(
         points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
     )
-    return report.of(points, method)
+    return report.result(ScoredRun(points, questions.n, options, method))
 
 
 SCORE_AGG = Computation(

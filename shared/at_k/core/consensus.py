@@ -48,7 +48,7 @@ class Consensus:
     weighted: Any = None
 
     @classmethod
-    def of(
+    def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
         """Return what the scores of checked samples depend on; `ks` is None for k = n.

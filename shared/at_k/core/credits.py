@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from .checks import as_list, check_k, check_ks, check_name, check_number
 from .estimates import read_score
@@ -243,29 +243,51 @@ def requested_scores(
     return scores
 
 
-def included_scores(include: str | Iterable[str], k) -> tuple[list[ScoreId], list[int] | None]:
+def included_scores(
+    include: str | Iterable[str],
+    k,
+    known: Collection[str] = PASS_FAMILY,
+    metrics: Mapping[str, str] = {},
+    parameter: str = "include",
+) -> tuple[list[ScoreId], list[int] | None]:
     """Return the scores that a parameter names, and their k.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
         k: the sizes of subsets. None: those of the keys, or the default if there are no keys.
+        known: the names.
+        metrics: for some of the names the metric of the `ScoreId`, if it differs.
+        parameter: what the caller calls them, for messages.
 
     Raises:
         ValueError: if an entry is neither, or if k is given and lacks that of a key.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
-    for entry in as_list("include", include):
-        score = read_score(entry) if isinstance(entry, str) else ScoreId("")
-        has_other_tau = score.tau is not None and score.metric != "G-Pass@k"
-        if score.k is None or score.metric not in PASS_FAMILY or has_other_tau:
-            included.append(ScoreId(check_name("include", entry, PASS_FAMILY)))
+    for entry in as_list(parameter, include):
+        score = _score_of_key(entry, known) or ScoreId(check_name(parameter, entry, known))
+        included.append(score._replace(metric=metrics.get(score.metric, score.metric)))
+        if score.k is None:
             continue
-        check_tau(score.tau or 0.0)
         ks_of_keys.append(check_k(score.k))
-        included.append(score)
         if ks is not None and score.k not in ks:
             raise ValueError(
-                f"include has {entry!r}, and k is {', '.join(map(str, ks))}: leave out k, or add "
-                f"{score.k} to it."
+                f"{parameter} has {entry!r}, and k is {', '.join(map(str, ks))}: leave out k, or "
+                f"add {score.k} to it."
             )
     return included, ks or list(dict.fromkeys(ks_of_keys)) or None
+
+
+def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
+    """Return the score at one k that a key such as "G-Pass@4_0.5" names; None if it is no key."""
+    score = read_score(entry) if isinstance(entry, str) else ScoreId("")
+    if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
+        return None
+    if score.tau is None:
+        return score
+    check_tau(score.tau)
+    return score if score.metric in ("G-Pass@k", "TailPass@k") else None
+
+
+def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
+    """Whether scores have a metric at all k, by its name, or at this k, by its key."""
+    return any(score.metric == metric and score.k in (None, k) for score in included)

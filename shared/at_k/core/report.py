@@ -1,4 +1,4 @@
-"""The flat dict that `compute` returns: scores of all questions and of groups of them."""
+"""The flat dict that `compute` returns: a scored run over all questions, and over groups."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from .choice import IntervalOptions
 from .estimates import Estimate, as_dict, safe_prefixes
 from .interval import Interval, IntervalMethod
 from .package import PACKAGE
-from .score import ScoreId, Scores
+from .score import ScoreId
+from .scored_run import ScoredRun
 
 
 class Report:
     """What `compute` returns: the mean scores over all questions and over each group.
 
     Args:
-        n: (M,) samples of the questions.
+        questions: M.
         groups: a label for each question, or None.
         options: of the intervals.
         return_per_question: whether to add the scores of each question.
@@ -33,7 +34,7 @@ class Report:
 
     def __init__(
         self,
-        n: np.ndarray,
+        questions: int,
         groups,
         options: IntervalOptions,
         return_per_question: bool,
@@ -42,9 +43,9 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._questions_of = [np.arange(len(n))]
+        self._questions_of = [np.arange(questions)]
         if groups is not None:
-            labels, index = label_index(groups, len(n), "groups")
+            labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
             self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
@@ -59,53 +60,42 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        self._n, self._options, self._with_mu = n, options, with_mu
+        self._options, self._with_mu = options, with_mu
 
-    def of(
-        self,
-        scores: Scores,
-        method: IntervalMethod | None = None,
-        checker: dict[str, float] | None = None,
-    ) -> dict[str, Any]:
+    def result(self, run: ScoredRun) -> dict[str, Any]:
         """Return the flat dict of `compute`.
-
-        Args:
-            scores: of the questions.
-            method: of the intervals, or None to leave them out.
-            checker: what the scores were corrected for, or None.
 
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        estimates = self._estimates(scores, method)
+        estimates = self._estimates(run)
         others: dict[str, Any] = {}
-        if checker is not None and not self._safe:
-            others["checker"] = checker
+        if run.checker is not None and not self._safe:
+            others["checker"] = run.checker
         if self._return_per_question and not self._safe:
             known = {x.score_id for x in estimates if x.group is None}
             others["per_question"] = {
                 score.key: values
-                for score, values in scores.per_question().items()
+                for score, values in run.points.per_question().items()
                 if score in known
             }
         result = as_dict(estimates, self._safe, others)
         return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
 
-    def _estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+    def _estimates(self, run: ScoredRun) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
         Scores that the data do not identify are left out, with a warning.
         """
-        options = self._options
-        method = None if options.confidence is None else method
-        intervals, bands = self._limits(method)
+        method = None if self._options.confidence is None else run.method
+        intervals, bands = self._limits(method, run.n)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in scores.over(questions, options.weights).items():
+            for score, mean in run.points.over(questions, self._options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
@@ -133,7 +123,7 @@ class Report:
         return interval if is_named else interval._replace(interval=None)
 
     def _limits(
-        self, method: IntervalMethod | None
+        self, method: IntervalMethod | None, n: np.ndarray
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
         options = self._options
@@ -142,7 +132,7 @@ class Report:
             return none, none
         if options.anytime:
             other = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
+            method = PACKAGE.rooms.anytime_limits(method, n, other)
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"

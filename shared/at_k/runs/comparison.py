@@ -7,12 +7,13 @@ the keys of those that were changed, merged, or read from a file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Unpack
 
 from ..core.score import ScoreId
 from ..functions import RunLike
 from ..results import Result, carried_by, estimates_of
+from .options import ComparisonOptions, RunOptions, shows_options
 
 
 class Difference(NamedTuple):
@@ -57,6 +58,7 @@ class Difference(NamedTuple):
         return (self.band[0] > 0) - (self.band[1] < 0)
 
 
+@shows_options(RunOptions, ComparisonOptions)
 def compare(
     R_a: RunLike,
     R_b: RunLike,
@@ -64,20 +66,14 @@ def compare(
     k: int | list[int] | None = None,
     interval: str | None = None,
     confidence: float = 0.95,
-    tau: float = 0.5,
-    clusters: list[str] | None = None,
-    w: list[float] | None = None,
+    *,
     temperature: float = 0.5,
-    check_correct_fn: str | Callable[..., Any] = "exact_match",
-    num_proc: int | None = None,
     p_values: bool = False,
     checker_rates: tuple[float, float] | None = None,
     labels: tuple[Any, Any] | None = None,
     by_order: bool = False,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
     anytime: bool = False,
+    **options: Unpack[RunOptions],
 ) -> Result:
     """Return the score of run b minus that of run a on the same questions, for each k.
 
@@ -151,30 +147,17 @@ def compare(
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .differences import compare_groups, compare_sources, differences_of
-    from .measure import ComparisonOptions
 
-    options = ComparisonOptions(
-        metric,
-        k,
-        interval,
-        confidence,
-        tau,
-        clusters,
-        w,
-        temperature,
-        groups,
-        average,
-        question_weights,
-        anytime=anytime,
+    requested = ComparisonOptions(
+        metric, k, interval, confidence, temperature=temperature, anytime=anytime, **options
     )
     sources = {"R_a": R_a, "R_b": R_b}
-    overall = compare_sources(
-        sources, options, check_correct_fn, num_proc, checker_rates, labels, by_order
-    )
-    compared = compare_groups(overall, overall.options.groups).items()
-    differences = (
-        x for group, of_group in compared for x in differences_of(of_group, p_values, group)
-    )
+    overall = compare_sources(sources, requested, checker_rates, labels, by_order)
+    differences = [
+        difference
+        for group, compared in compare_groups(overall, overall.options.groups).items()
+        for difference in differences_of(compared, p_values, group)
+    ]
     return differences_as_dict(differences, averaging=overall.options.weighting.words)
 
 

@@ -46,16 +46,17 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from ..core.checking import Checker, Checking
 from ..core.checks import label_index
 from ..core.questions import student_quantile
 from ..core.score import ScoreId
+from ..core.scored_run import ScoredRun
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.corrected import falls_with_k
 from ..intervals.labelled import Errors
 from .comparison import Difference
-from .measure import ComparisonOptions, ScoredRun, score_runs
-from .outcomes_of_runs import Run, grade_sources, is_read_result
+from .measure import look_confidence, score_runs
+from .options import ComparisonOptions
+from .outcomes_of_runs import Run, grade_sources
 
 _LARGEST_Z, _HALVINGS = 8.0, 26
 
@@ -64,9 +65,8 @@ class Differences:
     """The differences b - a between all pairs of K runs, for m scores of each.
 
     Args:
-        runs: the scores of the runs.
-        interval: the method of limits. For "questions", the questions are new too, and so the runs
-            are paired by question.
+        runs: the scores of the runs, with the same options of limits. For "questions", the
+            questions are new too, and so the runs are paired by question.
         width: size of the range of the scores.
 
     Attributes:
@@ -75,55 +75,52 @@ class Differences:
         multiplicity: simultaneous inference about all of them.
     """
 
-    def __init__(self, runs: Sequence[ScoredRun], interval: str, width: float):
-        self._runs, self._interval, self._width = runs, interval, width
-        self._new_questions = new_questions = interval == "questions"
+    def __init__(self, runs: Sequence[ScoredRun], width: float):
+        self._runs, self._width = runs, width
+        self._options = runs[0].options
+        self._new_questions = self._options.method == "questions"
         self.pairs = np.array([*itertools.combinations(range(len(runs)), 2)])
         a, b = self.pairs.T
         estimates = np.array([run.estimates for run in runs])
         self.values = estimates[b] - estimates[a]
         self._correlation = np.zeros(self.values.shape)
         self._shared = np.zeros(self.values.shape)
-        angles = []
-        for pair, (run_a, run_b) in enumerate((runs[i], runs[j]) for i, j in self.pairs.tolist()):
-            of_samples = None
-            if run_a.sampling_covariance is not None and run_b.sampling_covariance is not None:
-                of_samples = run_a.sampling_covariance + run_b.sampling_covariance
-            if new_questions:
-                # Where samples show no variation, 2 stands for one question that only a answers and
-                # one that only b does.
-                least: Any = 2.0 * width**2 / run_a.questions**2
-                if of_samples is not None:
-                    least = np.diag(of_samples)
+        pairs = [(runs[i], runs[j]) for i, j in self.pairs.tolist()]
+        if self._new_questions:
+            for pair, (run_a, run_b) in enumerate(pairs):
+                least = _least_variance(run_a, run_b, width)
                 self._correlation[pair] = _correlation(run_a.errors, run_b.errors, least)
-                sigma_a, sigma_b = (run.standard_errors() for run in (run_a, run_b))
-                self._shared[pair] = np.abs(sigma_b - sigma_a)
-                errors = run_b.errors - run_a.errors
-                angles.append(path_angles(errors.T @ errors))
-            else:
-                assert of_samples is not None
-                angles.append(path_angles(of_samples))
-        self.multiplicity = Multiplicity(len(runs), np.array(angles), not new_questions)
+                self._shared[pair] = np.abs(run_b.standard_errors - run_a.standard_errors)
+        angles = np.array([path_angles(self._covariance(*pair)) for pair in pairs])
+        self.multiplicity = Multiplicity(len(runs), angles, not self._new_questions)
+
+    def _covariance(self, a: ScoredRun, b: ScoredRun) -> np.ndarray:
+        """(m, m) covariance of the errors of the differences of a pair."""
+        if self._new_questions:
+            errors = b.errors - a.errors
+            return errors.T @ errors
+        assert a.covariance is not None
+        assert b.covariance is not None
+        return a.covariance + b.covariance
 
     def limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) lower and upper limits of the differences."""
-        limits = [self.limits_of(pair, confidence) for pair in range(len(self.pairs))]
+        limits = [self._pair_limits(pair, confidence) for pair in range(len(self.pairs))]
         return np.stack(limits, axis=1)
 
-    def limits_of(self, pair: int, confidence: float) -> np.ndarray:
+    def _pair_limits(self, pair: int, confidence: float) -> np.ndarray:
         """(2, m) lower and upper limits of the differences of a pair."""
         a, b = (self._runs[run] for run in self.pairs[pair])
-        (lo_a, hi_a), (lo_b, hi_b) = (x.limits(confidence, self._interval) for x in (a, b))
-        r, difference = self._correlation[pair], self.values[pair]
-        shared = self._shared[pair]
+        (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
+        r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
         if self._new_questions:
-            of_a_look = a.confidence_of_a_look(confidence, self._interval)
-            shared = student_quantile(a.freedom, 1 - of_a_look) * shared
+            z = student_quantile(a.freedom, 1 - look_confidence(a, confidence))
+            shared = z * shared
         down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
         up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
-        for of_run, is_subtracted in ((a, True), (b, False)):
-            if of_run.moves is not None:  # labels of one run say nothing of those of the other
-                moves = of_run.moves(of_run.confidence_of_a_look(confidence, self._interval))
+        for run, is_subtracted in ((a, True), (b, False)):
+            if run.moves is not None:  # labels of one run say nothing of those of the other
+                moves = run.moves(look_confidence(run, confidence))
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
         # Scores that are corrected for the errors of a checker may leave their range.
@@ -131,11 +128,11 @@ class Differences:
 
     def simultaneous_limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) limits that cover together, over all pairs and scores."""
-        if self._runs[0].anytime:  # Bonferroni: the bounds are those of one look
+        if self._options.anytime:  # Bonferroni: the bounds are those of one look
             return self.limits(1 - (1 - confidence) / self.values.size)
         return self.limits(self.multiplicity.confidence_of_each(confidence))
 
-    def of_all_runs(self, confidence: float) -> np.ndarray:
+    def limits_by_run(self, confidence: float) -> np.ndarray:
         """(2, K, K, m) lower and upper limits of each run minus each other run."""
         lo, hi = self.limits(confidence)
         a, b = self.pairs.T
@@ -153,11 +150,22 @@ class Differences:
             least, most = 0.0, _LARGEST_Z
             for _ in range(_HALVINGS):
                 z = (least + most) / 2
-                lo, hi = self.limits_of(pair, 1 - 2 * normal.cdf(-z))[:, score]
+                lo, hi = self._pair_limits(pair, 1 - 2 * normal.cdf(-z))[:, score]
                 least, most = (z, most) if lo > 0 or hi < 0 else (least, z)
             a, b = self.pairs[pair]
             p[a, b, score] = p[b, a, score] = 2 * normal.cdf(-least)
         return p
+
+
+def _least_variance(a: ScoredRun, b: ScoredRun, width: float) -> np.ndarray | float:
+    """(m,) the smallest variance of b - a: that for new samples of the same questions.
+
+    Where samples show no variation, 2 stands for one question that only a answers and one that
+    only b does.
+    """
+    if a.covariance is None or b.covariance is None:
+        return 2.0 * width**2 / a.number**2
+    return np.diag(a.covariance + b.covariance)
 
 
 def _length(x: np.ndarray, y: np.ndarray, r: np.ndarray, shared: np.ndarray) -> np.ndarray:
@@ -273,8 +281,6 @@ class Compared:
 def compare_sources(
     sources: Mapping[str, Any],
     options: ComparisonOptions,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
     checker_rates: tuple[float, float] | None = None,
     labels: Any = None,
     by_order: bool = False,
@@ -282,19 +288,10 @@ def compare_sources(
     """Read, check and compare runs.
 
     Clusters, groups and weights of questions that the first run was read with are used if they
-    apply and no others are given.
-
-    Args:
-        checker_rates, labels, by_order: see `grade_sources`.
+    apply and no others are given. The arguments are those of `grade_sources`.
     """
-    for name, source in sources.items():
-        if is_read_result(source) and source.get("R0") is not None:
-            raise ValueError(f"{name} has prior outcomes R0, which a comparison does not use.")
-    first = next(iter(sources.values()))
-    options = options.with_those_of(first)
-    checking = Checking(check_correct_fn, num_proc, labels=options.labels)
-    check_sizes = options.for_samples
-    runs = grade_sources(sources, checking, checker_rates, labels, check_sizes, by_order)
+    options = options.with_those_of(next(iter(sources.values())))
+    runs = grade_sources(sources, options, checker_rates, labels, by_order)
     return compare_runs(runs, options)
 
 
@@ -319,8 +316,7 @@ def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
 def _compare(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
     options = options.for_samples({run.name: run.outcomes.n for run in runs})
     scores, scored, width = score_runs(runs, options)
-    differences = Differences(scored, str(options.interval), width)
-    return Compared(options, scores, runs, scored, differences)
+    return Compared(options, scores, runs, scored, Differences(scored, width))
 
 
 def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:
@@ -339,9 +335,9 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
     labels, index = label_index(groups, len(overall.runs[0].outcomes), "groups")
     for group, label in enumerate(labels):
         rows = np.flatnonzero(index == group)
-        runs = [run.of_questions(rows) for run in overall.runs]
+        runs = [run.for_questions(rows) for run in overall.runs]
         try:
-            result[label] = _compare(runs, overall.options.of_questions(rows))
+            result[label] = _compare(runs, overall.options.for_questions(rows))
         except ValueError as error:
             raise ValueError(f"Group {label}: {error}") from error
     return result

@@ -24,7 +24,8 @@ import numpy as np
 from ..core.checks import as_list, check_number
 from ..core.rewards import check_rewards, has_real_rewards
 from .differences import compare_runs, differences_of
-from .measure import WITHOUT_K, ComparisonOptions, check_metric, score_runs
+from .measure import limits_with_moves, score_runs
+from .options import WITHOUT_K, ComparisonOptions, check_metric
 from .outcomes_of_runs import Run
 
 _REWARDS = ("max@k", "avg@N", "bayes@N")
@@ -93,15 +94,15 @@ class Gate(NamedTuple):
 
 
 def gate_options(
-    metric: str = "pass@k", k: int | list[int] | None = None, **options: Any
+    metric: str = "pass@k", k: int | list[int] | None = None, *arguments: Any, **options: Any
 ) -> ComparisonOptions:
     """Return the options of a gate: those of a comparison, with one k, by default 1."""
-    check_metric("metric", metric)
-    ks = as_list("k", 1 if k is None else k)
-    if len(ks) > 1:
+    score = check_metric("metric", metric)
+    if k is None and score.k is None and score.metric not in WITHOUT_K:
+        k = 1
+    if k is not None and len(ks := as_list("k", k)) > 1:
         raise ValueError(f"There are {len(ks)} values of k: a gate has one score, so give one k.")
-    k = None if k is None and metric in WITHOUT_K else ks
-    return ComparisonOptions(metric=metric, k=k, **options)
+    return ComparisonOptions(metric, k, *arguments, **options)
 
 
 def check_threshold(name: str, threshold: Any, metric: str) -> float:
@@ -133,8 +134,7 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
                 f"{rewards.min():g} to {rewards.max():g} cannot be less or more than these."
             )
     (score,), (scored,), _ = score_runs([run], options)
-    limits = scored.limits_with_moves(options.confidence, str(options.interval))
-    ((lo,), (hi,)) = limits.tolist()
+    ((lo,), (hi,)) = limits_with_moves(scored, options.confidence).tolist()
     (estimate,) = scored.estimates.tolist()
     return Gate(score.key, estimate, None, threshold, lo, hi, *_basis([run], options))
 

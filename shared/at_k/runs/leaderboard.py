@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -14,29 +14,25 @@ from ..core.estimates import Estimate
 from ..core.interval import Interval
 from ..functions import RunLike
 from ..results import Result
+from .options import ComparisonOptions, RunOptions, shows_options
 
 if TYPE_CHECKING:
     from ..core.score import ScoreId
     from .differences import Compared
 
 
+@shows_options(RunOptions, ComparisonOptions)
 def leaderboard(
     runs: Mapping[str, RunLike],
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str | None = None,
     confidence: float = 0.95,
-    tau: float = 0.5,
-    clusters: list[str] | None = None,
-    w: list[float] | None = None,
+    *,
     temperature: float = 0.5,
-    check_correct_fn: str | Callable[..., Any] = "exact_match",
-    num_proc: int | None = None,
     p_values: bool = False,
     by_order: bool = False,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
+    **options: Unpack[RunOptions],
 ) -> Result:
     """Rank runs on the same questions, with simultaneous confidence limits of their differences.
 
@@ -57,17 +53,12 @@ def leaderboard(
         interval: see `compare`.
         confidence: probability of the intervals of scores and of single differences, and of all
             differences together.
-        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
-        clusters: see `compare`.
-        w: see `compare`.
         temperature: see `compare`.
-        check_correct_fn: see `compare`.
-        num_proc: see `compare`.
         p_values: whether to add p and p_adjusted to the differences.
         by_order: see `compare`.
-        groups: a label for each question. Adds the leaderboard of each group.
-        average: see `compare`.
-        question_weights: see `compare`.
+        options: tau, clusters, w, check_correct_fn, num_proc, average and question_weights, see
+            `compare`; and groups, a label for each question, which adds the leaderboard of each
+            group.
 
     Returns:
         A dict with
@@ -119,24 +110,12 @@ def leaderboard(
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .differences import compare_groups, compare_sources
-    from .measure import ComparisonOptions
 
     sources = check_runs(runs)
-    options = ComparisonOptions(
-        metric,
-        k,
-        interval,
-        confidence,
-        tau,
-        clusters,
-        w,
-        temperature,
-        groups,
-        average,
-        question_weights,
-        all_k=False,
+    requested = ComparisonOptions(
+        metric, k, interval, confidence, temperature=temperature, all_k=False, **options
     )
-    overall = compare_sources(sources, options, check_correct_fn, num_proc, by_order=by_order)
+    overall = compare_sources(sources, requested, by_order=by_order)
     return leaderboard_of_groups(compare_groups(overall, overall.options.groups), p_values)
 
 
@@ -165,8 +144,8 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     """Return what `leaderboard` returns, for compared runs."""
     options, differences = compared.options, compared.differences
     simultaneous = differences.multiplicity.confidence_of_each(options.confidence)
-    lo, hi = differences.of_all_runs(options.confidence)
-    band_lo, band_hi = differences.of_all_runs(simultaneous)
+    lo, hi = differences.limits_by_run(options.confidence)
+    band_lo, band_hi = differences.limits_by_run(simultaneous)
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
     p = differences.p_values() if p_values else None
     rows: list[dict[str, Any]] = []
@@ -216,15 +195,14 @@ def _rows(
         order: the runs by descending score.
         better: (K, K) whether each run is certainly better than each other.
     """
+    from .measure import limits_with_moves
+
     scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
     letters_of_runs = letters((better | better.T)[np.ix_(order, order)])
     rows = []
     for run, letters_of_run in zip(order, letters_of_runs, strict=True):
-        limits = compared.scored[run].limits_with_moves(
-            compared.options.confidence, str(compared.options.interval)
-        )
-        lo, hi = limits[:, column]
+        lo, hi = limits_with_moves(compared.scored[run], compared.options.confidence)[:, column]
         n = compared.runs[run].outcomes.n
         rows.append(
             {

@@ -13,13 +13,14 @@ for. With one sample of each question they cannot be told apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from ..core.score import ScoreId
 from ..functions import RunLike
+from .options import ComparisonOptions, RunOptions, shows_options
 
 
 class Noise(NamedTuple):
@@ -72,21 +73,16 @@ class Noise(NamedTuple):
         return values
 
 
+@shows_options(RunOptions, ComparisonOptions)
 def noise(
     R: RunLike,
     k: int | list[int] | None = None,
     metric: str = "pass@k",
     confidence: float = 0.95,
-    tau: float = 0.5,
-    clusters: list[str] | None = None,
-    w: list[float] | None = None,
+    *,
     checker_rates: tuple[float, float] | None = None,
     labels: Any = None,
-    check_correct_fn: str | Callable[..., Any] = "exact_match",
-    num_proc: int | None = None,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
+    **options: Unpack[RunOptions],
 ) -> dict[str, dict[str, Any]]:
     """Return how much of the error of a score comes from questions, from samples and from labels.
 
@@ -97,17 +93,11 @@ def noise(
             of samples of a question; above 64, powers of the square root of 2, and this number.
         metric: the score: one of those of `at_k.compare` other than bayes@N and score_agg.
         confidence: probability of the intervals.
-        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
-        clusters: a label of the cluster of each question. Default: each is its own cluster.
-        w: rewards of the categories, for max@k and avg@N. Default: 0 and 1.
         checker_rates: true-positive and false-positive rate of a checker that errs.
         labels: what a person says of some samples, in place of the rates, as the metric gpassk
             takes it. Default: the labels that the run was read with.
-        check_correct_fn: what to check predictions with, if the run has references.
-        num_proc: number of processes to run the checker in.
-        groups: a label for each question, for average "groups".
-        average: see `at_k.compare`.
-        question_weights: see `at_k.compare`.
+        options: tau, clusters, w, check_correct_fn, num_proc, groups, average and question_weights,
+            see `at_k.compare`. Groups are for average "groups" only.
 
     Returns:
         For each score, by its key such as "pass@4", a dict: score; standard_error, for other
@@ -133,51 +123,37 @@ def noise(
         Wang (2025). Measuring all the noises of LLM Evals. arXiv:2512.21326
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from ..core.checking import Checking
-    from .measure import ComparisonOptions
     from .outcomes_of_runs import grade_sources
 
-    options = ComparisonOptions(
-        metric,
-        k,
-        "questions",
-        confidence,
-        tau,
-        clusters,
-        w,
-        groups=groups,
-        average=average,
-        question_weights=question_weights,
-    ).with_those_of(R)
-    checking = Checking(check_correct_fn, num_proc, labels=options.labels)
+    requested = ComparisonOptions(metric, k, "questions", confidence, **options).with_those_of(R)
     labels_of_runs = None if labels is None else [labels]
-    (run,) = grade_sources({"R": R}, checking, checker_rates, labels_of_runs)
-    return {x.score_id.key: x.as_dict() for x in noise_of(run, options)}
+    (run,) = grade_sources({"R": R}, requested, checker_rates, labels_of_runs)
+    return {x.score_id.key: x.as_dict() for x in noise_of(run, requested)}
 
 
 def noise_of(run: Any, options: Any) -> list[Noise]:
     """Return the noise of the scores of a `Run`, for `ComparisonOptions` with "questions"."""
     from ..core.interval import normal_z
-    from .measure import score_runs
+    from .measure import limits_with_moves, score_runs
 
     options = options.for_samples({run.name: run.outcomes.n})
     scores, (scored,), _ = score_runs([run], options)
     confidence = options.confidence
-    of_both = np.maximum(scored.standard_errors() ** 2, 0.0)
+    of_both = np.maximum(scored.standard_errors**2, 0.0)
     of_checker = np.zeros(len(scores))
     if scored.moves is not None:
         of_checker = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
     standard_errors = np.sqrt(of_both + of_checker)
-    lo, hi = scored.limits_with_moves(confidence, "questions")
+    lo, hi = limits_with_moves(scored, confidence)
     # Questions with the same score show no variance, but for rounding. Their limits are apart.
     is_flat = standard_errors <= 1e-12 * np.abs(scored.estimates)
     standard_errors = np.where(is_flat, 0.0, standard_errors)
     of_both = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, of_both)
     of_checker = np.where(is_flat, 0.0, of_checker)
     of_samples, same_questions = None, None
-    if scored.sampling_covariance is not None:
-        same_questions = scored.limits_with_moves(confidence, "sampling")
-        of_samples = np.diag(scored.sampling_covariance)
+    if scored.covariance is not None:
+        same_questions = limits_with_moves(scored, confidence, resampled=True)
+        of_samples = np.diag(scored.covariance)
         of_samples = np.where(is_flat, np.diff(same_questions, axis=0)[0] ** 2, of_samples)
         of_samples = np.minimum(of_samples, of_both)
     total = of_both + of_checker

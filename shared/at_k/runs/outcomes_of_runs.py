@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from ..core.checks import InputError, Place, as_list, short
 from ..core.columns import stored
 from ..core.samples import Labels, Samples, as_outcomes, read_outcomes, read_samples
 from ..intervals.labelled import Errors, check_errors
+from .options import ComparisonOptions, naming_run
 
 
 class Run(NamedTuple):
@@ -32,7 +32,7 @@ class Run(NamedTuple):
     answers: np.ndarray | None = None
     errors: Errors = Errors()
 
-    def of_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
+    def for_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
         """The run on these questions, in this order."""
         outcomes, sizes = self.outcomes, self.outcomes.sizes
         starts, sizes = (np.cumsum(sizes) - sizes)[rows], sizes[rows]
@@ -46,15 +46,6 @@ class Run(NamedTuple):
             multiplicity=None if outcomes.multiplicity is None else outcomes.multiplicity[index],
         )
         return Run(self.name, subset, answers, self.errors)
-
-
-@contextlib.contextmanager
-def naming_run(name: str) -> Iterator[None]:
-    """Give errors about the input the name of its run."""
-    try:
-        yield
-    except ValueError as error:
-        raise InputError.of_run(name, error) from error
 
 
 class Ungraded(NamedTuple):
@@ -81,29 +72,30 @@ class Ungraded(NamedTuple):
 
 def grade_sources(
     sources: Mapping[str, Any],
-    checking: Checking,
+    options: ComparisonOptions,
     checker_rates: Any = None,
     labels: Any = None,
-    check_sizes: Callable[[dict[str, np.ndarray]], Any] | None = None,
     by_order: bool = False,
 ) -> list[Run]:
     """Read and check runs on the same questions, all in the order of the first.
 
     Args:
         sources: the runs by their names, see `parse_run`.
-        checking: of the samples of runs with references.
+        options: of the comparison or the plan. They are validated for the numbers of samples before
+            any sample is checked.
         checker_rates, labels: see `with_errors`. Default: the labels that the runs were read with.
-        check_sizes: raises an error for the (M,) numbers of samples of the runs, by their names,
-            before any sample is checked.
         by_order: whether questions without ids are in the same order.
     """
+    for name, source in sources.items():
+        if is_read_result(source) and source.get("R0") is not None:
+            raise ValueError(f"{name} has prior outcomes R0, which a comparison does not use.")
+    checking = options.checking
     if labels is None and checker_rates is None:
         labels = read_labels(sources.values())
     parsed = [parse_run(name, source, checking.labels) for name, source in sources.items()]
     orders = orders_of(list(sources), list(sources.values()), by_order)
     check_same_questions(parsed, orders)
-    if check_sizes is not None:
-        check_sizes({run.name: run.n[order] for run, order in zip(parsed, orders, strict=True)})
+    options.for_samples({run.name: run.n[order] for run, order in zip(parsed, orders, strict=True)})
     graded = with_errors(grade_runs(parsed, checking), checker_rates, labels)
     return in_order(graded, orders)
 
@@ -166,7 +158,7 @@ def _order_of(a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key:
 def in_order(runs: Sequence[Run], orders: Sequence[Order]) -> list[Run]:
     """Return the runs with their questions in the order of those of the first."""
     return [
-        run if isinstance(order, slice) else run.of_questions(order)
+        run if isinstance(order, slice) else run.for_questions(order)
         for run, order in zip(runs, orders, strict=True)
     ]
 

@@ -8,24 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
 
-from ..core.checks import (
-    as_list,
-    check_confidence,
-    check_k,
-    check_name,
-    check_number,
-    check_positive,
-)
-from ..core.choice import OVER_QUESTIONS, Weighting, question_weighting
-from ..core.credits import ScoreOptions, check_tau, scores_by_name, scores_of_one_mean
+from ..core.checks import as_list, check_k, check_name, check_number, check_positive
+from ..core.choice import Weighting, question_weighting
+from ..core.credits import included_scores, scores_of_one_mean
 from ..core.questions import student_quantile
 from ..core.score import Score, ScoreId
 from ..functions import RunLike
 from ..scores.checker_rates import CheckerRates, check_rates, require_correction
+from .options import ComparisonOptions, shows_options
 
 if TYPE_CHECKING:
     from .designs import Design
@@ -38,31 +32,170 @@ _PARTS = 20  # of the pilot questions, of which each is left out in turn
 _MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
 
 
+# --- Options ------------------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    """The precision that is wanted of the cheapest design.
+
+    Args:
+        name: "half_width" or "difference".
+        value: the largest that is wanted.
+        kind: of the interval, "sampling" or "questions".
+        most: the largest number of questions.
+    """
+
+    name: str
+    value: float
+    kind: str
+    most: int
+
+
+class PlanArguments(TypedDict, total=False):
+    """The parameters of `plan` beside the pilot runs and the score, which documents them."""
+
+    questions: int | list[int] | None
+    samples: int | list[int] | None
+    confidence: float
+    power: float
+    tau: float
+    rates: list[float] | None
+    correlation: float | None
+    interval: str
+    half_width: float | None
+    difference: float | None
+    question_cost: float
+    sample_cost: float
+    check_correct_fn: str | Callable[..., Any]
+    num_proc: int | None
+    labels: int | list[int] | None
+    label_cost: float
+    checker_rates: tuple[float, float] | None
+    groups: list[str] | None
+    average: str
+    question_weights: list[float] | None
+
+
+@dataclass
+class PlanOptions(ComparisonOptions):
+    """The parameters of `at_k.plan` without the pilot runs.
+
+    Attributes:
+        questions, samples: once validated, ascending lists.
+        labels: once validated, an ascending list, or None.
+        rates: once validated, an array or None.
+        wanted: the half-width or the difference, or None.
+
+    Raises:
+        ValueError: if an option is invalid.
+    """
+
+    interval: str | None = "questions"
+    questions: Any = None
+    samples: Any = None
+    power: float = 0.8
+    rates: Any = None
+    correlation: float | None = None
+    half_width: float | None = None
+    difference: float | None = None
+    question_cost: float = 0.0
+    sample_cost: float = 1.0
+    labels: Any = None
+    label_cost: float = 1.0
+    checker_rates: tuple[float, float] | None = None
+    wanted: Wanted | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        (score,), _ = included_scores(self.metric, None, scores_of_one_mean(), parameter="metric")
+        check_name("interval", self.interval, _KINDS)
+        if self.k is not None:
+            check_k(self.k)
+        elif score.k is None:
+            self.k = 1
+        super().__post_init__()
+        (k,) = self.ks
+        has_most = self.questions is not None
+        self.questions = _numbers("questions", self.questions, _QUESTIONS, 2, _MOST_QUESTIONS)
+        default = (k, 2 * k, 4 * k, 8 * k)
+        self.samples = _numbers("samples", self.samples, default, k, _MOST_SAMPLES)
+        if self.labels is not None:
+            self.labels = _numbers("labels", self.labels, (), 1, _MOST_LABELS)
+        if self.correlation is not None:
+            rule = "a correlation is a number from -1 to 1"
+            self.correlation = check_number("correlation", self.correlation, rule, -1, 1)
+        rule = "give a probability from 0.5 to 0.999"
+        self.power = check_number("power", self.power, rule, 0.5, 0.999)
+        self.rates = None if self.rates is None else _check_rates(self.rates)
+        most = max(self.questions) if has_most else _MOST_QUESTIONS
+        self.wanted = _check_wanted(self.half_width, self.difference, str(self.interval), most)
+        self.question_cost = _check_cost("question_cost", self.question_cost)
+        self.sample_cost = _check_cost("sample_cost", self.sample_cost)
+        self.label_cost = _check_cost("label_cost", self.label_cost)
+        check_rates(self.checker_rates)
+
+    def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
+        """Return the options with the weights of the questions of a pilot run.
+
+        Its samples may be fewer than k, and it has no clusters.
+        """
+        result, questions = copy(self), len(next(iter(sizes.values())))
+        result.weighting = question_weighting(
+            self.average, self.question_weights, self.groups, questions
+        )
+        return result
+
+    @cached_property
+    def score(self) -> tuple[ScoreId, Score]:
+        """The score that is planned for."""
+        (item,) = self.scores_at(self.ks).items()
+        return item
+
+
+def _numbers(name: str, value: Any, default: Sequence[int], least: int, most: int) -> list[int]:
+    """Return a parameter of one or more integers from `least` to `most`."""
+    numbers = as_list(name, default if value is None else value)
+    rule = f"give integers from {least} to {most}"
+    for i, number in enumerate(numbers):
+        if check_number(f"{name}[{i}]", number, rule, least, most) != int(number):
+            raise ValueError(f"{name}[{i}] is {number}: {rule}.")
+    return sorted({int(number) for number in numbers})
+
+
+def _check_wanted(half_width: Any, difference: Any, kind: str, most: int) -> Wanted | None:
+    if half_width is not None and difference is not None:
+        raise ValueError(f"{half_width=} and {difference=} are both given: give one of them.")
+    for name, value in {"half_width": half_width, "difference": difference}.items():
+        if value is not None:
+            value = check_positive(name, value, "give a number above 0, at most 1", 1.0)
+            return Wanted(name, value, kind, most)
+    return None
+
+
+def _check_cost(name: str, cost: Any) -> float:
+    return check_number(name, cost, "a cost is a number from 0 to 1e15", 0, 1e15)
+
+
+def _check_rates(rates: Any) -> np.ndarray:
+    rule = "a success rate is a number from 0 to 1"
+    return np.array(
+        [
+            check_number(f"rates[{i}]", rate, rule, 0, 1)
+            for i, rate in enumerate(as_list("rates", rates))
+        ]
+    )
+
+
+# --- The function -------------------------------------------------------------------------
+
+
+@shows_options(PlanArguments, PlanOptions)
 def plan(
     R: RunLike | None = None,
     metric: str = "pass@k",
-    k: int = 1,
-    questions: int | list[int] | None = None,
-    samples: int | list[int] | None = None,
-    confidence: float = 0.95,
-    power: float = 0.8,
-    tau: float = 0.5,
+    k: int | None = None,
+    *,
     R_b: RunLike | None = None,
-    rates: list[float] | None = None,
-    correlation: float | None = None,
-    interval: str = "questions",
-    half_width: float | None = None,
-    difference: float | None = None,
-    question_cost: float = 0.0,
-    sample_cost: float = 1.0,
-    check_correct_fn: str | Callable[..., Any] = "exact_match",
-    num_proc: int | None = None,
-    labels: int | list[int] | None = None,
-    label_cost: float = 1.0,
-    checker_rates: tuple[float, float] | None = None,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
+    **options: Unpack[PlanArguments],
 ) -> dict[str, Any]:
     """Return the precision of runs with M questions and n samples each, and the cheapest design.
 
@@ -76,7 +209,7 @@ def plan(
         R: outcomes of a pilot run, 0 or 1, with two samples or more of a question; or
             `at_k.Counts`; or a dict of predictions and references, as `at_k.read` returns it.
         metric: the score: one of the metric gpassk that is no product of two. pass@1 is avg@n.
-        k: size of the subsets of samples.
+        k: size of the subsets of samples. Default: 1.
         questions: numbers of questions M, from 2 to a million. If given, the cheapest design has at
             most the largest of them. Default: 100, 200, 500 and 1000.
         samples: numbers of samples n of each question, from k to 4096. Default: k, 2k, 4k and 8k.
@@ -153,176 +286,12 @@ def plan(
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
     """
     # Imported here because SciPy and Arrow take longer to import than the rest of at_k.
-    from ..core.checking import Checking
     from .outcomes_of_runs import grade_sources
 
-    options = PlanOptions(
-        metric=metric,
-        k=k,
-        questions=questions,
-        samples=samples,
-        confidence=confidence,
-        power=power,
-        tau=tau,
-        rates=rates,
-        correlation=correlation,
-        interval=interval,
-        half_width=half_width,
-        difference=difference,
-        question_cost=question_cost,
-        sample_cost=sample_cost,
-        labels=labels,
-        label_cost=label_cost,
-        checker_rates=checker_rates,
-        groups=groups,
-        average=average,
-        question_weights=question_weights,
-    )
+    requested = PlanOptions(metric, k, **options).with_those_of(R)
     sources = {name: run for name, run in {"R": R, "R_b": R_b}.items() if run is not None}
-    checking = Checking(check_correct_fn, num_proc)
-    runs = grade_sources(sources, checking, checker_rates) if sources else []
-    return plan_runs(runs, options.with_those_of(R))
-
-
-# --- Options ------------------------------------------------------------------------------
-
-
-class Wanted(NamedTuple):
-    """The precision that is wanted of the cheapest design.
-
-    Args:
-        name: "half_width" or "difference".
-        value: the largest that is wanted.
-        kind: of the interval, "sampling" or "questions".
-        most: the largest number of questions.
-    """
-
-    name: str
-    value: float
-    kind: str
-    most: int
-
-
-@dataclass
-class PlanOptions:
-    """The parameters of `at_k.plan` without the pilot runs.
-
-    Attributes:
-        questions, samples: once validated, ascending lists.
-        labels: once validated, an ascending list, or None.
-        rates: once validated, an array or None.
-        wanted: the half-width or the difference, or None.
-
-    Raises:
-        ValueError: if an option is invalid.
-    """
-
-    metric: str = "pass@k"
-    k: int = 1
-    questions: Any = None
-    samples: Any = None
-    confidence: float = 0.95
-    power: float = 0.8
-    tau: float = 0.5
-    rates: Any = None
-    correlation: float | None = None
-    interval: str = "questions"
-    half_width: float | None = None
-    difference: float | None = None
-    question_cost: float = 0.0
-    sample_cost: float = 1.0
-    labels: Any = None
-    label_cost: float = 1.0
-    checker_rates: tuple[float, float] | None = None
-    groups: Any = None
-    average: str = "questions"
-    question_weights: Any = None
-    wanted: Wanted | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        check_name("metric", self.metric, scores_of_one_mean())
-        check_name("interval", self.interval, _KINDS)
-        k, tau = check_k(self.k), check_tau(self.tau)
-        questions = _numbers("questions", self.questions, _QUESTIONS, 2, _MOST_QUESTIONS)
-        most = _MOST_QUESTIONS if self.questions is None else max(questions)
-        correlation, rule = self.correlation, "a correlation is a number from -1 to 1"
-        if correlation is not None:
-            correlation = check_number("correlation", correlation, rule, -1, 1)
-        rule = "give a probability from 0.5 to 0.999"
-        validated = {
-            "k": k,
-            "tau": tau,
-            "questions": questions,
-            "correlation": correlation,
-            "samples": _numbers(
-                "samples", self.samples, (k, 2 * k, 4 * k, 8 * k), k, _MOST_SAMPLES
-            ),
-            "confidence": check_confidence(self.confidence),
-            "power": check_number("power", self.power, rule, 0.5, 0.999),
-            "rates": None if self.rates is None else _check_rates(self.rates),
-            "wanted": _check_wanted(self.half_width, self.difference, self.interval, most),
-            "question_cost": _check_cost("question_cost", self.question_cost),
-            "sample_cost": _check_cost("sample_cost", self.sample_cost),
-            "label_cost": _check_cost("label_cost", self.label_cost),
-        }
-        if self.labels is not None:
-            validated["labels"] = _numbers("labels", self.labels, (), 1, _MOST_LABELS)
-        check_rates(self.checker_rates)
-        for name, value in validated.items():
-            setattr(self, name, value)
-
-    def with_those_of(self, run: Any) -> PlanOptions:
-        """Return the options with weights and groups that a pilot run was read with.
-
-        They apply if no others are given.
-        """
-        result = copy(self)
-        if isinstance(run, Mapping):
-            if self.average == "groups" and self.groups is None:
-                result.groups = run.get("groups")
-            if self.question_weights is None:
-                result.question_weights = run.get("question_weights")
-        return result
-
-    @cached_property
-    def score(self) -> tuple[ScoreId, Score]:
-        """The score that is planned for."""
-        (item,) = scores_by_name([self.metric], [self.k], ScoreOptions([self.tau])).items()
-        return item
-
-
-def _numbers(name: str, value: Any, default: Sequence[int], least: int, most: int) -> list[int]:
-    """Return a parameter of one or more integers from `least` to `most`."""
-    numbers = as_list(name, default if value is None else value)
-    rule = f"give integers from {least} to {most}"
-    for i, number in enumerate(numbers):
-        if check_number(f"{name}[{i}]", number, rule, least, most) != int(number):
-            raise ValueError(f"{name}[{i}] is {number}: {rule}.")
-    return sorted({int(number) for number in numbers})
-
-
-def _check_wanted(half_width: Any, difference: Any, kind: str, most: int) -> Wanted | None:
-    if half_width is not None and difference is not None:
-        raise ValueError(f"{half_width=} and {difference=} are both given: give one of them.")
-    for name, value in {"half_width": half_width, "difference": difference}.items():
-        if value is not None:
-            value = check_positive(name, value, "give a number above 0, at most 1", 1.0)
-            return Wanted(name, value, kind, most)
-    return None
-
-
-def _check_cost(name: str, cost: Any) -> float:
-    return check_number(name, cost, "a cost is a number from 0 to 1e15", 0, 1e15)
-
-
-def _check_rates(rates: Any) -> np.ndarray:
-    rule = "a success rate is a number from 0 to 1"
-    return np.array(
-        [
-            check_number(f"rates[{i}]", rate, rule, 0, 1)
-            for i, rate in enumerate(as_list("rates", rates))
-        ]
-    )
+    runs = grade_sources(sources, requested, requested.checker_rates) if sources else []
+    return plan_runs(runs, requested)
 
 
 # --- The plan -----------------------------------------------------------------------------
@@ -330,7 +299,11 @@ def _check_rates(rates: Any) -> np.ndarray:
 
 def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
     """Return what `at_k.plan` returns, from no, one or two pilot runs."""
-    weighting = _weighting(runs, options)
+    if runs:
+        options = options.for_samples({run.name: run.outcomes.n for run in runs})
+    elif (options.average, options.question_weights) != ("questions", None):
+        raise ValueError("Weights of questions and a mean over groups are those of a pilot run.")
+    weighting = options.weighting
     prior, assumptions = _prior(runs, options, weighting)
     rates, labels, of_checker = _errors(runs, options)
     score_id, score = options.score
@@ -375,16 +348,6 @@ def _errors(
     return errors.rates, labels or [None], assumptions
 
 
-def _weighting(runs: Sequence[Run], options: PlanOptions) -> Weighting:
-    """Return how the questions of the pilot run are averaged."""
-    if runs:
-        number = len(runs[0].outcomes)
-        return question_weighting(options.average, options.question_weights, options.groups, number)
-    if (options.average, options.question_weights) != ("questions", None):
-        raise ValueError("Weights of questions and a mean over groups are those of a pilot run.")
-    return OVER_QUESTIONS
-
-
 def _design(
     prior: np.ndarray,
     assumptions: Mapping[str, Any],
@@ -422,7 +385,7 @@ def _range_of_questions(
         rows = np.flatnonzero(np.arange(size) % parts != part)
         weights = None if weighting.values is None else weighting.values[rows]
         prior, assumptions = _prior(
-            [run.of_questions(rows) for run in runs], options, Weighting(weights)
+            [run.for_questions(rows) for run in runs], options, Weighting(weights)
         )
         design = _design(
             prior, assumptions, rates, cheapest["samples"], cheapest.get("labels"), options

@@ -87,9 +87,9 @@ def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
     )
 
 
-def tail_scores(rewards: Rewards, ks: Sequence[int], thresholds: Sequence[float]) -> Scores:
-    """Unbiased estimates of TailPass@k for each k <= n and threshold."""
-    tails = {ScoreId("TailPass@k", k, tau): Tail(k, tau) for k in ks for tau in thresholds}
+def tail_scores(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> Scores:
+    """Unbiased estimates of TailPass@k for each pair of a k <= n and a threshold."""
+    tails = {ScoreId("TailPass@k", *pair): Tail(*pair) for pair in ks_and_taus}
     columns = tails_of_subsets(samples_by_level(rewards), list(tails.values()))
     return Scores(one_column_each(tails), rewards.inverse, columns)
 

@@ -1,0 +1,116 @@
+"""The scores of a run, and how uncertain they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, cached_property
+
+import numpy as np
+
+from .choice import IntervalOptions
+from .interval import IntervalMethod
+from .package import PACKAGE
+from .questions import cluster_errors, degrees_of_freedom, effective_clusters
+from .score import Scores
+
+
+class ScoredRun:
+    """The scores of a run, and how uncertain they are.
+
+    `compute` shows it for all questions and for groups of them. Comparisons, leaderboards, gates,
+    `noise` and plans also take the errors of the scores over all questions.
+
+    Args:
+        points: the scores of the questions.
+        n: (M,) samples of the questions.
+        options: of the limits.
+        method: of the limits, or None if none are requested.
+        checker: what the scores are corrected for, as `compute` returns it, or None.
+        resampled: returns the method of limits for the same questions, sampled again; None if it
+            is `method`, or if there is none.
+        covariance: returns the (m, m) covariance of the scores for new samples of the same
+            questions; None if the data do not show it.
+        moves: returns (2, m) how far the scores may lie below and above because labels estimate
+            the rates of the checker, for a confidence; None if the rates are known.
+    """
+
+    def __init__(
+        self,
+        points: Scores,
+        n: np.ndarray,
+        options: IntervalOptions,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+        resampled: Callable[[], IntervalMethod] | None = None,
+        covariance: Callable[[], np.ndarray] | None = None,
+        moves: Callable[[float], np.ndarray] | None = None,
+    ):
+        self.points, self.n, self.options = points, n, options
+        self.method, self.checker = method, checker
+        self._resampled, self._covariance, self.moves = resampled, covariance, moves
+        self.limits = cache(self._limits)
+
+    @cached_property
+    def counted(self) -> np.ndarray:
+        """The indices of the questions that have a weight."""
+        weights = self.options.weights
+        return np.arange(len(self.n)) if weights is None else np.flatnonzero(weights)
+
+    @cached_property
+    def estimates(self) -> np.ndarray:
+        """(m,) scores over all questions, to the last digit as `compute` returns them."""
+        return np.array([*self.points.over(self.counted, self.options.weights).values()])
+
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """(G, m) by how much the scores move without each question or cluster of questions.
+
+        See `cluster_errors`.
+        """
+        weights = self.options.weights
+        return cluster_errors(self.points.linearized(weights), self.options.clusters, weights)
+
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """(m,) standard errors of the estimates, for other questions."""
+        return np.sqrt(np.sum(self.errors**2, axis=0))
+
+    @property
+    def number(self) -> float:
+        """M; with weights the effective number of questions."""
+        return effective_clusters(None, len(self.n), self.options.weights)
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of the standard errors."""
+        options = self.options
+        return degrees_of_freedom(
+            effective_clusters(options.clusters, len(self.n), options.weights)
+        )
+
+    @cached_property
+    def covariance(self) -> np.ndarray | None:
+        """(m, m) covariance of the scores for new samples of the same questions, if known."""
+        return None if self._covariance is None else self._covariance()
+
+    def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
+        """(2, m) lower and upper limits.
+
+        Args:
+            confidence: of each interval.
+            resampled: whether they are for the same questions, sampled again.
+
+        Raises:
+            ValueError: if the questions have no interval.
+        """
+        method = self.method
+        if resampled and self._resampled is not None:
+            method = self._resampled()
+        assert method is not None, "limits need a method"
+        if self.options.anytime:
+            other = self.options.method == "questions" and not resampled
+            method = PACKAGE.rooms.anytime_limits(method, self.n, other)
+        if problem := method.problem(self.counted):
+            raise ValueError(f"{problem}.")
+        (intervals,) = method.for_groups([self.counted], confidence)
+        return np.array([[x.lo, x.hi] for x in intervals.values()]).T

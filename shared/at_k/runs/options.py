@@ -1,0 +1,313 @@
+"""The options that comparisons, leaderboards, gates, `noise` and plans share.
+
+`RunOptions` lists the parameters that their functions have in common, and `ComparisonOptions` has
+their values, validated once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, fields
+from typing import Any, Self, TypedDict, TypeVar, get_type_hints
+
+import numpy as np
+
+from ..core.checks import (
+    InputError,
+    RunName,
+    as_list,
+    check_confidence,
+    check_flag,
+    check_k,
+    check_name,
+    check_samples,
+    short,
+)
+from ..core.choice import (
+    OVER_QUESTIONS,
+    IntervalOptions,
+    Weighting,
+    check_average,
+    check_clusters,
+    question_weighting,
+)
+from ..core.coherent import spread_of_k
+from ..core.credits import (
+    PASS_FAMILY,
+    ScoreOptions,
+    check_tau,
+    included_scores,
+    scores_by_name,
+)
+from ..core.rewards import check_rewards
+from ..core.score import Score, ScoreId
+from ..core.score_agg import VERDICTS, exponent
+
+WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
+
+_INTERVALS = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
+_INTERVALS_OF_MOST = ("questions", "sampling")
+_USUAL_KS = (4, 8, 16)
+
+
+class RunOptions(TypedDict, total=False):
+    """The parameters that `compare`, `leaderboard`, `noise` and `at_k.testing` share.
+
+    `compare` documents them.
+    """
+
+    tau: float
+    clusters: list[str] | None
+    w: list[float] | None
+    check_correct_fn: str | Callable[..., Any]
+    num_proc: int | None
+    groups: list[str] | None
+    average: str
+    question_weights: list[float] | None
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def shows_options(names: type, values: type) -> Callable[[Function], Function]:
+    """Show options in the signature of a function that takes them as **options.
+
+    Args:
+        names: the names and types, a `TypedDict`.
+        values: a dataclass with the defaults.
+    """
+    defaults = {option.name: option.default for option in fields(values)}
+    shown = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind
+        )
+        for name, kind in get_type_hints(names).items()
+    ]
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function, eval_str=True)
+        own = [x for x in signature.parameters.values() if x.kind is not x.VAR_KEYWORD]
+        vars(function)["__signature__"] = signature.replace(parameters=[*own, *shown])
+        return function
+
+    return decorate
+
+
+def compared_scores() -> list[str]:
+    """Return the names of the scores that runs are compared by."""
+    return [*PASS_FAMILY, "vote@k", "max@k", *WITHOUT_K]
+
+
+def check_metric(name: str, metric: Any) -> ScoreId:
+    """Return the score that runs are compared by, from its name or a key such as "pass@4"."""
+    if isinstance(metric, str) and metric in ("picked@k", "weighted_vote@k"):
+        raise ValueError(
+            f"{metric} needs a number for each sample, which comparisons do not take: compare its "
+            f"scores of the questions (return_per_question), each in a list of one, as avg@N with "
+            f"interval='questions'."
+        )
+    if not isinstance(metric, str):
+        check_name(name, metric, compared_scores())
+    (score,), _ = included_scores(metric, None, compared_scores(), parameter=name)
+    return score
+
+
+def default_interval(metric: str) -> str:
+    """Return the interval of a comparison: of other questions like these, where it applies."""
+    return intervals_for(metric)[0]
+
+
+def intervals_for(metric: str) -> tuple[str, ...]:
+    """Return the intervals that a score has in comparisons, the default first."""
+    return _INTERVALS.get(metric, _INTERVALS_OF_MOST)
+
+
+@dataclass
+class ComparisonOptions:
+    """Which score of runs is compared, and how: the parameters of `at_k.compare`.
+
+    Args:
+        metric: the name of a score; or a key such as "pass@4", which has its k and tau.
+        clusters, groups, average, question_weights: of the questions, see `at_k.compare`.
+        all_k: whether the default is every k (see `spread_of_k`), or the largest of 4, 8 and 16.
+
+    Attributes:
+        interval: "sampling", "posterior" or "questions"; never None.
+        k, clusters: after `for_samples` an ascending list and (M,) integers, unless None.
+        weighting: after `for_samples` how questions are averaged.
+
+    Raises:
+        ValueError: if an option is invalid whatever the runs are.
+    """
+
+    metric: str = "pass@k"
+    k: int | list[int] | None = None
+    interval: str | None = None
+    confidence: float = 0.95
+    tau: float = 0.5
+    clusters: Any = None
+    w: list[float] | None = None
+    temperature: float = 0.5
+    groups: Any = None
+    average: str = "questions"
+    question_weights: Any = None
+    all_k: bool = True
+    anytime: bool = False
+    check_correct_fn: Any = "exact_match"
+    num_proc: int | None = None
+    weighting: Weighting = field(default=OVER_QUESTIONS, init=False)
+
+    def __post_init__(self) -> None:
+        self._read_metric()
+        if check_flag("anytime", self.anytime) and self.metric == "bayes@N":
+            raise ValueError("anytime is not for bayes@N, whose limits are those of a posterior.")
+        self._check_interval()
+        if self.metric in WITHOUT_K and self.k is not None:
+            raise ValueError(
+                f"k is {short(self.k)}, but {self.metric} is of all samples: leave k out."
+            )
+        self.confidence, self.tau = check_confidence(self.confidence), check_tau(self.tau)
+        check_rewards(self.w)
+        exponent(self.temperature)
+        check_name("average", self.average, ("questions", "groups"))
+        if self.metric in PASS_FAMILY:
+            check_average(self.average, self.scores_at([1]))
+
+    def _read_metric(self) -> None:
+        """Take k and tau out of a metric that is a key."""
+        score = check_metric("metric", self.metric)
+        if score.k is not None:
+            included_scores(self.metric, self.k, compared_scores(), parameter="metric")
+            self.metric, self.k = score.metric, [int(score.k)]
+        self.tau = self.tau if score.tau is None else score.tau
+
+    def _check_interval(self) -> None:
+        applicable = intervals_for(self.metric)
+        interval = default_interval(self.metric) if self.interval is None else self.interval
+        check_name("interval", interval, ("sampling", "posterior", "questions"))
+        if interval not in applicable:
+            raise ValueError(
+                f"{self.metric} is compared with interval={' or '.join(map(repr, applicable))}, "
+                f"not {interval!r}."
+            )
+        self.interval = interval
+
+    @property
+    def ks(self) -> list[int]:
+        """Ascending after `for_samples`; empty if the metric has no k."""
+        return [] if self.k is None else as_list("k", self.k)
+
+    @property
+    def verdicts(self) -> dict[str, float] | None:
+        """The labels that stand for outcomes, and the number of each."""
+        return VERDICTS if self.metric == "score_agg" else None
+
+    @property
+    def checking(self) -> Any:
+        """The `Checking` of the samples of runs with references."""
+        from ..core.checking import Checking  # imported here: it imports Arrow
+
+        return Checking(self.check_correct_fn, self.num_proc, labels=self.verdicts)
+
+    def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
+        """Return the options for runs with these samples: a list of k, and clusters as integers.
+
+        Args:
+            sizes: for the name of each run (M,) samples of each question.
+
+        Raises:
+            ValueError: if there are not k samples of a question, or not M clusters.
+        """
+        questions, result = len(next(iter(sizes.values()))), copy(self)  # validated before
+        result.weighting = question_weighting(
+            self.average, self.question_weights, self.groups, questions
+        )
+        result.clusters = check_clusters(
+            self.clusters, str(self.interval), questions, result.weights
+        )
+        result.k = self._choose_ks(sizes) or None
+        return result
+
+    def with_those_of(self, run: Any) -> Self:
+        """Return the options with what a run was read with, if it applies and no other is given.
+
+        These are the clusters, the weights of the questions, and for a mean over groups the groups.
+        """
+        result = copy(self)
+        if not isinstance(run, Mapping):
+            return result
+        if self.interval == "questions" and self.clusters is None:
+            result.clusters = run.get("clusters")
+        if self.average == "groups" and self.groups is None:
+            result.groups = run.get("groups")
+        if self.question_weights is None:
+            result.question_weights = run.get("question_weights")
+        return result
+
+    def limit_options(self, interval: str) -> IntervalOptions:
+        """Return the options of the limits by a method, once `for_samples` has been called."""
+        clusters = self.clusters if interval == "questions" else None
+        return IntervalOptions(
+            self.confidence,
+            interval,
+            clusters=clusters,
+            weighting=self.weighting,
+            anytime=self.anytime,
+        )
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """(M,) the weight of each question in means, or None if all are equal."""
+        return self.weighting.values
+
+    def for_questions(self, rows: np.ndarray) -> Self:
+        """Return the options for some of the questions, once `for_samples` has been called."""
+        result = copy(self)
+        result.groups, result.average = None, "questions"
+        if self.clusters is not None:
+            result.clusters = self.clusters[rows]
+        result.question_weights = None if self.weights is None else self.weights[rows]
+        return result
+
+    def scores_at(self, ks: Sequence[int]) -> dict[ScoreId, Score]:
+        """The scores of the pass@k family at these k."""
+        return scores_by_name([self.metric], ks, ScoreOptions(thresholds=[self.tau]))
+
+    def _choose_ks(self, sizes: Mapping[str, np.ndarray]) -> list[int]:
+        """Return the requested k, or the default, in ascending order."""
+        if self.metric in WITHOUT_K:
+            return []
+        if self.k is None:
+            return self._default_ks(int(min(n.min() for n in sizes.values())))
+        ks = sorted({check_k(k) for k in as_list("k", self.k)})
+        for name, n in sizes.items():
+            with naming_run(name):
+                check_samples(ks, n)
+        return ks
+
+    def _default_ks(self, least: int) -> list[int]:
+        """Return the default k for questions with this number of samples or more."""
+        if self.metric == "vote@k":  # whose variances take long for many k
+            powers = [2**i for i in range(least.bit_length()) if 2**i < least]
+            return [*powers, least] if self.all_k else [least]
+        if self.all_k:
+            return spread_of_k(least)
+        return [max((k for k in _USUAL_KS if k <= least), default=least)]
+
+
+@contextlib.contextmanager
+def naming_run(name: str) -> Iterator[None]:
+    """Give errors about the input the name of its run, as their first part or their parameter."""
+    try:
+        yield
+    except InputError as error:
+        place = error.place
+        is_parameter = place is not None and place.parameter == name and not place.is_question
+        if is_parameter or any(isinstance(part, RunName) for part in error.args):
+            raise
+        raise InputError(RunName(f"{name}: "), *error.args) from error
+    except ValueError as error:
+        raise InputError(RunName(f"{name}: "), str(error)) from error
