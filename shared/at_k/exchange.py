@@ -277,35 +277,49 @@ class Exchange:
         self._take_role()
         path, key = self._file(self._process, "rows"), uuid.uuid4().hex
         problem = None if error is None else str(error) or type(error).__name__
-        role = os.getpid(), str(self._file(self._process, "lock"))
-        started, is_asked = time.monotonic(), False
+        sender = {"launcher": launched_run(), "number": self._number, "error": problem}
+
+        def answer(request: bytes) -> None:
+            content = (
+                json.dumps(sender | {"key": key, "request": request.decode()}).encode() + b"\n"
+            )
+            self._write(path, content, write_rows)
+
         try:
-            for _ in _waits(math.inf):
-                result = json.loads(_read(self._result) or "{}")
-                if result.get("keys", {}).get(str(self._process)) == key:
-                    break
-                request = _read(self._request)
-                if request and not self._lives(0):
-                    request = b""  # of a run that was killed
-                if request and request != _answered.get(role):
-                    header = {
-                        **{"request": request.decode(), "key": key, "launcher": launched_run()},
-                        **{"number": self._number, "error": problem},
-                    }
-                    self._write(path, json.dumps(header).encode() + b"\n", write_rows)
-                    _answered[role], is_asked = request, True
-                elif request:  # process 0 computes
-                    started = time.monotonic()
-                elif time.monotonic() - started > self._timeout:
-                    why = self._other_hosts([0]) or (_ENDED if is_asked else _SAME_RUN)
-                    raise ValueError(
-                        f"Process 0 did not compute with the rows of process {self._process} "
-                        f"within {self._timeout:g} seconds. {why}"
-                    )
+            result = self._answered_result(key, answer)
         finally:
             path.unlink(missing_ok=True)
         if result["error"] is not None and error is None:
             raise ValueError(f"Process 0 could not compute: {result['error']}")
+
+    def _answered_result(self, key: str, answer: Callable[[bytes], None]) -> dict[str, Any]:
+        """Answer each request of process 0 until its result is about these rows, and return it.
+
+        Args:
+            key: of the rows.
+            answer: hands the rows over, for a request.
+        """
+        role = os.getpid(), str(self._file(self._process, "lock"))
+        started, is_asked = time.monotonic(), False
+        for _ in _waits(math.inf):
+            result = json.loads(_read(self._result) or "{}")
+            if result.get("keys", {}).get(str(self._process)) == key:
+                return result
+            request = _read(self._request)
+            if request and not self._lives(0):
+                request = b""  # of a run that was killed
+            if request and request != _answered.get(role):
+                answer(request)
+                _answered[role], is_asked = request, True
+            elif request:  # process 0 computes
+                started = time.monotonic()
+            elif time.monotonic() - started > self._timeout:
+                why = self._other_hosts([0]) or (_ENDED if is_asked else _SAME_RUN)
+                raise ValueError(
+                    f"Process 0 did not compute with the rows of process {self._process} "
+                    f"within {self._timeout:g} seconds. {why}"
+                )
+        raise AssertionError("waits have no end")
 
     # --- Files ----------------------------------------------------------------------------
 

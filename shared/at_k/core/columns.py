@@ -163,9 +163,9 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             _check_keys(value)
             texts.append(None if value is None else json.dumps(value, default=_json_default))
         except (TypeError, ValueError) as error:
-            place = Place(name, index) if sizes is None else sample_place(name, sizes, index)
+            location = Place(name, index) if sizes is None else sample_place(name, sizes, index)
             what = f" is {short(value)}, which neither Arrow nor JSON can hold: {error}."
-            raise InputError(place, what) from error
+            raise InputError(location, what) from error
     array = pa.array(texts, TEXTS)
     return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
 

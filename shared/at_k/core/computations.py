@@ -125,9 +125,8 @@ def gpassk_results(
         include = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
     included, requested = included_scores(include, k)
     metrics = {score.metric for score in included}
-    taus = check_thresholds(thresholds)
     powers = check_powers(pass_power, unanimous_power)
-    score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
+    score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
     options = interval_options(
@@ -142,9 +141,8 @@ def gpassk_results(
         weighting=question_weighting(average, question_weights, groups, len(questions)),
         anytime=anytime,
     )
-    has_errors = checker_rates is not None or labels is not None
-    errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
-    if has_errors and confidence is not None and options.method == "posterior":
+    errors = _errors_of_checker(checker_rates, labels)
+    if errors is not None and confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
@@ -153,7 +151,7 @@ def gpassk_results(
     n = questions.n
     if budget is not None:
         budget = _check_budget(budget, requested)
-        _check_allowed_by_budget(metrics, has_errors, options)
+        _check_allowed_by_budget(metrics, errors is not None, options)
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(ScoredRun(points, n, options, method))
@@ -167,14 +165,20 @@ def gpassk_results(
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = requested_scores(included, ks, score_options)
-    method, described = None, None
     if errors is not None:
         points, method, described = errors.pass_limits(checked, scores, options)
-    elif confidence is None:
-        points = pass_scores(counts, scores)
-    else:
-        points, method = pass_limits(counts, scores, options)
-    return report.result(ScoredRun(points, n, options, method, described))
+        return report.result(ScoredRun(points, n, options, method, described))
+    if confidence is None:
+        return report.result(ScoredRun(pass_scores(counts, scores), n, options))
+    points, method = pass_limits(counts, scores, options)
+    return report.result(ScoredRun(points, n, options, method))
+
+
+def _errors_of_checker(checker_rates, labels) -> Any:
+    """Return the errors of a checker that scores are corrected for, or None."""
+    if checker_rates is None and labels is None:
+        return None
+    return PACKAGE.rooms.errors(checker_rates, labels)
 
 
 def _check_budget(budget: int, ks: list[int] | None) -> int:
@@ -259,16 +263,15 @@ def bayes_at_n_results(
     )
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
-    has_errors = checker_rates is not None or labels is not None
-    errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
-    if has_errors and not w is categories is bounds is None:
+    errors = _errors_of_checker(checker_rates, labels)
+    if errors is not None and not w is categories is bounds is None:
         raise ValueError(
             "checker_rates and labels are for samples that are correct or not: leave out w, "
             "categories and bounds."
         )
 
     checked = questions.check(checking)
-    outcomes = require_binary(checked.outcomes) if has_errors else checked.outcomes
+    outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
     n = number_of_samples(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
@@ -280,17 +283,18 @@ def bayes_at_n_results(
         rewards = category_rewards(outcomes, category_values, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
-        limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
-        if interval is None:  # the posterior defines Bayes@N, and its results do not name it
+        if interval is None:  # the posterior defines Bayes@N
             check_clusters(clusters, "posterior", len(questions))
-            method = PosteriorIntervals(moments, limits, None, options.weights)
-        elif options.method == "posterior":
-            method = PosteriorIntervals(moments, limits, weights=options.weights)
+        if interval is None or options.method == "posterior":
+            range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
+            limits = options.bounds if bounds else range_of_rewards
+            name = None if interval is None else "posterior"  # a default is not named
+            method = PosteriorIntervals(moments, limits, name, options.weights)
     if method is None and confidence is not None:
         _, method = max_limits(rewards, ks, options)
-    described = None
-    if errors is not None:
-        points, method, described = errors.rate_limits(checked, points, method, options)
+    if errors is None:
+        return report.result(ScoredRun(points, questions.n, options, method))
+    points, method, described = errors.rate_limits(checked, points, method, options)
     return report.result(ScoredRun(points, questions.n, options, method, described))
 
 

@@ -66,8 +66,8 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     rows = columns["counts"]
     for question, row in enumerate(rows):
         if not is_list_like(row):
-            place = Place(name, question, key="counts")
-            raise InputError(place, f" is {short(row)}: give a list of counts.")
+            location = Place(name, question, key="counts")
+            raise InputError(location, f" is {short(row)}: give a list of counts.")
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
     if "answers" in columns:
@@ -137,9 +137,9 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
         if is_number and 0 <= count < 2**53 and count % 1 == 0:
             continue
         ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
-        place = Place(name, int(np.searchsorted(ends, first, side="right")), key=key)
+        location = Place(name, int(np.searchsorted(ends, first, side="right")), key=key)
         what = f" has the count {short(entries[first])}: give a whole number of at least 0."
-        raise InputError(place, what)
+        raise InputError(location, what)
     return np.array(plain, dtype=np.int64)
 
 

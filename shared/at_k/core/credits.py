@@ -223,24 +223,25 @@ def requested_scores(
         ValueError: if the scores of very many k would take more than some minutes. That of a k
             takes time in proportion to k.
     """
-    scores_at: list[tuple[str, int, float | None]] = []
-    for name, own_k, own_tau in requested:
-        taus = options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau]
-        scores_at += [
-            (name, k, tau) for k in (ks if own_k is None else [int(own_k)]) for tau in taus
-        ]
-    if len(ks) > 1 and sum(k for _, k, _ in scores_at) > _MOST_CREDITS:
-        per_k = max(1, len(scores_at) // len(ks))
+    ids = [
+        (name, k, tau)
+        for name, own_k, own_tau in requested
+        for k in (ks if own_k is None else [int(own_k)])
+        for tau in (options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau])
+    ]
+    if len(ks) > 1 and sum(k for _, k, _ in ids) > _MOST_CREDITS:
+        per_k = max(1, len(ids) // len(ks))
         raise ValueError(
             f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
             f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
-    scores = {}
-    for name, k, tau in scores_at:
-        score = PASS_FAMILY[name](k, tau or 0.0, options)
-        assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
-        scores[ScoreId(name, k, tau)] = score
-    return scores
+    return {ScoreId(name, k, tau): _score_at(name, k, tau or 0.0, options) for name, k, tau in ids}
+
+
+def _score_at(name: str, k: int, tau: float, options: ScoreOptions) -> Score:
+    score = PASS_FAMILY[name](k, tau, options)
+    assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+    return score
 
 
 def included_scores(
@@ -264,7 +265,9 @@ def included_scores(
     """
     ks, ks_of_keys, included = check_ks(k), [], []
     for entry in as_list(parameter, include):
-        score = _score_of_key(entry, known) or ScoreId(check_name(parameter, entry, known))
+        is_name = isinstance(entry, str) and entry in known
+        score = None if is_name else _score_of_key(entry, known)
+        score = score or ScoreId(check_name(parameter, entry, known))
         included.append(score._replace(metric=metrics.get(score.metric, score.metric)))
         if score.k is None:
             continue

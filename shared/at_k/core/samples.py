@@ -171,11 +171,14 @@ class Samples:
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            place, verb = sample_place(self.name, self.sizes, first), "is"
+            location, verb = sample_place(self.name, self.sizes, first), "is"
             value = self.values[first]
             if self.multiplicity is not None:  # samples have no index
-                place, verb = place._replace(sample=None, value=value.item()), "has an outcome"
-            raise InputError(place, f" {verb} {value}: ", *wanted, ".")
+                location, verb = (
+                    location._replace(sample=None, value=value.item()),
+                    "has an outcome",
+                )
+            raise InputError(location, f" {verb} {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
@@ -307,8 +310,8 @@ def _read_plain(values: Any, name: str) -> Samples:
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
-        place = Place(name, int(rows.sizes.argmin()))
-        raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
+        location = Place(name, int(rows.sizes.argmin()))
+        raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return rows
 
 
@@ -521,5 +524,5 @@ def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> Value
             ", but there are no references to check the predictions against: give references, or "
             "bools or numbers as predictions."
         )
-    place = sample_place(rows.name, rows.sizes, sample)
-    return InputError(place, f" is {short(entry)}{problem}")
+    location = sample_place(rows.name, rows.sizes, sample)
+    return InputError(location, f" is {short(entry)}{problem}")

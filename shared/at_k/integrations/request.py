@@ -73,11 +73,10 @@ class ScoreRequest:
             the scores with their standard errors and limits; and for each sentence the number of
             questions that it is about, or NaN.
         """
-        scores: dict[str, float] = {}
-        problems: dict[str, float] = {}
         n = [len(samples) for samples in outcomes]
         fewest, most = min(n, default=0), max(n, default=0)
         possible = tuple(k for k in self.k if k <= fewest)
+        problems: dict[str, float] = {}
         attempts = [(self.k, self.confidence), (possible, self.confidence), (possible, None)]
         if most == 1 and len(possible) < len(self.k):
             # An estimate for k > n needs to know how questions differ, which n = 1 does not show.
@@ -85,28 +84,30 @@ class ScoreRequest:
                 float(len(n))
             )
             del attempts[0]
-        for ks, confidence in attempts:
-            if not ks or not outcomes:
-                continue
+        estimates: list[Estimate] = []
+        for ks, confidence in attempts if outcomes else ():
             try:
                 estimates = self._estimates(outcomes, ks, confidence, groups, clusters)
+                break
             except ValueError as error:
+                text, number = str(error).rstrip("."), math.nan
                 if len(possible) < len(ks):
-                    problems[
+                    text = (
                         f"questions with fewer than {max(ks)} scored samples, such as "
                         f"{ids[n.index(fewest)]} with {fewest}: no scores at k = {max(ks)}"
-                    ] = float(sum(size < max(ks) for size in n))
-                else:
-                    problems[str(error).rstrip(".")] = math.nan
-            else:
-                scores = {name: x for estimate in estimates for name, x in _named(estimate)}
-                break
-        of_all = {
+                    )
+                    number = float(sum(size < max(ks) for size in n))
+                problems[text] = number
+        return self._all_names({name: x for y in estimates for name, x in _named(y)}), problems
+
+    def _all_names(self, scores: dict[str, float]) -> dict[str, float]:
+        """Return scores by name, those that are requested first, and NaN where one is missing."""
+        requested = {
             name: scores.pop(name, math.nan)
             for name, key in self.names.items()
             if name in scores or name == key
         }
-        return of_all | scores, problems
+        return requested | scores
 
     @property
     def names(self) -> dict[str, str]:
@@ -133,6 +134,8 @@ class ScoreRequest:
         groups: Sequence[str] | None,
         clusters: Sequence[Any] | None,
     ) -> list[Estimate]:
+        if not ks:
+            return []
         options: dict[str, Any] = {"k": list(ks), "groups": groups}
         if confidence is not None:
             options |= {

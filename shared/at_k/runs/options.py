@@ -304,8 +304,10 @@ def naming_run(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        place = error.place
-        is_parameter = place is not None and place.parameter == name and not place.is_question
+        location = error.place
+        is_parameter = (
+            location is not None and location.parameter == name and not location.is_question
+        )
         if is_parameter or any(isinstance(part, RunName) for part in error.args):
             raise
         raise InputError(RunName(f"{name}: "), *error.args) from error
