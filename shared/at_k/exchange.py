@@ -280,10 +280,8 @@ class Exchange:
         sender = {"launcher": launched_run(), "number": self._number, "error": problem}
 
         def answer(request: bytes) -> None:
-            content = (
-                json.dumps(sender | {"key": key, "request": request.decode()}).encode() + b"\n"
-            )
-            self._write(path, content, write_rows)
+            header = json.dumps(sender | {"key": key, "request": request.decode()})
+            self._write(path, f"{header}\n".encode(), write_rows)
 
         try:
             result = self._answered_result(key, answer)

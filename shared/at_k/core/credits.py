@@ -235,13 +235,11 @@ def requested_scores(
             f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
             f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
-    return {ScoreId(name, k, tau): _score_at(name, k, tau or 0.0, options) for name, k, tau in ids}
-
-
-def _score_at(name: str, k: int, tau: float, options: ScoreOptions) -> Score:
-    score = PASS_FAMILY[name](k, tau, options)
-    assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
-    return score
+    scores = {}
+    for name, k, tau in ids:
+        score = scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
+        assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+    return scores
 
 
 def included_scores(

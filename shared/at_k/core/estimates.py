@@ -82,21 +82,22 @@ def as_dict(
     result: dict[str, Any] = {}
     for estimate in estimates:
         name = safe_name(estimate.score_id) if safe else key_of(estimate)
-        prefix = "" if estimate.group is None else prefixes[estimate.group]
-        result |= _entries(prefix + name, estimate, safe)
+        if estimate.group is not None:
+            name = prefixes[estimate.group] + name
+        result[name] = estimate.score
+        if estimate.interval is not None:
+            result |= _statistics(name, estimate.interval, safe)
+        if estimate.band is not None:
+            result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
     return result | dict(others or {})
 
 
-def _entries(name: str, estimate: Estimate, safe: bool) -> dict[str, Any]:
-    """Return the score, the interval and the band of an estimate under its name."""
-    result: dict[str, Any] = {name: estimate.score}
-    if estimate.interval is not None:
-        interval = estimate.interval._replace(interval=None) if safe else estimate.interval
-        statistics = interval._asdict().items()
-        result |= {f"{name}_{key}": value for key, value in statistics if value is not None}
-    if estimate.band is not None:
-        result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
-    return result
+def _statistics(name: str, interval: Interval, safe: bool) -> dict[str, Any]:
+    """Return the fields of an interval that were requested, without its name if keys are safe."""
+    fields = interval._asdict()
+    if safe:
+        del fields["interval"]
+    return {f"{name}_{key}": value for key, value in fields.items() if value is not None}
 
 
 def safe_name(score: ScoreId) -> str:

@@ -171,14 +171,11 @@ class Samples:
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            location, verb = sample_place(self.name, self.sizes, first), "is"
-            value = self.values[first]
-            if self.multiplicity is not None:  # samples have no index
-                location, verb = (
-                    location._replace(sample=None, value=value.item()),
-                    "has an outcome",
-                )
-            raise InputError(location, f" {verb} {value}: ", *wanted, ".")
+            value, location = self.values[first], sample_place(self.name, self.sizes, first)
+            if self.multiplicity is None:
+                raise InputError(location, f" is {value}: ", *wanted, ".")
+            location = location._replace(sample=None, value=value.item())  # counts have no samples
+            raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.

@@ -304,10 +304,8 @@ def naming_run(name: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        location = error.place
-        is_parameter = (
-            location is not None and location.parameter == name and not location.is_question
-        )
+        where = error.place
+        is_parameter = where is not None and where.parameter == name and not where.is_question
         if is_parameter or any(isinstance(part, RunName) for part in error.args):
             raise
         raise InputError(RunName(f"{name}: "), *error.args) from error

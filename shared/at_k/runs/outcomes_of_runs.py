@@ -95,7 +95,9 @@ def grade_sources(
     parsed = [parse_run(name, source, checking.labels) for name, source in sources.items()]
     orders = orders_of(list(sources), list(sources.values()), by_order)
     check_same_questions(parsed, orders)
-    options.for_samples({run.name: run.n[order] for run, order in zip(parsed, orders, strict=True)})
+    if any(run.references is not None for run in parsed):  # which may take long to check
+        sizes = {run.name: run.n[order] for run, order in zip(parsed, orders, strict=True)}
+        options.for_samples(sizes)
     graded = with_errors(grade_runs(parsed, checking), checker_rates, labels)
     return in_order(graded, orders)
 
