@@ -25,8 +25,8 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Callable, Generator, Mapping, Sequence
-from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
 from collections.abc import Collection, Iterable, Sequence
@@ -48,11 +48,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from dataclasses import dataclass, field, replace
 from dataclasses import dataclass, replace
+from dataclasses import fields
 from dataclasses import replace
 from decimal import Decimal
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from evaluate.module import temp_seed
 from fractions import Fraction
+from functools import cache, cached_property
 from functools import cached_property
 from functools import cached_property, partial
 from functools import lru_cache
@@ -65,6 +67,7 @@ from typing import Any
 from typing import Any, BinaryIO
 from typing import Any, NamedTuple
 from typing import Any, NoReturn
+from typing import Any, TypeVar, get_type_hints
 from typing import NamedTuple
 
 
@@ -315,17 +318,6 @@ class InputError(ValueError):
         """Where the input is wrong, if one question can be named."""
         return next((part for part in self.args if isinstance(part, Place)), None)
 
-    @classmethod
-    def of_run(cls, name: str, error: ValueError) -> ValueError:
-        """Return an error that has the name of a run, as its first part or as its parameter."""
-        if not isinstance(error, InputError):
-            return cls(RunName(f"{name}: "), str(error))
-        place = error.place
-        is_parameter = place is not None and place.parameter == name and not place.is_question
-        if is_parameter or any(isinstance(part, RunName) for part in error.args):
-            return error
-        return cls(RunName(f"{name}: "), *error.args)
-
 
 # --- Collections --------------------------------------------------------------------------
 
@@ -426,6 +418,7 @@ _METRIC_OF_SCORE = {
     "vote@k": "cons_at_k",
     "weighted_vote@k": "cons_at_k",
     "cons@k": "cons_at_k",
+    "max@k": "max_at_k",
     "picked@k": "max_at_k",
     "pass^k": "gpassk",
     "G-Pass@k": "gpassk",
@@ -657,7 +650,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "abb656de6043"
+KERNEL = "5bec04845ab0"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -764,6 +757,49 @@ class _Package:
 
 
 PACKAGE = _Package()
+
+
+# --- shared/at_k/core/signatures.py ---------------------------------------------------------------
+
+"""Parameters that several functions share, which are listed once."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def shows_options(names: type, values: type) -> Callable[[Function], Function]:
+    """Show options in the signature of a function that takes them as **options.
+
+    Args:
+        names: a class whose annotations are the names and types.
+        values: a dataclass with the defaults.
+    """
+    defaults = {option.name: option.default for option in fields(values)}
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        *own, var_keyword = signature.parameters.values()
+        del function.__annotations__[var_keyword.name]
+        shown = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name])
+            for name in names.__annotations__
+            if name not in signature.parameters
+        ]
+        function.__annotations__.update(get_type_hints(names))
+        parameters = [x.replace(annotation=function.__annotations__[x.name]) for x in own + shown]
+        vars(function)["__signature__"] = signature.replace(parameters=parameters)
+        return function
+
+    return decorate
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a function, with the types that their annotations name."""
+    types = get_type_hints(function)
+    return {
+        name: parameter.replace(annotation=types[name])
+        for name, parameter in inspect.signature(function).parameters.items()
+    }
 
 
 # --- shared/at_k/core/score.py --------------------------------------------------------------------
@@ -1440,8 +1476,8 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     rows = columns["counts"]
     for question, row in enumerate(rows):
         if not is_list_like(row):
-            place = Place(name, question, key="counts")
-            raise InputError(place, f" is {short(row)}: give a list of counts.")
+            location = Place(name, question, key="counts")
+            raise InputError(location, f" is {short(row)}: give a list of counts.")
     sizes = np.array([len(row) for row in rows], dtype=np.int64)
     multiplicity = _whole_numbers([*itertools.chain.from_iterable(rows)], name, "counts", sizes)
     if "answers" in columns:
@@ -1511,9 +1547,9 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
         if is_number and 0 <= count < 2**53 and count % 1 == 0:
             continue
         ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
-        place = Place(name, int(np.searchsorted(ends, first, side="right")), key=key)
+        location = Place(name, int(np.searchsorted(ends, first, side="right")), key=key)
         what = f" has the count {short(entries[first])}: give a whole number of at least 0."
-        raise InputError(place, what)
+        raise InputError(location, what)
     return np.array(plain, dtype=np.int64)
 
 
@@ -1604,12 +1640,18 @@ def as_dict(
             name = prefixes[estimate.group] + name
         result[name] = estimate.score
         if estimate.interval is not None:
-            interval = estimate.interval._replace(interval=None) if safe else estimate.interval
-            statistics = interval._asdict().items()
-            result |= {f"{name}_{key}": value for key, value in statistics if value is not None}
+            result |= _statistics(name, estimate.interval, safe)
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
     return result | dict(others or {})
+
+
+def _statistics(name: str, interval: Interval, safe: bool) -> dict[str, Any]:
+    """Return the fields of an interval that were requested, without its name if keys are safe."""
+    fields = interval._asdict()
+    if safe:
+        del fields["interval"]
+    return {f"{name}_{key}": value for key, value in fields.items() if value is not None}
 
 
 def safe_name(score: ScoreId) -> str:
@@ -2236,11 +2278,11 @@ class Samples:
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
             first = int(np.argmax(invalid))
-            place, verb = sample_place(self.name, self.sizes, first), "is"
-            value = self.values[first]
-            if self.multiplicity is not None:  # samples have no index
-                place, verb = place._replace(sample=None, value=value.item()), "has an outcome"
-            raise InputError(place, f" {verb} {value}: ", *wanted, ".")
+            value, location = self.values[first], sample_place(self.name, self.sizes, first)
+            if self.multiplicity is None:
+                raise InputError(location, f" is {value}: ", *wanted, ".")
+            location = location._replace(sample=None, value=value.item())  # counts have no samples
+            raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
         """Return the number of scored and of correct samples of each question.
@@ -2372,8 +2414,8 @@ def _read_plain(values: Any, name: str) -> Samples:
     if not len(rows):
         raise ValueError(f"{name} holds no question.")
     if not rows.sizes.all():
-        place = Place(name, int(rows.sizes.argmin()))
-        raise InputError(place, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
+        location = Place(name, int(rows.sizes.argmin()))
+        raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
     return rows
 
 
@@ -2586,8 +2628,8 @@ def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> Value
             ", but there are no references to check the predictions against: give references, or "
             "bools or numbers as predictions."
         )
-    place = sample_place(rows.name, rows.sizes, sample)
-    return InputError(place, f" is {short(entry)}{problem}")
+    location = sample_place(rows.name, rows.sizes, sample)
+    return InputError(location, f" is {short(entry)}{problem}")
 
 
 # --- shared/at_k/core/credits.py ------------------------------------------------------------------
@@ -2807,52 +2849,75 @@ def requested_scores(
         ValueError: if the scores of very many k would take more than some minutes. That of a k
             takes time in proportion to k.
     """
-    scores_at: list[tuple[str, int, float | None]] = []
-    for name, own_k, own_tau in requested:
-        taus = options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau]
-        scores_at += [
-            (name, k, tau) for k in (ks if own_k is None else [int(own_k)]) for tau in taus
-        ]
-    if len(ks) > 1 and sum(k for _, k, _ in scores_at) > _MOST_CREDITS:
-        per_k = max(1, len(scores_at) // len(ks))
+    ids = [
+        (name, k, tau)
+        for name, own_k, own_tau in requested
+        for k in (ks if own_k is None else [int(own_k)])
+        for tau in (options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau])
+    ]
+    if len(ks) > 1 and sum(k for _, k, _ in ids) > _MOST_CREDITS:
+        per_k = max(1, len(ids) // len(ks))
         raise ValueError(
             f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
             f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
         )
     scores = {}
-    for name, k, tau in scores_at:
-        score = PASS_FAMILY[name](k, tau or 0.0, options)
+    for name, k, tau in ids:
+        score = scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
         assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
-        scores[ScoreId(name, k, tau)] = score
     return scores
 
 
-def included_scores(include: str | Iterable[str], k) -> tuple[list[ScoreId], list[int] | None]:
+def included_scores(
+    include: str | Iterable[str],
+    k,
+    known: Collection[str] = PASS_FAMILY,
+    metrics: Mapping[str, str] = {},
+    parameter: str = "include",
+) -> tuple[list[ScoreId], list[int] | None]:
     """Return the scores that a parameter names, and their k.
 
     Args:
         include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
         k: the sizes of subsets. None: those of the keys, or the default if there are no keys.
+        known: the names.
+        metrics: for some of the names the metric of the `ScoreId`, if it differs.
+        parameter: what the caller calls them, for messages.
 
     Raises:
         ValueError: if an entry is neither, or if k is given and lacks that of a key.
     """
     ks, ks_of_keys, included = check_ks(k), [], []
-    for entry in as_list("include", include):
-        score = read_score(entry) if isinstance(entry, str) else ScoreId("")
-        has_other_tau = score.tau is not None and score.metric != "G-Pass@k"
-        if score.k is None or score.metric not in PASS_FAMILY or has_other_tau:
-            included.append(ScoreId(check_name("include", entry, PASS_FAMILY)))
+    for entry in as_list(parameter, include):
+        is_name = isinstance(entry, str) and entry in known
+        score = None if is_name else _score_of_key(entry, known)
+        score = score or ScoreId(check_name(parameter, entry, known))
+        included.append(score._replace(metric=metrics.get(score.metric, score.metric)))
+        if score.k is None:
             continue
-        check_tau(score.tau or 0.0)
         ks_of_keys.append(check_k(score.k))
-        included.append(score)
         if ks is not None and score.k not in ks:
             raise ValueError(
-                f"include has {entry!r}, and k is {', '.join(map(str, ks))}: leave out k, or add "
-                f"{score.k} to it."
+                f"{parameter} has {entry!r}, and k is {', '.join(map(str, ks))}: leave out k, or "
+                f"add {score.k} to it."
             )
     return included, ks or list(dict.fromkeys(ks_of_keys)) or None
+
+
+def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
+    """Return the score at one k that a key such as "G-Pass@4_0.5" names; None if it is no key."""
+    score = read_score(entry) if isinstance(entry, str) else ScoreId("")
+    if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
+        return None
+    if score.tau is None:
+        return score
+    check_tau(score.tau)
+    return score if score.metric in ("G-Pass@k", "TailPass@k") else None
+
+
+def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
+    """Whether scores have a metric at all k, by its name, or at this k, by its key."""
+    return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
@@ -3001,9 +3066,9 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
             _check_keys(value)
             texts.append(None if value is None else json.dumps(value, default=_json_default))
         except (TypeError, ValueError) as error:
-            place = Place(name, index) if sizes is None else sample_place(name, sizes, index)
+            location = Place(name, index) if sizes is None else sample_place(name, sizes, index)
             what = f" is {short(value)}, which neither Arrow nor JSON can hold: {error}."
-            raise InputError(place, what) from error
+            raise InputError(location, what) from error
     array = pa.array(texts, TEXTS)
     return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
 
@@ -5433,160 +5498,6 @@ def limits_for_questions(
     )
 
 
-# --- shared/at_k/core/computation.py --------------------------------------------------------------
-
-"""A metric without the protocol of `evaluate`: what `compute` returns for samples.
-
-The metrics of `evaluate` and the command both compute with this. Importing `evaluate` takes longer
-than most computations.
-"""
-
-
-DEFAULT_K = (4, 8, 16)
-
-
-@dataclass(frozen=True)
-class SampledQuestions:
-    """The samples of M questions, and how they become outcomes.
-
-    Args:
-        batch: the questions.
-        validate: see `Computation`.
-        cache: results of earlier checks; a failed run adds its own.
-        in_order: whether already-graded outcomes are kept in their order, and not yet counted.
-    """
-
-    batch: Batch
-    validate: Callable[[Samples], Any]
-    cache: CheckCache
-    in_order: bool = field(default=False, kw_only=True)
-
-    def __len__(self) -> int:
-        """M."""
-        return len(self.batch)
-
-    @property
-    def n(self) -> np.ndarray:
-        """(M,) the number of samples of each question that are not None."""
-        return self.batch.n
-
-    def check(self, checking: Checking) -> Checked:
-        """Return the validated outcomes of all questions, and the answers that were read.
-
-        Raises:
-            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
-        """
-        batch = self.batch
-        if isinstance(batch, Samples) and batch.references is not None:
-            checked = checking.check(batch, self.cache)
-            graded = checked.outcomes
-            return replace(checked, outcomes=self.validate(graded), graded=graded)
-        if not checking.matches_exactly:
-            raise ValueError(
-                "check_correct_fn is given, but there are no references to check against: without "
-                "references, predictions are outcomes."
-            )
-        if isinstance(batch, BinaryCounts):
-            return Checked(batch)
-        if not batch.are_numbers:
-            batch = as_outcomes(batch, checking.labels)
-        elif not self.in_order:
-            return Checked(batch, graded=batch)
-        return Checked(self.validate(batch), graded=batch)
-
-
-@dataclass(frozen=True)
-class Computation:
-    """What a metric computes.
-
-    Args:
-        results: a function of `SampledQuestions` and the parameters of the metric that returns the
-            flat dict of `compute`.
-        validate: returns the outcomes, or the counts that the scores depend on. It raises a
-            ValueError for an outcome that the metric does not accept, with its index.
-        counts_suffice: whether the results do not depend on the order of the samples of a question,
-            not even in the last digit.
-        accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
-            of the metric.
-        in_order: the parameters that need the samples in their order, of a single call of
-            `compute`, as one that has a number for each sample does.
-    """
-
-    results: Callable[..., Any]
-    validate: Callable[[Samples], Samples | BinaryCounts]
-    accepts_labels: bool = False
-    counts_suffice: bool = True
-    in_order: tuple[str, ...] = ()
-
-    @property
-    def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """The parameters of the metric, beside predictions and references."""
-        parameters = dict(inspect.signature(self.results, eval_str=True).parameters)
-        del parameters["questions"]
-        return parameters
-
-    def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise a TypeError if one of the options is not a parameter."""
-        known = inspect.signature(self.results).parameters
-        for name in options:
-            if name not in known or name == "questions":
-                suggestion = did_you_mean(name, self.parameters)
-                raise TypeError(f"got an unexpected keyword argument {name!r}.{suggestion}")
-
-    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """The names of those options that need the samples in their order."""
-        values = {name: options.get(name) for name in self.in_order}
-        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
-
-    def read(self, predictions, references, in_order: bool = False) -> Batch:
-        """Read questions, and outcomes that are already graded.
-
-        Args:
-            in_order: whether the order of samples matters.
-
-        Raises:
-            ValueError: if an input is invalid, with its index.
-        """
-        if predictions is None:
-            raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_samples(predictions)
-        if references is not None:
-            if rows.multiplicity is not None and rows.are_numbers:
-                raise ValueError(
-                    "predictions are counts, which are already graded: leave out references, or "
-                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
-                    "3]]}."
-                )
-            return stored(rows, references)
-        if self.accepts_labels and not rows.are_numbers:
-            texts = stored(rows)
-            if sample_kind(texts.values) == "texts":
-                return texts
-        check_types(rows)
-        outcomes = as_outcomes(rows)
-        counts = self.validate(outcomes)
-        return outcomes if in_order else counts
-
-    def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
-        """Return the samples of these questions, as these options take them.
-
-        Raises:
-            ValueError: if an input is invalid, with its index.
-        """
-        self.check_options(options)
-        in_order = bool(self.ordered_options(options))
-        batch = self.read(predictions, references, in_order)
-        return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)
-
-    def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
-        """Return the scores of these questions.
-
-        Raises:
-            ValueError: if an input is invalid, with its index.
-        """
-        return self.results(self.samples(predictions, references, options), **options)
-
-
 # --- shared/at_k/core/consensus.py ----------------------------------------------------------------
 
 """Scores of a majority of the samples: cons@k, avg@n, pass@k, maj@k, votes, and mean shares.
@@ -5622,7 +5533,7 @@ class Consensus:
     weighted: Any = None
 
     @classmethod
-    def of(
+    def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
         """Return what the scores of checked samples depend on; `ks` is None for k = n.
@@ -5733,16 +5644,123 @@ def mean_shares(outcomes: Samples) -> np.ndarray:
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 
+# --- shared/at_k/core/scored_run.py ---------------------------------------------------------------
+
+"""The scores of a run, and how uncertain they are."""
+
+
+class ScoredRun:
+    """The scores of a run, and how uncertain they are.
+
+    `compute` shows it for all questions and for groups of them. Comparisons, leaderboards, gates,
+    `noise` and plans also take the errors of the scores over all questions.
+
+    Args:
+        points: the scores of the questions.
+        n: (M,) samples of the questions.
+        options: of the limits.
+        method: of the limits, or None if none are requested.
+        checker: what the scores are corrected for, as `compute` returns it, or None.
+        resampled: returns the method of limits for the same questions, sampled again; None if it
+            is `method`, or if there is none.
+        covariance: returns the (m, m) covariance of the scores for new samples of the same
+            questions; None if the data do not show it.
+        moves: returns (2, m) how far the scores may lie below and above because labels estimate
+            the rates of the checker, for a confidence; None if the rates are known.
+    """
+
+    def __init__(
+        self,
+        points: Scores,
+        n: np.ndarray,
+        options: IntervalOptions,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+        resampled: Callable[[], IntervalMethod] | None = None,
+        covariance: Callable[[], np.ndarray] | None = None,
+        moves: Callable[[float], np.ndarray] | None = None,
+    ):
+        self.points, self.n, self.options = points, n, options
+        self.method, self.checker = method, checker
+        self._resampled, self._covariance, self.moves = resampled, covariance, moves
+        self.limits = cache(self._limits)
+
+    @cached_property
+    def counted(self) -> np.ndarray:
+        """The indices of the questions that have a weight."""
+        weights = self.options.weights
+        return np.arange(len(self.n)) if weights is None else np.flatnonzero(weights)
+
+    @cached_property
+    def estimates(self) -> np.ndarray:
+        """(m,) scores over all questions, to the last digit as `compute` returns them."""
+        return np.array([*self.points.over(self.counted, self.options.weights).values()])
+
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """(G, m) by how much the scores move without each question or cluster of questions.
+
+        See `cluster_errors`.
+        """
+        weights = self.options.weights
+        return cluster_errors(self.points.linearized(weights), self.options.clusters, weights)
+
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """(m,) standard errors of the estimates, for other questions."""
+        return np.sqrt(np.sum(self.errors**2, axis=0))
+
+    @property
+    def number(self) -> float:
+        """M; with weights the effective number of questions."""
+        return effective_clusters(None, len(self.n), self.options.weights)
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of the standard errors."""
+        options = self.options
+        return degrees_of_freedom(
+            effective_clusters(options.clusters, len(self.n), options.weights)
+        )
+
+    @cached_property
+    def covariance(self) -> np.ndarray | None:
+        """(m, m) covariance of the scores for new samples of the same questions, if known."""
+        return None if self._covariance is None else self._covariance()
+
+    def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
+        """(2, m) lower and upper limits.
+
+        Args:
+            confidence: of each interval.
+            resampled: whether they are for the same questions, sampled again.
+
+        Raises:
+            ValueError: if the questions have no interval.
+        """
+        method = self.method
+        if resampled and self._resampled is not None:
+            method = self._resampled()
+        assert method is not None, "limits need a method"
+        if self.options.anytime:
+            other = self.options.method == "questions" and not resampled
+            method = PACKAGE.rooms.anytime_limits(method, self.n, other)
+        if problem := method.problem(self.counted):
+            raise ValueError(f"{problem}.")
+        (intervals,) = method.for_groups([self.counted], confidence)
+        return np.array([[x.lo, x.hi] for x in intervals.values()]).T
+
+
 # --- shared/at_k/core/report.py -------------------------------------------------------------------
 
-"""The flat dict that `compute` returns: scores of all questions and of groups of them."""
+"""The flat dict that `compute` returns: a scored run over all questions, and over groups."""
 
 
 class Report:
     """What `compute` returns: the mean scores over all questions and over each group.
 
     Args:
-        n: (M,) samples of the questions.
+        questions: M.
         groups: a label for each question, or None.
         options: of the intervals.
         return_per_question: whether to add the scores of each question.
@@ -5755,7 +5773,7 @@ class Report:
 
     def __init__(
         self,
-        n: np.ndarray,
+        questions: int,
         groups,
         options: IntervalOptions,
         return_per_question: bool,
@@ -5764,9 +5782,9 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._questions_of = [np.arange(len(n))]
+        self._questions_of = [np.arange(questions)]
         if groups is not None:
-            labels, index = label_index(groups, len(n), "groups")
+            labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
             self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
@@ -5781,53 +5799,42 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        self._n, self._options, self._with_mu = n, options, with_mu
+        self._options, self._with_mu = options, with_mu
 
-    def of(
-        self,
-        scores: Scores,
-        method: IntervalMethod | None = None,
-        checker: dict[str, float] | None = None,
-    ) -> dict[str, Any]:
+    def result(self, run: ScoredRun) -> dict[str, Any]:
         """Return the flat dict of `compute`.
-
-        Args:
-            scores: of the questions.
-            method: of the intervals, or None to leave them out.
-            checker: what the scores were corrected for, or None.
 
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        estimates = self._estimates(scores, method)
+        estimates = self._estimates(run)
         others: dict[str, Any] = {}
-        if checker is not None and not self._safe:
-            others["checker"] = checker
+        if run.checker is not None and not self._safe:
+            others["checker"] = run.checker
         if self._return_per_question and not self._safe:
             known = {x.score_id for x in estimates if x.group is None}
             others["per_question"] = {
                 score.key: values
-                for score, values in scores.per_question().items()
+                for score, values in run.points.per_question().items()
                 if score in known
             }
         result = as_dict(estimates, self._safe, others)
         return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
 
-    def _estimates(self, scores: Scores, method: IntervalMethod | None) -> list[Estimate]:
+    def _estimates(self, run: ScoredRun) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
         Scores that the data do not identify are left out, with a warning.
         """
-        options = self._options
-        method = None if options.confidence is None else method
-        intervals, bands = self._limits(method)
+        method = None if self._options.confidence is None else run.method
+        intervals, bands = self._limits(method, run.n)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in scores.over(questions, options.weights).items():
+            for score, mean in run.points.over(questions, self._options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
@@ -5855,7 +5862,7 @@ class Report:
         return interval if is_named else interval._replace(interval=None)
 
     def _limits(
-        self, method: IntervalMethod | None
+        self, method: IntervalMethod | None, n: np.ndarray
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
         options = self._options
@@ -5864,7 +5871,7 @@ class Report:
             return none, none
         if options.anytime:
             other = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, self._n, other)
+            method = PACKAGE.rooms.anytime_limits(method, n, other)
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
@@ -5884,6 +5891,673 @@ def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: boo
         if not has_others:
             raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
         warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
+
+
+# --- shared/at_k/core/computation.py --------------------------------------------------------------
+
+"""A metric without the protocol of `evaluate`: what `compute` returns for samples.
+
+The metrics of `evaluate` and the command both compute with this. Importing `evaluate` takes longer
+than most computations.
+"""
+
+
+DEFAULT_K = (4, 8, 16)
+
+
+@dataclass(frozen=True)
+class SampledQuestions:
+    """The samples of M questions, and how they become outcomes.
+
+    Args:
+        batch: the questions.
+        validate: see `Computation`.
+        cache: results of earlier checks; a failed run adds its own.
+        in_order: whether already-graded outcomes are kept in their order, and not yet counted.
+    """
+
+    batch: Batch
+    validate: Callable[[Samples], Any]
+    cache: CheckCache
+    in_order: bool = field(default=False, kw_only=True)
+
+    def __len__(self) -> int:
+        """M."""
+        return len(self.batch)
+
+    @property
+    def n(self) -> np.ndarray:
+        """(M,) the number of samples of each question that are not None."""
+        return self.batch.n
+
+    def check(self, checking: Checking) -> Checked:
+        """Return the validated outcomes of all questions, and the answers that were read.
+
+        Raises:
+            ValueError: if a sample cannot be checked, or if there is nothing to check it against.
+        """
+        batch = self.batch
+        if isinstance(batch, Samples) and batch.references is not None:
+            checked = checking.check(batch, self.cache)
+            graded = checked.outcomes
+            return replace(checked, outcomes=self.validate(graded), graded=graded)
+        if not checking.matches_exactly:
+            raise ValueError(
+                "check_correct_fn is given, but there are no references to check against: without "
+                "references, predictions are outcomes."
+            )
+        if isinstance(batch, BinaryCounts):
+            return Checked(batch)
+        if not batch.are_numbers:
+            batch = as_outcomes(batch, checking.labels)
+        elif not self.in_order:
+            return Checked(batch, graded=batch)
+        return Checked(self.validate(batch), graded=batch)
+
+
+@dataclass(frozen=True)
+class Computation:
+    """What a metric computes.
+
+    Args:
+        results: a function of `SampledQuestions` and the parameters of the metric that returns the
+            flat dict of `compute`.
+        validate: returns the outcomes, or the counts that the scores depend on. It raises a
+            ValueError for an outcome that the metric does not accept, with its index.
+        counts_suffice: whether the results do not depend on the order of the samples of a question,
+            not even in the last digit.
+        accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
+            of the metric.
+        in_order: the parameters that need the samples in their order, of a single call of
+            `compute`, as one that has a number for each sample does.
+    """
+
+    results: Callable[..., Any]
+    validate: Callable[[Samples], Samples | BinaryCounts]
+    accepts_labels: bool = False
+    counts_suffice: bool = True
+    in_order: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The parameters of the metric, beside predictions and references."""
+        parameters = parameters_of(self.results)
+        del parameters["questions"]
+        return parameters
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise a TypeError if one of the options is not a parameter."""
+        known = inspect.signature(self.results).parameters
+        for name in options:
+            if name not in known or name == "questions":
+                suggestion = did_you_mean(name, self.parameters)
+                raise TypeError(f"got an unexpected keyword argument {name!r}.{suggestion}")
+
+    def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
+        """The names of those options that need the samples in their order."""
+        values = {name: options.get(name) for name in self.in_order}
+        return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
+
+    def read(self, predictions, references, in_order: bool = False) -> Batch:
+        """Read questions, and outcomes that are already graded.
+
+        Args:
+            in_order: whether the order of samples matters.
+
+        Raises:
+            ValueError: if an input is invalid, with its index.
+        """
+        if predictions is None:
+            raise ValueError("predictions are missing: give each question's list of samples.")
+        rows = read_samples(predictions)
+        if references is not None:
+            if rows.multiplicity is not None and rows.are_numbers:
+                raise ValueError(
+                    "predictions are counts, which are already graded: leave out references, or "
+                    "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
+                    "3]]}."
+                )
+            return stored(rows, references)
+        if self.accepts_labels and not rows.are_numbers:
+            texts = stored(rows)
+            if sample_kind(texts.values) == "texts":
+                return texts
+        check_types(rows)
+        outcomes = as_outcomes(rows)
+        counts = self.validate(outcomes)
+        return outcomes if in_order else counts
+
+    def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
+        """Return the samples of these questions, as these options take them.
+
+        Raises:
+            ValueError: if an input is invalid, with its index.
+        """
+        self.check_options(options)
+        in_order = bool(self.ordered_options(options))
+        batch = self.read(predictions, references, in_order)
+        return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)
+
+    def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
+        """Return the scores of these questions.
+
+        Raises:
+            ValueError: if an input is invalid, with its index.
+        """
+        return self.results(self.samples(predictions, references, options), **options)
+
+
+# --- Parameters of all metrics --------------------------------------------------------------
+
+
+@dataclass
+class SharedOptions:
+    """The parameters that all metrics have. Their scripts document them."""
+
+    check_correct_fn: Checker = "exact_match"
+    num_proc: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    confidence: float | None = None
+    interval: str | None = None
+    clusters: list[str] | None = None
+    anytime: bool = False
+    groups: list[str] | None = None
+    average: str = "questions"
+    question_weights: list[float] | None = None
+    return_per_question: bool = False
+    keys: str = "exact"
+
+    def checking(self, labels: Labels | None = None) -> Checking:
+        """Return how samples are checked, by a checker that may return these labels."""
+        return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
+
+    def limits(self, questions: int, **own: Any) -> IntervalOptions:
+        """Return the options of the limits, with the metric's own parameters."""
+        weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
+        return interval_options(
+            questions,
+            self.confidence,
+            self.interval,
+            self.clusters,
+            weighting=weighting,
+            anytime=self.anytime,
+            **own,
+        )
+
+    def report(self, questions: int, options: IntervalOptions, with_mu: bool = True) -> Report:
+        """Return what makes the result of `compute`, for these options of limits."""
+        return Report(questions, self.groups, options, self.return_per_question, self.keys, with_mu)
+
+
+# --- shared/at_k/core/computations.py -------------------------------------------------------------
+
+"""What each of the five metrics computes from the samples of questions.
+
+All five take the same steps: check the options, check the samples, estimate the scores, choose the
+method of limits, and return the report.
+"""
+
+
+_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
+
+
+# --- gpassk -------------------------------------------------------------------------------
+
+_FOR_K_ABOVE_N = (
+    " With a confidence, and without clusters, a prior or average='groups', "
+    "interval='hierarchical' allows k > n for most scores."
+)
+"""What to give, other than a smaller k, if k exceeds n."""
+
+
+@shows_options(SharedOptions, SharedOptions)
+def gpassk_results(
+    questions: SampledQuestions,
+    k: int | list[int] | None = None,
+    thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
+    include: str | list[str] | None = None,
+    lam: float = 0.5,
+    weights: list[float] | None = None,
+    pass_power: float = 0.5,
+    unanimous_power: float = 0.5,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    band: bool = False,
+    checker_rates: tuple[float, float] | None = None,
+    labels: list[list[int]] | dict[str, int] | None = None,
+    budget: int | None = None,
+    **shared: Any,
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    common = SharedOptions(**shared)
+    checking = common.checking()
+    if include is None:
+        include = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
+    included, requested = included_scores(include, k)
+    metrics = {score.metric for score in included}
+    powers = check_powers(pass_power, unanimous_power)
+    score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
+    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
+        raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
+    options = common.limits(
+        len(questions),
+        known=INTERVALS if budget is None else ("questions", "auto"),
+        alpha0=alpha0,
+        beta0=beta0,
+        band=band,
+    )
+    errors = _errors_of_checker(checker_rates, labels)
+    if errors is not None and options.confidence is not None and options.method == "posterior":
+        raise ValueError(
+            "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
+            "'questions'."
+        )
+    report = common.report(len(questions), options)
+    n = questions.n
+    if budget is not None:
+        budget = _check_budget(budget, requested)
+        _check_allowed_by_budget(metrics, errors is not None, options)
+        checked = questions.check(checking)
+        points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
+        return report.result(ScoredRun(points, n, options, method))
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
+    scores = requested_scores(included, ks, score_options)
+    check_average(common.average, scores)
+
+    checked = questions.check(checking)
+    counts = checked.outcomes
+    _warn_of_stopping(counts)
+    if (counts.n < n).any():  # the checker left samples unscored
+        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
+        scores = requested_scores(included, ks, score_options)
+    if errors is not None:
+        points, method, described = errors.pass_limits(checked, scores, options)
+        return report.result(ScoredRun(points, n, options, method, described))
+    if options.confidence is None:
+        return report.result(ScoredRun(pass_scores(counts, scores), n, options))
+    points, method = pass_limits(counts, scores, options)
+    return report.result(ScoredRun(points, n, options, method))
+
+
+def _errors_of_checker(checker_rates, labels) -> Any:
+    """Return the errors of a checker that scores are corrected for, or None."""
+    if checker_rates is None and labels is None:
+        return None
+    return PACKAGE.rooms.errors(checker_rates, labels)
+
+
+def _check_budget(budget: int, ks: list[int] | None) -> int:
+    budget = check_k(budget, name="budget")
+    if ks and max(ks) > budget:
+        raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
+    return budget
+
+
+def _check_allowed_by_budget(metrics: set[str], has_errors: bool, options: IntervalOptions) -> None:
+    if others := sorted(metrics - {"pass@k"}):
+        raise ValueError(
+            f"include has {others[0]!r}, and samples that stop at the first correct one show "
+            f"pass@k only: leave it out, or leave out budget."
+        )
+    if has_errors or options.prior != (1, 1):
+        raise ValueError(
+            "budget is for samples that stop at the first correct one, which neither a correction "
+            "for checker_rates or labels nor a prior is for: leave these out."
+        )
+
+
+def _warn_of_stopping(counts: BinaryCounts) -> None:
+    """Warn if all that have fewer samples than others have a single correct one, and none more."""
+    is_short = counts.n < counts.n.max()
+    if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
+        return
+    warnings.warn(
+        f"No question has two correct samples, and each of the {is_short.sum()} questions with "
+        f"fewer samples than others has one: the samples seem to stop at the first correct one, "
+        f"which biases the scores. Give their largest possible number, such as "
+        f"budget={counts.n.max()}, for pass@k without bias.",
+        stacklevel=3,
+    )
+
+
+GPASSK = Computation(gpassk_results, Samples.counts, in_order=("labels", "budget"))
+
+
+# --- bayes_at_n ---------------------------------------------------------------------------
+
+
+@shows_options(SharedOptions, SharedOptions)
+def bayes_at_n_results(
+    questions: SampledQuestions,
+    w: list[float] | None = None,
+    R0: list[list[int]] | None = None,
+    categories: list[str] | None = None,
+    confidence: float | None = 0.95,
+    bounds: tuple[float, float] | None = None,
+    checker_rates: tuple[float, float] | None = None,
+    labels: list[list[int]] | dict[str, int] | None = None,
+    **shared: Any,
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    names = check_categories(categories)
+    common = SharedOptions(confidence=confidence, **shared)
+    checking = common.checking(names)
+    category_values = check_rewards(w, names)
+    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    if common.anytime and common.interval is None:
+        raise ValueError(
+            "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
+        )
+    options = common.limits(
+        len(questions),
+        bounds=bounds,
+    )
+    # Both scores are the centers of their intervals, so mu would repeat them.
+    report = common.report(len(questions), options, with_mu=False)
+    errors = _errors_of_checker(checker_rates, labels)
+    if errors is not None and not w is categories is bounds is None:
+        raise ValueError(
+            "checker_rates and labels are for samples that are correct or not: leave out w, "
+            "categories and bounds."
+        )
+
+    checked = questions.check(checking)
+    outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
+    n = number_of_samples(outcomes.n)
+    # Both scores estimate the mean reward, which is Max@1.
+    ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
+    method: IntervalMethod | None = None
+    if are_real_rewards(outcomes, w, R0, categories):
+        rewards = real_rewards(outcomes)
+        points = max_scores(rewards, ks)
+    else:
+        rewards = category_rewards(outcomes, category_values, prior)
+        moments = bayes_moments(rewards, *ks)
+        points = Scores(moments.keys, moments.inverse, moments.mean)
+        if common.interval is None:  # the posterior defines Bayes@N
+            check_clusters(common.clusters, "posterior", len(questions))
+        if common.interval is None or options.method == "posterior":
+            range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
+            limits = options.bounds if bounds else range_of_rewards
+            name = None if common.interval is None else "posterior"  # a default is not named
+            method = PosteriorIntervals(moments, limits, name, options.weights)
+    if method is None and options.confidence is not None:
+        _, method = max_limits(rewards, ks, options)
+    if errors is None:
+        return report.result(ScoredRun(points, questions.n, options, method))
+    points, method, described = errors.rate_limits(checked, points, method, options)
+    return report.result(ScoredRun(points, questions.n, options, method, described))
+
+
+def _categories_or_rewards(outcomes: Samples) -> Samples:
+    # A float may be a real reward: that depends on w.
+    return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
+
+
+BAYES_AT_N = Computation(
+    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, in_order=("labels",)
+)
+
+
+# --- max_at_k -----------------------------------------------------------------------------
+
+_SCORES_OF_REWARDS = {
+    "Max@k": "max@k",
+    "TailPass@k": "TailPass@k",
+    "picked@k": "picked@k",
+    "max@k": "max@k",
+}
+"""The names of scores in `include`, and as metrics."""
+
+
+@shows_options(SharedOptions, SharedOptions)
+def max_at_k_results(
+    questions: SampledQuestions,
+    k: int | list[int] | None = None,
+    w: list[float] | None = None,
+    R0: list[list[int]] | None = None,
+    picked_by: list[list[float]] | None = None,
+    include: str | list[str] | None = None,
+    thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
+    categories: list[str] | None = None,
+    bounds: tuple[float, float] | None = None,
+    band: bool = False,
+    **shared: Any,
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    labels = check_categories(categories)
+    common = SharedOptions(**shared)
+    checking = common.checking(labels)
+    category_values = check_rewards(w, labels)
+    prior = check_prior_outcomes(R0, len(questions), len(category_values))
+    included, requested = _included_rewards(include, k, picked_by)
+    taus = check_thresholds(thresholds)
+    options = common.limits(
+        len(questions),
+        has_prior_outcomes=bool(prior.any()),
+        bounds=bounds,
+        band=band,
+    )
+    report = common.report(len(questions), options)
+    n = questions.n
+    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
+
+    outcomes = questions.check(checking).outcomes
+    are_rewards = are_real_rewards(outcomes, w, R0, categories)
+    if are_rewards:
+        rewards = real_rewards(outcomes)
+    else:
+        rewards = category_rewards(outcomes, category_values, prior)
+    if are_rewards or (rewards.n < n).any():  # the checker left samples unscored
+        # n samples say nothing about real rewards above the largest observed.
+        ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
+    if any(score.metric != "max@k" for score in included):
+        check_samples(ks, rewards.n)
+    scored: list[tuple[Scores, IntervalMethod | None]] = []
+    if max_ks := [k for k in ks if is_included("max@k", k, included)]:
+        scored.append(_max_and_limits(rewards, max_ks, options))
+    if ks_and_taus := _included_tails(included, ks, taus):
+        tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
+        scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
+    if picked_by is not None:
+        values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
+        picked_ks = [k for k in ks if is_included("picked@k", k, included)]
+        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, picked_ks)
+        known = values[outcomes.is_scored]
+        low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
+        scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
+    points, method = _join_scored(scored)
+    return report.result(ScoredRun(points, n, options, method))
+
+
+def _included_rewards(
+    include: str | list[str] | None, k: int | list[int] | None, picked_by: Any
+) -> tuple[list[ScoreId], list[int] | None]:
+    """Return the scores that are included, by default Max@k, or picked@k with `picked_by`."""
+    if include is None:
+        include = "Max@k" if picked_by is None else "picked@k"
+    included, requested = included_scores(include, k, _SCORES_OF_REWARDS, _SCORES_OF_REWARDS)
+    if (picked_by is None) == any(score.metric == "picked@k" for score in included):
+        raise ValueError(
+            "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
+            "uses them: give both, or neither."
+        )
+    return included, requested
+
+
+def _included_tails(
+    included: list[ScoreId], ks: list[int], thresholds: list[float]
+) -> list[tuple[int, float]]:
+    """Return each k and threshold of TailPass@k: all of them by its name, or those of keys."""
+    pairs = [
+        (k, tau)
+        for score in included
+        if score.metric == "TailPass@k"
+        for k in ks
+        if score.k in (None, k)
+        for tau in (thresholds if score.tau is None else [score.tau])
+    ]
+    return list(dict.fromkeys(pairs))
+
+
+def _max_and_limits(
+    rewards: Rewards, ks: list[int], options: IntervalOptions
+) -> tuple[Scores, IntervalMethod | None]:
+    keys = {ScoreId("max@k", k): k for k in ks}
+    if options.confidence is None:
+        return max_scores(rewards, keys), None
+    return max_limits(rewards, keys, options)
+
+
+def _limits_if_requested(
+    points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
+) -> IntervalMethod | None:
+    if options.confidence is None:
+        return None
+    return limits_for_questions(points, name, options, score_range)
+
+
+def _join_scored(
+    scored: list[tuple[Scores, IntervalMethod | None]],
+) -> tuple[Scores, IntervalMethod | None]:
+    """Return all scores of the same questions, and one method for their limits."""
+    points, method = scored[0]
+    for scores, limits in scored[1:]:
+        points = join_scores(points, scores)
+        if method is not None and limits is not None:
+            method = PACKAGE.rooms.joined(method, limits, scores.keys)
+    return points, method
+
+
+# Any number is a category or a reward.
+MAX_AT_K = Computation(
+    max_at_k_results, lambda outcomes: outcomes, accepts_labels=True, in_order=("picked_by",)
+)
+
+
+# --- cons_at_k ----------------------------------------------------------------------------
+
+_SCORES_OF_CONSENSUS = {
+    "cons@k": "cons@k",
+    "avg@n": "avg@N",
+    "pass@k": "pass@k",
+    "maj@k": "maj@k",
+    "accuracy": "accuracy (n runs average)",
+    "vote@k": "vote@k",
+    "weighted_vote@k": "weighted_vote@k",
+}
+"""The names of scores in `include`, and as metrics."""
+
+
+@shows_options(SharedOptions, SharedOptions)
+def cons_at_k_results(
+    questions: SampledQuestions,
+    k: int | list[int] | None = None,
+    include: str | list[str] | None = None,
+    merge_right: bool = True,
+    vote_weights: list[list[float]] | None = None,
+    alpha0: float = 1.0,
+    beta0: float = 1.0,
+    band: bool = False,
+    **shared: Any,
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    common = SharedOptions(**shared)
+    checking = common.checking()
+    names = _SCORES_OF_CONSENSUS
+    wanted = list(names) if include is None else include
+    included, requested = included_scores(wanted, k, names, names)
+    metrics = {score.metric for score in included}
+    merge_right = check_flag("merge_right", merge_right)
+    options = common.limits(
+        len(questions),
+        known=("posterior", "sampling", "questions", "auto"),
+        alpha0=alpha0,
+        beta0=beta0,
+        band=band,
+    )
+    report = common.report(len(questions), options)
+    check_samples(requested or [], questions.n)
+
+    checked = questions.check(checking)
+    consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
+    if vote_weights is not None:
+        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)
+        consensus = consensus.with_weighted_votes(weighted)
+    values = consensus.values()
+    if include is not None:
+        _check_included(metrics, {key.metric for key in values})
+    values = {key: x for key, x in values.items() if is_included(key.metric, key.k, included)}
+    rows, columns = np.arange(len(questions)), np.stack([*values.values()], axis=1)
+    points = Scores(one_column_each(values), rows, columns)
+    method: IntervalMethod | None = None
+    if options.confidence is not None and options.method == "questions":
+        method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
+    elif options.confidence is not None:
+        method = PACKAGE.rooms.consensus_limits(consensus, options)
+    return report.result(ScoredRun(points, questions.n, options, method))
+
+
+def _check_included(included: set[str], known: set[str]) -> None:
+    """Raise a ValueError if the outcomes do not allow a score that is included."""
+    reasons = {
+        "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
+        "weighted_vote@k": "needs vote_weights, a number for each sample",
+        "accuracy": "is the mean share of correctness, and these outcomes are 0 or 1: avg@n is it",
+    }
+    for name, reason in reasons.items():
+        if _SCORES_OF_CONSENSUS[name] in included - known:
+            raise ValueError(f"include has {name!r}, which {reason}.")
+
+
+CONS_AT_K = Computation(cons_at_k_results, require_shares, in_order=("vote_weights",))
+
+
+# --- score_agg ----------------------------------------------------------------------------
+
+
+@shows_options(SharedOptions, SharedOptions)
+def score_agg_results(
+    questions: SampledQuestions,
+    temperature: float = 0.5,
+    penalty: float = 0.1,
+    eps_for_neg_p: float = 1e-9,
+    weights: dict[str, float] = VERDICTS,
+    **shared: Any,
+) -> dict[str, Any]:
+    """Return what `compute` returns. The script of the metric documents the parameters."""
+    labels = check_weights(weights)
+    common = SharedOptions(**shared)
+    checking = common.checking(labels)
+    p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
+    options = common.limits(
+        len(questions),
+        known=("questions", "auto"),
+    )
+    report = common.report(len(questions), options)
+
+    outcomes = questions.check(checking).outcomes
+    points = agg_scores(outcomes, p, penalty, eps)
+    # "auto" gives a single question the whole range, and "questions" refuses it.
+    method = QuestionIntervals(
+        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
+    )
+    return report.result(ScoredRun(points, questions.n, options, method))
+
+
+SCORE_AGG = Computation(
+    score_agg_results, require_weights, accepts_labels=True, counts_suffice=False
+)
+
+COMPUTATIONS = {
+    "gpassk": GPASSK,
+    "bayes_at_n": BAYES_AT_N,
+    "max_at_k": MAX_AT_K,
+    "cons_at_k": CONS_AT_K,
+    "score_agg": SCORE_AGG,
+}
+"""What each metric computes, by its name."""
 
 
 # --- shared/at_k/core/metric.py -------------------------------------------------------------------
@@ -6048,515 +6722,3 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         )
         with temp_seed(self.seed):
             return self.computation.results(questions, **options)
-
-
-# --- shared/at_k/core/computations.py -------------------------------------------------------------
-
-"""What each of the five metrics computes from the samples of questions.
-
-All five take the same steps: check the options, check the samples, estimate the scores, choose the
-method of limits, and return the report.
-"""
-
-
-_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
-
-
-# --- gpassk -------------------------------------------------------------------------------
-
-_FOR_K_ABOVE_N = (
-    " With a confidence, and without clusters, a prior or average='groups', "
-    "interval='hierarchical' allows k > n for most scores."
-)
-"""What to give, other than a smaller k, if k exceeds n."""
-
-
-def gpassk_results(
-    questions: SampledQuestions,
-    k: int | list[int] | None = None,
-    thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
-    include: str | list[str] | None = None,
-    lam: float = 0.5,
-    weights: list[float] | None = None,
-    pass_power: float = 0.5,
-    unanimous_power: float = 0.5,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
-    band: bool = False,
-    checker_rates: tuple[float, float] | None = None,
-    labels: list[list[int]] | dict[str, int] | None = None,
-    budget: int | None = None,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
-) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
-    checking = Checking(check_correct_fn, num_proc, executor, timeout)
-    if include is None:
-        include = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
-    included, requested = included_scores(include, k)
-    metrics = {score.metric for score in included}
-    taus = check_thresholds(thresholds)
-    powers = check_powers(pass_power, unanimous_power)
-    score_options = ScoreOptions(taus, check_lam(lam), weights, powers)
-    if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
-        raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    options = interval_options(
-        len(questions),
-        confidence,
-        interval,
-        clusters,
-        known=INTERVALS if budget is None else ("questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
-    )
-    has_errors = checker_rates is not None or labels is not None
-    errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
-    if has_errors and confidence is not None and options.method == "posterior":
-        raise ValueError(
-            "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
-            "'questions'."
-        )
-    report = Report(questions.n, groups, options, return_per_question, keys)
-    n = questions.n
-    if budget is not None:
-        budget = _check_budget(budget, requested)
-        _check_allowed_by_budget(metrics, has_errors, options)
-        checked = questions.check(checking)
-        return report.of(*PACKAGE.rooms.first_successes(checked, budget, requested, options))
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
-    scores = requested_scores(included, ks, score_options)
-    check_average(average, scores)
-
-    checked = questions.check(checking)
-    counts = checked.outcomes
-    _warn_of_stopping(counts)
-    if (counts.n < n).any():  # the checker left samples unscored
-        ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
-        scores = requested_scores(included, ks, score_options)
-    if errors is not None:
-        return report.of(*errors.pass_limits(checked, scores, options))
-    if confidence is None:
-        return report.of(pass_scores(counts, scores))
-    return report.of(*pass_limits(counts, scores, options))
-
-
-def _check_budget(budget: int, ks: list[int] | None) -> int:
-    budget = check_k(budget, name="budget")
-    if ks and max(ks) > budget:
-        raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
-    return budget
-
-
-def _check_allowed_by_budget(metrics: set[str], has_errors: bool, options: IntervalOptions) -> None:
-    if others := sorted(metrics - {"pass@k"}):
-        raise ValueError(
-            f"include has {others[0]!r}, and samples that stop at the first correct one show "
-            f"pass@k only: leave it out, or leave out budget."
-        )
-    if has_errors or options.prior != (1, 1):
-        raise ValueError(
-            "budget is for samples that stop at the first correct one, which neither a correction "
-            "for checker_rates or labels nor a prior is for: leave these out."
-        )
-
-
-def _warn_of_stopping(counts: BinaryCounts) -> None:
-    """Warn if all that have fewer samples than others have a single correct one, and none more."""
-    is_short = counts.n < counts.n.max()
-    if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
-        return
-    warnings.warn(
-        f"No question has two correct samples, and each of the {is_short.sum()} questions with "
-        f"fewer samples than others has one: the samples seem to stop at the first correct one, "
-        f"which biases the scores. Give their largest possible number, such as "
-        f"budget={counts.n.max()}, for pass@k without bias.",
-        stacklevel=3,
-    )
-
-
-GPASSK = Computation(gpassk_results, Samples.counts, in_order=("labels", "budget"))
-
-
-# --- bayes_at_n ---------------------------------------------------------------------------
-
-
-def bayes_at_n_results(
-    questions: SampledQuestions,
-    w: list[float] | None = None,
-    R0: list[list[int]] | None = None,
-    categories: list[str] | None = None,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    confidence: float | None = 0.95,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
-    bounds: tuple[float, float] | None = None,
-    checker_rates: tuple[float, float] | None = None,
-    labels: list[list[int]] | dict[str, int] | None = None,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
-) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
-    names = check_categories(categories)
-    checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
-    category_values = check_rewards(w, names)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    if anytime and interval is None:
-        raise ValueError(
-            "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
-        )
-    options = interval_options(
-        len(questions),
-        confidence,
-        interval,
-        clusters,
-        bounds=bounds,
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
-    )
-    # Both scores are the centers of their intervals, so mu would repeat them.
-    report = Report(questions.n, groups, options, return_per_question, keys, with_mu=False)
-    has_errors = checker_rates is not None or labels is not None
-    errors = PACKAGE.rooms.errors(checker_rates, labels) if has_errors else None
-    if has_errors and not w is categories is bounds is None:
-        raise ValueError(
-            "checker_rates and labels are for samples that are correct or not: leave out w, "
-            "categories and bounds."
-        )
-
-    checked = questions.check(checking)
-    outcomes = require_binary(checked.outcomes) if has_errors else checked.outcomes
-    n = number_of_samples(outcomes.n)
-    # Both scores estimate the mean reward, which is Max@1.
-    ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
-    method: IntervalMethod | None = None
-    if are_real_rewards(outcomes, w, R0, categories):
-        rewards = real_rewards(outcomes)
-        points = max_scores(rewards, ks)
-    else:
-        rewards = category_rewards(outcomes, category_values, prior)
-        moments = bayes_moments(rewards, *ks)
-        points = Scores(moments.keys, moments.inverse, moments.mean)
-        limits = options.bounds if bounds else (float(rewards.levels[0]), float(rewards.levels[-1]))
-        if interval is None:  # the posterior defines Bayes@N, and its results do not name it
-            check_clusters(clusters, "posterior", len(questions))
-            method = PosteriorIntervals(moments, limits, None, options.weights)
-        elif options.method == "posterior":
-            method = PosteriorIntervals(moments, limits, weights=options.weights)
-    if method is None and confidence is not None:
-        _, method = max_limits(rewards, ks, options)
-    if errors is not None:
-        return report.of(*errors.rate_limits(checked, points, method, options))
-    return report.of(points, method)
-
-
-def _categories_or_rewards(outcomes: Samples) -> Samples:
-    # A float may be a real reward: that depends on w.
-    return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
-
-
-BAYES_AT_N = Computation(
-    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, in_order=("labels",)
-)
-
-
-# --- max_at_k -----------------------------------------------------------------------------
-
-_SCORES_OF_REWARDS = {name: name for name in ("Max@k", "TailPass@k", "picked@k")}
-_SCORES_OF_REWARDS["max@k"] = "Max@k"  # as in its key, max@4
-
-
-def max_at_k_results(
-    questions: SampledQuestions,
-    k: int | list[int] | None = None,
-    w: list[float] | None = None,
-    R0: list[list[int]] | None = None,
-    picked_by: list[list[float]] | None = None,
-    include: str | list[str] | None = None,
-    thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
-    categories: list[str] | None = None,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
-    bounds: tuple[float, float] | None = None,
-    band: bool = False,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
-) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
-    labels = check_categories(categories)
-    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
-    category_values = check_rewards(w, labels)
-    prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    included = _check_reward_scores(include, picked_by)
-    taus = check_thresholds(thresholds)
-    options = interval_options(
-        len(questions),
-        confidence,
-        interval,
-        clusters,
-        has_prior_outcomes=bool(prior.any()),
-        bounds=bounds,
-        band=band,
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
-    )
-    report = Report(questions.n, groups, options, return_per_question, keys)
-    requested, n = check_ks(k), questions.n
-    ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
-
-    outcomes = questions.check(checking).outcomes
-    are_rewards = are_real_rewards(outcomes, w, R0, categories)
-    if are_rewards:
-        rewards = real_rewards(outcomes)
-    else:
-        rewards = category_rewards(outcomes, category_values, prior)
-    if are_rewards or (rewards.n < n).any():  # the checker left samples unscored
-        # n samples say nothing about real rewards above the largest observed.
-        ks = choose_ks(requested, DEFAULT_K, rewards.n, options.allow_above_n and not are_rewards)
-    if {*included} != {"Max@k"}:
-        check_samples(ks, rewards.n)
-    scored: list[tuple[Scores, IntervalMethod | None]] = []
-    if "Max@k" in included:
-        scored.append(_max_and_limits(rewards, ks, options))
-    if "TailPass@k" in included:
-        tails = PACKAGE.rooms.tails(rewards, ks, taus)
-        scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
-    if picked_by is not None:
-        values = outcomes.values if are_rewards else category_values[outcomes.values.astype(int)]
-        picked = PACKAGE.rooms.picked(outcomes, values, picked_by, ks)
-        known = values[outcomes.is_scored]
-        low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
-        scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
-    return report.of(*_join_scored(scored))
-
-
-def _check_reward_scores(include: str | list[str] | None, picked_by: Any) -> list[str]:
-    """Return the scores that are included, by default Max@k, or picked@k with `picked_by`."""
-    if include is None:
-        return ["Max@k" if picked_by is None else "picked@k"]
-    included = [
-        _SCORES_OF_REWARDS[name] for name in check_names("include", include, _SCORES_OF_REWARDS)
-    ]
-    if (picked_by is None) == ("picked@k" in included):
-        raise ValueError(
-            "picked@k needs picked_by, the scores that pick one of k samples, and only picked@k "
-            "uses them: give both, or neither."
-        )
-    return included
-
-
-def _max_and_limits(
-    rewards: Rewards, ks: list[int], options: IntervalOptions
-) -> tuple[Scores, IntervalMethod | None]:
-    keys = {ScoreId("max@k", k): k for k in ks}
-    if options.confidence is None:
-        return max_scores(rewards, keys), None
-    return max_limits(rewards, keys, options)
-
-
-def _limits_if_requested(
-    points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
-) -> IntervalMethod | None:
-    if options.confidence is None:
-        return None
-    return limits_for_questions(points, name, options, score_range)
-
-
-def _join_scored(
-    scored: list[tuple[Scores, IntervalMethod | None]],
-) -> tuple[Scores, IntervalMethod | None]:
-    """Return all scores of the same questions, and one method for their limits."""
-    points, method = scored[0]
-    for scores, limits in scored[1:]:
-        points = join_scores(points, scores)
-        if method is not None and limits is not None:
-            method = PACKAGE.rooms.joined(method, limits, scores.keys)
-    return points, method
-
-
-# Any number is a category or a reward.
-MAX_AT_K = Computation(
-    max_at_k_results, lambda outcomes: outcomes, accepts_labels=True, in_order=("picked_by",)
-)
-
-
-# --- cons_at_k ----------------------------------------------------------------------------
-
-_SCORES_OF_CONSENSUS = {
-    "cons@k": "cons@k",
-    "avg@n": "avg@N",
-    "pass@k": "pass@k",
-    "maj@k": "maj@k",
-    "accuracy": "accuracy (n runs average)",
-    "vote@k": "vote@k",
-    "weighted_vote@k": "weighted_vote@k",
-}
-"""The names of scores in `include`, and as metrics."""
-
-
-def cons_at_k_results(
-    questions: SampledQuestions,
-    k: int | list[int] | None = None,
-    include: str | list[str] | None = None,
-    merge_right: bool = True,
-    vote_weights: list[list[float]] | None = None,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
-    band: bool = False,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
-) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
-    checking = Checking(check_correct_fn, num_proc, executor, timeout)
-    names = _SCORES_OF_CONSENSUS
-    included = list(names) if include is None else check_names("include", include, names)
-    merge_right = check_flag("merge_right", merge_right)
-    options = interval_options(
-        len(questions),
-        confidence,
-        interval,
-        clusters,
-        known=("posterior", "sampling", "questions", "auto"),
-        alpha0=alpha0,
-        beta0=beta0,
-        band=band,
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
-    )
-    report = Report(questions.n, groups, options, return_per_question, keys)
-    requested = check_ks(k)
-    check_samples(requested or [], questions.n)
-
-    checked = questions.check(checking)
-    consensus = Consensus.of(checked, requested, merge_right, "vote@k" in included)
-    if vote_weights is not None:
-        weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)
-        consensus = consensus.with_weighted_votes(weighted)
-    metrics = {names[name] for name in included}
-    values = {key: column for key, column in consensus.values().items() if key.metric in metrics}
-    if include is not None:
-        _check_included(included, {key.metric for key in values})
-    rows, columns = np.arange(len(questions)), np.stack([*values.values()], axis=1)
-    points = Scores(one_column_each(values), rows, columns)
-    if confidence is None:
-        return report.of(points)
-    if options.method == "questions":
-        method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
-        return report.of(points, method)
-    return report.of(points, PACKAGE.rooms.consensus_limits(consensus, options))
-
-
-def _check_included(included: list[str], metrics: set[str]) -> None:
-    """Raise a ValueError if the outcomes do not allow a score that is included."""
-    reasons = {
-        "vote@k": "is a vote among answers: give predictions and references, or counts of answers",
-        "weighted_vote@k": "needs vote_weights, a number for each sample",
-        "accuracy": "is the mean share of correctness, and these outcomes are 0 or 1: avg@n is it",
-    }
-    for name in included:
-        if _SCORES_OF_CONSENSUS[name] not in metrics:
-            raise ValueError(f"include has {name!r}, which {reasons[name]}.")
-
-
-CONS_AT_K = Computation(cons_at_k_results, require_shares, in_order=("vote_weights",))
-
-
-# --- score_agg ----------------------------------------------------------------------------
-
-
-def score_agg_results(
-    questions: SampledQuestions,
-    temperature: float = 0.5,
-    penalty: float = 0.1,
-    eps_for_neg_p: float = 1e-9,
-    weights: dict[str, float] = VERDICTS,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
-) -> dict[str, Any]:
-    """Return what `compute` returns. The script of the metric documents the parameters."""
-    labels = check_weights(weights)
-    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
-    p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    options = interval_options(
-        len(questions),
-        confidence,
-        interval,
-        clusters,
-        known=("questions", "auto"),
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
-    )
-    report = Report(questions.n, groups, options, return_per_question, keys)
-
-    outcomes = questions.check(checking).outcomes
-    points = agg_scores(outcomes, p, penalty, eps)
-    # "auto" gives a single question the whole range, and "questions" refuses it.
-    method = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
-    )
-    return report.of(points, method)
-
-
-SCORE_AGG = Computation(
-    score_agg_results, require_weights, accepts_labels=True, counts_suffice=False
-)
-
-COMPUTATIONS = {
-    "gpassk": GPASSK,
-    "bayes_at_n": BAYES_AT_N,
-    "max_at_k": MAX_AT_K,
-    "cons_at_k": CONS_AT_K,
-    "score_agg": SCORE_AGG,
-}
-"""What each metric computes, by its name."""

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from .core.signatures import shows_options
 from .functions import RunLike
-from .runs.options import ComparisonOptions, RunOptions, shows_options
+from .runs.options import ComparisonOptions, RunOptions
 
 if TYPE_CHECKING:
     from .runs.gate import Gate

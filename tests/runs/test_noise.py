@@ -110,11 +110,11 @@ def test_clusters_move_the_error_to_the_questions():
 @pytest.mark.parametrize(
     ("flags", "beginning", "of"),
     [
-        ([], "For other questions like these, pass@2 is between", "Of the variance,"),
+        ([], "For other questions like these, pass@2 is between", "Of the variance of pass@2,"),
         (
             ["--interval", "questions"],
             "For the same questions, sampled again, pass@2 is between",
-            "Of the variance for other questions,",
+            "Of the variance of pass@2 for other questions,",
         ),
     ],
 )

@@ -23,8 +23,8 @@ from .flags import (
     WARM,
     add_flags,
     condition,
+    flag_parameters,
     parameter_helps,
-    parameters_of,
     split_arguments,
 )
 from .formats import Output, Scope, View, enumerated, number_of
@@ -45,7 +45,7 @@ _LONGEST_NAME = 24
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` to the parser, and what it runs."""
-    parameters = parameters_of(compare, ("R_a", "R_b"))
+    parameters = flag_parameters(compare, ("R_a", "R_b"))
     helps = parameter_helps(inspect.getdoc(compare) or "")
     helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += (

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.checks import short
+from ..core.signatures import parameters_of
 from ..readers.missing import CHOICES
 from ..readers.names import COLUMN_NAMES, PER_QUESTION, PER_SAMPLE
 from ..readers.run import read
@@ -189,12 +190,11 @@ def add_flags(
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
-def parameters_of(function: Callable[..., Any], leave_out: Collection[str]) -> dict[str, Any]:
+def flag_parameters(function: Callable[..., Any], leave_out: Collection[str]) -> dict[str, Any]:
     """Return the parameters of a function that become flags. Its metric is --include."""
-    parameters = inspect.signature(function, eval_str=True).parameters
     return {
         name: parameter.replace(name="include") if name == "metric" else parameter
-        for name, parameter in parameters.items()
+        for name, parameter in parameters_of(function).items()
         if name not in leave_out
     }
 

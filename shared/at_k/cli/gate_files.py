@@ -23,7 +23,15 @@ from ..runs.gate import (
     gate_options,
 )
 from ..runs.options import check_metric, default_interval
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
+from .flags import (
+    COOL,
+    FILE_HELP,
+    WARM,
+    add_flags,
+    flag_parameters,
+    parameter_helps,
+    split_arguments,
+)
 from .formats import INTERVAL_SCOPE, Scale, limits_in_words, number_of, printable
 from .graded_files import CheckerFlags, graded_files
 from .run_input import naming_questions
@@ -46,7 +54,7 @@ examples, with the samples of the package:
 
 def add_gate_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of the gate and of reading files to the parser, and what it runs."""
-    parameters = parameters_of(compare, ("R_a", "R_b", "p_values"))
+    parameters = flag_parameters(compare, ("R_a", "R_b", "p_values"))
     helps = parameter_helps(inspect.getdoc(compare) or "")
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."

@@ -13,7 +13,15 @@ from ..readers.run import read_run
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from ..runs.plan import PlanOptions, Wanted, plan, plan_runs
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, parameters_of, split_arguments
+from .flags import (
+    COOL,
+    FILE_HELP,
+    WARM,
+    add_flags,
+    flag_parameters,
+    parameter_helps,
+    split_arguments,
+)
 from .formats import INTERVAL_SCOPE, Cells, View, number_of
 from .graded_files import CheckerFlags, graded_runs
 from .run_input import RunInput
@@ -46,7 +54,7 @@ examples, with the samples of the package:
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and what it runs."""
-    parameters = parameters_of(plan, ("R", "R_b"))
+    parameters = flag_parameters(plan, ("R", "R_b"))
     helps = parameter_helps(inspect.getdoc(plan) or "")
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAGS.items()}
     command.usage = "at-k plan [FILE [FILE]] [flags]"

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .batches import Batch
-from .checking import CheckCache, Checked, Checking
+from .checking import CheckCache, Checked, Checker, Checking
 from .checks import did_you_mean
+from .choice import IntervalOptions, interval_options, question_weighting
 from .columns import check_types, sample_kind, stored
 from .counts import BinaryCounts
-from .samples import Samples, as_outcomes, read_samples
+from .report import Report
+from .samples import Labels, Samples, as_outcomes, read_samples
+from .signatures import parameters_of
 
 DEFAULT_K = (4, 8, 16)
 
@@ -99,7 +103,7 @@ class Computation:
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """The parameters of the metric, beside predictions and references."""
-        parameters = dict(inspect.signature(self.results, eval_str=True).parameters)
+        parameters = parameters_of(self.results)
         del parameters["questions"]
         return parameters
 
@@ -163,3 +167,46 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         return self.results(self.samples(predictions, references, options), **options)
+
+
+# --- Parameters of all metrics --------------------------------------------------------------
+
+
+@dataclass
+class SharedOptions:
+    """The parameters that all metrics have. Their scripts document them."""
+
+    check_correct_fn: Checker = "exact_match"
+    num_proc: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    confidence: float | None = None
+    interval: str | None = None
+    clusters: list[str] | None = None
+    anytime: bool = False
+    groups: list[str] | None = None
+    average: str = "questions"
+    question_weights: list[float] | None = None
+    return_per_question: bool = False
+    keys: str = "exact"
+
+    def checking(self, labels: Labels | None = None) -> Checking:
+        """Return how samples are checked, by a checker that may return these labels."""
+        return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
+
+    def limits(self, questions: int, **own: Any) -> IntervalOptions:
+        """Return the options of the limits, with the metric's own parameters."""
+        weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
+        return interval_options(
+            questions,
+            self.confidence,
+            self.interval,
+            self.clusters,
+            weighting=weighting,
+            anytime=self.anytime,
+            **own,
+        )
+
+    def report(self, questions: int, options: IntervalOptions, with_mu: bool = True) -> Report:
+        """Return what makes the result of `compute`, for these options of limits."""
+        return Report(questions, self.groups, options, self.return_per_question, self.keys, with_mu)

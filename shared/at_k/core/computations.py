@@ -7,12 +7,10 @@ method of limits, and return the report.
 from __future__ import annotations
 
 import warnings
-from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
 
-from .checking import Checker, Checking
 from .checks import (
     check_categories,
     check_flag,
@@ -25,13 +23,11 @@ from .choice import (
     IntervalOptions,
     check_average,
     check_clusters,
-    interval_options,
     limits_for_questions,
     max_limits,
     pass_limits,
-    question_weighting,
 )
-from .computation import DEFAULT_K, Computation, SampledQuestions
+from .computation import DEFAULT_K, Computation, SampledQuestions, SharedOptions
 from .consensus import Consensus
 from .counts import BinaryCounts
 from .credits import (
@@ -48,7 +44,6 @@ from .interval import UNIT_RANGE, IntervalMethod
 from .package import PACKAGE
 from .posterior import PosteriorIntervals
 from .questions import QuestionIntervals
-from .report import Report
 from .rewards import (
     Rewards,
     are_real_rewards,
@@ -77,6 +72,7 @@ from .score_agg import (
     require_weights,
 )
 from .scored_run import ScoredRun
+from .signatures import shows_options
 
 _FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
 
@@ -90,6 +86,7 @@ _FOR_K_ABOVE_N = (
 """What to give, other than a smaller k, if k exceeds n."""
 
 
+@shows_options(SharedOptions, SharedOptions)
 def gpassk_results(
     questions: SampledQuestions,
     k: int | list[int] | None = None,
@@ -99,28 +96,17 @@ def gpassk_results(
     weights: list[float] | None = None,
     pass_power: float = 0.5,
     unanimous_power: float = 0.5,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
     budget: int | None = None,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
+    **shared: Any,
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
-    checking = Checking(check_correct_fn, num_proc, executor, timeout)
+    common = SharedOptions(**shared)
+    checking = common.checking()
     if include is None:
         include = ["G-Pass@k", "mG-Pass@k"] if budget is None else ["pass@k"]
     included, requested = included_scores(include, k)
@@ -129,25 +115,20 @@ def gpassk_results(
     score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    options = interval_options(
+    options = common.limits(
         len(questions),
-        confidence,
-        interval,
-        clusters,
         known=INTERVALS if budget is None else ("questions", "auto"),
         alpha0=alpha0,
         beta0=beta0,
         band=band,
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
     )
     errors = _errors_of_checker(checker_rates, labels)
-    if errors is not None and confidence is not None and options.method == "posterior":
+    if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = common.report(len(questions), options)
     n = questions.n
     if budget is not None:
         budget = _check_budget(budget, requested)
@@ -157,7 +138,7 @@ def gpassk_results(
         return report.result(ScoredRun(points, n, options, method))
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = requested_scores(included, ks, score_options)
-    check_average(average, scores)
+    check_average(common.average, scores)
 
     checked = questions.check(checking)
     counts = checked.outcomes
@@ -168,7 +149,7 @@ def gpassk_results(
     if errors is not None:
         points, method, described = errors.pass_limits(checked, scores, options)
         return report.result(ScoredRun(points, n, options, method, described))
-    if confidence is None:
+    if options.confidence is None:
         return report.result(ScoredRun(pass_scores(counts, scores), n, options))
     points, method = pass_limits(counts, scores, options)
     return report.result(ScoredRun(points, n, options, method))
@@ -221,48 +202,34 @@ GPASSK = Computation(gpassk_results, Samples.counts, in_order=("labels", "budget
 # --- bayes_at_n ---------------------------------------------------------------------------
 
 
+@shows_options(SharedOptions, SharedOptions)
 def bayes_at_n_results(
     questions: SampledQuestions,
     w: list[float] | None = None,
     R0: list[list[int]] | None = None,
     categories: list[str] | None = None,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
     confidence: float | None = 0.95,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     checker_rates: tuple[float, float] | None = None,
     labels: list[list[int]] | dict[str, int] | None = None,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
+    **shared: Any,
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     names = check_categories(categories)
-    checking = Checking(check_correct_fn, num_proc, executor, timeout, names)
+    common = SharedOptions(confidence=confidence, **shared)
+    checking = common.checking(names)
     category_values = check_rewards(w, names)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
-    if anytime and interval is None:
+    if common.anytime and common.interval is None:
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
-    options = interval_options(
+    options = common.limits(
         len(questions),
-        confidence,
-        interval,
-        clusters,
         bounds=bounds,
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
     )
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = Report(len(questions), groups, options, return_per_question, keys, with_mu=False)
+    report = common.report(len(questions), options, with_mu=False)
     errors = _errors_of_checker(checker_rates, labels)
     if errors is not None and not w is categories is bounds is None:
         raise ValueError(
@@ -283,14 +250,14 @@ def bayes_at_n_results(
         rewards = category_rewards(outcomes, category_values, prior)
         moments = bayes_moments(rewards, *ks)
         points = Scores(moments.keys, moments.inverse, moments.mean)
-        if interval is None:  # the posterior defines Bayes@N
-            check_clusters(clusters, "posterior", len(questions))
-        if interval is None or options.method == "posterior":
+        if common.interval is None:  # the posterior defines Bayes@N
+            check_clusters(common.clusters, "posterior", len(questions))
+        if common.interval is None or options.method == "posterior":
             range_of_rewards = float(rewards.levels[0]), float(rewards.levels[-1])
             limits = options.bounds if bounds else range_of_rewards
-            name = None if interval is None else "posterior"  # a default is not named
+            name = None if common.interval is None else "posterior"  # a default is not named
             method = PosteriorIntervals(moments, limits, name, options.weights)
-    if method is None and confidence is not None:
+    if method is None and options.confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is None:
         return report.result(ScoredRun(points, questions.n, options, method))
@@ -319,6 +286,7 @@ _SCORES_OF_REWARDS = {
 """The names of scores in `include`, and as metrics."""
 
 
+@shows_options(SharedOptions, SharedOptions)
 def max_at_k_results(
     questions: SampledQuestions,
     k: int | list[int] | None = None,
@@ -328,41 +296,25 @@ def max_at_k_results(
     include: str | list[str] | None = None,
     thresholds: float | list[float] | tuple[float, ...] = (0.25, 0.5, 0.75, 1.0),
     categories: list[str] | None = None,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
     bounds: tuple[float, float] | None = None,
     band: bool = False,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
+    **shared: Any,
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_categories(categories)
-    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
+    common = SharedOptions(**shared)
+    checking = common.checking(labels)
     category_values = check_rewards(w, labels)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
-    options = interval_options(
+    options = common.limits(
         len(questions),
-        confidence,
-        interval,
-        clusters,
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = common.report(len(questions), options)
     n = questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
@@ -473,49 +425,34 @@ _SCORES_OF_CONSENSUS = {
 """The names of scores in `include`, and as metrics."""
 
 
+@shows_options(SharedOptions, SharedOptions)
 def cons_at_k_results(
     questions: SampledQuestions,
     k: int | list[int] | None = None,
     include: str | list[str] | None = None,
     merge_right: bool = True,
     vote_weights: list[list[float]] | None = None,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
     alpha0: float = 1.0,
     beta0: float = 1.0,
     band: bool = False,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
+    **shared: Any,
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
-    checking = Checking(check_correct_fn, num_proc, executor, timeout)
+    common = SharedOptions(**shared)
+    checking = common.checking()
     names = _SCORES_OF_CONSENSUS
     wanted = list(names) if include is None else include
     included, requested = included_scores(wanted, k, names, names)
     metrics = {score.metric for score in included}
     merge_right = check_flag("merge_right", merge_right)
-    options = interval_options(
+    options = common.limits(
         len(questions),
-        confidence,
-        interval,
-        clusters,
         known=("posterior", "sampling", "questions", "auto"),
         alpha0=alpha0,
         beta0=beta0,
         band=band,
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = common.report(len(questions), options)
     check_samples(requested or [], questions.n)
 
     checked = questions.check(checking)
@@ -530,9 +467,9 @@ def cons_at_k_results(
     rows, columns = np.arange(len(questions)), np.stack([*values.values()], axis=1)
     points = Scores(one_column_each(values), rows, columns)
     method: IntervalMethod | None = None
-    if confidence is not None and options.method == "questions":
+    if options.confidence is not None and options.method == "questions":
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
-    elif confidence is not None:
+    elif options.confidence is not None:
         method = PACKAGE.rooms.consensus_limits(consensus, options)
     return report.result(ScoredRun(points, questions.n, options, method))
 
@@ -555,40 +492,25 @@ CONS_AT_K = Computation(cons_at_k_results, require_shares, in_order=("vote_weigh
 # --- score_agg ----------------------------------------------------------------------------
 
 
+@shows_options(SharedOptions, SharedOptions)
 def score_agg_results(
     questions: SampledQuestions,
     temperature: float = 0.5,
     penalty: float = 0.1,
     eps_for_neg_p: float = 1e-9,
     weights: dict[str, float] = VERDICTS,
-    check_correct_fn: Checker = "exact_match",
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    clusters: list[str] | None = None,
-    anytime: bool = False,
-    groups: list[str] | None = None,
-    average: str = "questions",
-    question_weights: list[float] | None = None,
-    return_per_question: bool = False,
-    keys: str = "exact",
+    **shared: Any,
 ) -> dict[str, Any]:
     """Return what `compute` returns. The script of the metric documents the parameters."""
     labels = check_weights(weights)
-    checking = Checking(check_correct_fn, num_proc, executor, timeout, labels)
+    common = SharedOptions(**shared)
+    checking = common.checking(labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    options = interval_options(
+    options = common.limits(
         len(questions),
-        confidence,
-        interval,
-        clusters,
         known=("questions", "auto"),
-        weighting=question_weighting(average, question_weights, groups, len(questions)),
-        anytime=anytime,
     )
-    report = Report(len(questions), groups, options, return_per_question, keys)
+    report = common.report(len(questions), options)
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)

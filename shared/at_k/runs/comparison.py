@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Unpack
 
 from ..core.score import ScoreId
+from ..core.signatures import shows_options
 from ..functions import RunLike
 from ..results import Result, carried_by, estimates_of
-from .options import ComparisonOptions, RunOptions, shows_options
+from .options import ComparisonOptions, RunOptions
 
 
 class Difference(NamedTuple):

@@ -12,9 +12,10 @@ import numpy as np
 from ..core.checks import short
 from ..core.estimates import Estimate
 from ..core.interval import Interval
+from ..core.signatures import shows_options
 from ..functions import RunLike
 from ..results import Result
-from .options import ComparisonOptions, RunOptions, shows_options
+from .options import ComparisonOptions, RunOptions
 
 if TYPE_CHECKING:
     from ..core.score import ScoreId
@@ -56,9 +57,14 @@ def leaderboard(
         temperature: see `compare`.
         p_values: whether to add p and p_adjusted to the differences.
         by_order: see `compare`.
-        options: tau, clusters, w, check_correct_fn, num_proc, average and question_weights, see
-            `compare`; and groups, a label for each question, which adds the leaderboard of each
-            group.
+        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
+        clusters: see `compare`.
+        w: see `compare`.
+        check_correct_fn: see `compare`.
+        num_proc: see `compare`.
+        groups: a label for each question. Adds the leaderboard of each group.
+        average: see `compare`.
+        question_weights: see `compare`.
 
     Returns:
         A dict with

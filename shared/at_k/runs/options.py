@@ -7,11 +7,10 @@ their values, validated once.
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields
-from typing import Any, Self, TypedDict, TypeVar, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any, Self, TypedDict
 
 import numpy as np
 
@@ -67,33 +66,6 @@ class RunOptions(TypedDict, total=False):
     groups: list[str] | None
     average: str
     question_weights: list[float] | None
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def shows_options(names: type, values: type) -> Callable[[Function], Function]:
-    """Show options in the signature of a function that takes them as **options.
-
-    Args:
-        names: the names and types, a `TypedDict`.
-        values: a dataclass with the defaults.
-    """
-    defaults = {option.name: option.default for option in fields(values)}
-    shown = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kind
-        )
-        for name, kind in get_type_hints(names).items()
-    ]
-
-    def decorate(function: Function) -> Function:
-        signature = inspect.signature(function, eval_str=True)
-        own = [x for x in signature.parameters.values() if x.kind is not x.VAR_KEYWORD]
-        vars(function)["__signature__"] = signature.replace(parameters=[*own, *shown])
-        return function
-
-    return decorate
 
 
 def compared_scores() -> list[str]:

@@ -17,9 +17,10 @@ from ..core.choice import Weighting, question_weighting
 from ..core.credits import included_scores, scores_of_one_mean
 from ..core.questions import student_quantile
 from ..core.score import Score, ScoreId
+from ..core.signatures import shows_options
 from ..functions import RunLike
 from ..scores.checker_rates import CheckerRates, check_rates, require_correction
-from .options import ComparisonOptions, shows_options
+from .options import ComparisonOptions
 
 if TYPE_CHECKING:
     from .designs import Design

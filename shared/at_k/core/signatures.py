@@ -1,0 +1,45 @@
+"""Parameters that several functions share, which are listed once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeVar, get_type_hints
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def shows_options(names: type, values: type) -> Callable[[Function], Function]:
+    """Show options in the signature of a function that takes them as **options.
+
+    Args:
+        names: a class whose annotations are the names and types.
+        values: a dataclass with the defaults.
+    """
+    defaults = {option.name: option.default for option in fields(values)}
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        *own, var_keyword = signature.parameters.values()
+        del function.__annotations__[var_keyword.name]
+        shown = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name])
+            for name in names.__annotations__
+            if name not in signature.parameters
+        ]
+        function.__annotations__.update(get_type_hints(names))
+        parameters = [x.replace(annotation=function.__annotations__[x.name]) for x in own + shown]
+        vars(function)["__signature__"] = signature.replace(parameters=parameters)
+        return function
+
+    return decorate
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a function, with the types that their annotations name."""
+    types = get_type_hints(function)
+    return {
+        name: parameter.replace(annotation=types[name])
+        for name, parameter in inspect.signature(function).parameters.items()
+    }
