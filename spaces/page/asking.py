@@ -88,7 +88,7 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     """
     columns = _columns(path)
     names = columns_in(path)
-    names_columns = {*error.roles} & {*ROLES, "counts"} and not error.examples
+    names_columns = error.is_open and error.roles & {*ROLES, "counts"}
     ways = list(_ways(error, columns))
     if names_columns:
         ways += _ways_of_tables(names, has_references)
@@ -118,38 +118,21 @@ def _is_score(error: SelectionError) -> bool:
 
 def _ways(error: SelectionError, columns: Columns) -> Iterator[Reading]:
     """Yield the choices that an error of the reader names."""
-    known = [*error.choices, *columns]
-    for role, example, further in zip(error.roles, error.examples, error.further, strict=False):
-        if role == "where":
-            yield from _rows(columns, str(example))
-        elif role in _WORDS:
-            yield {
-                x: _names(str(y), known) if x in ("questions", "pool") else y
-                for x, y in ((role, example), *further)
-                if x in _WORDS
-            }
+    for way in error.ways:
+        if "where" in way.arguments:
+            yield from _rows(columns, *next(iter(way.arguments["where"].items())))
+            continue
+        reading = {x: y for x, y in way.arguments.items() if x in _WORDS and y is not None}
+        if reading:
+            yield {x: _listed(y) if x in ("questions", "pool") else y for x, y in reading.items()}
 
 
-def _rows(columns: Columns, example: str) -> Iterator[Reading]:
-    """Yield the choice of the rows with each entry of the column that an example names."""
-    name, _, entry = example.partition("=")
+def _rows(columns: Columns, name: str, entry: str) -> Iterator[Reading]:
+    """Yield the choice of the rows with each entry of a column, or with this one."""
     cells = column_at(columns, name)
     entries = dict.fromkeys([entry] if cells is None else map(entry_text, cells))
     for text in [*entries][:_MAX_ENTRIES]:
         yield {"where": [[name, text]]}
-
-
-def _names(text: str, columns: Sequence[str]) -> list[str]:
-    """Return the names of columns between spaces. A name can have spaces too."""
-    if not text:
-        return []
-    for name in sorted({*columns}, key=len, reverse=True):
-        if name and text == name:
-            return [name]
-        if name and text.startswith(f"{name} "):
-            return [name, *_names(text[len(name) + 1 :], columns)]
-    first, _, rest = text.partition(" ")
-    return [first, *_names(rest, columns)]
 
 
 def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Reading]:

@@ -75,7 +75,7 @@ def test_a_column_that_is_missing_is_named_by_the_flag_that_was_typed(capsys, tm
     file.write_text('{"id": 1, "k": 2, "prediction": "x", "k=1": 0}\n' * 2)
     command = "cons_at_k" if flag == "--vote-weights" else "max_at_k"
     error = error_of(capsys, command, file, flag, "absent")
-    assert error.endswith(f"The columns are id, k, prediction, k=1. Name one with {flag}.\n")
+    assert error.endswith(f"The columns are id, k, prediction, 'k=1'. Name one with {flag}.\n")
 
 
 @pytest.mark.filterwarnings("always")

@@ -27,7 +27,7 @@ def test_references_in_a_file_are_joined_by_question(capsys, tmp_path):
 
 
 def test_a_question_without_reference_is_refused(capsys, tmp_path):
-    with pytest.raises(ValueError, match="no reference for 'sum-2'"):
+    with pytest.raises(ValueError, match="'sum-2', for which references has no reference"):
         at_k.read(BATCH, references={"sum-0": "3"})
 
 

@@ -163,6 +163,5 @@ def test_the_error_of_a_missing_column_names_no_flag_but_has_its_roles_and_the_c
         read_run(str(file))
     assert "--" not in str(raised.value).replace(str(file), "")
     for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
-        assert error.roles == ("predictions", "outcomes", "counts")
-        assert error.choices == ("x", "y")
+        assert error.roles == {"predictions", "outcomes", "counts"}
         assert str(error) == str(raised.value)

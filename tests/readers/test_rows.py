@@ -33,8 +33,10 @@ def test_different_runs_are_not_samples_of_one_question(tmp_path, name, key):
     message = "The samples of doc_id 0 have different values of {}: 'x', 'y', 'z'. "
     assert str(raised.value).startswith(message.format(name))
     assert str(raised.value).endswith(
-        f"Pass where={{{name!r}: 'x'}} or groups={name!r}, questions=['doc_id', {name!r}] or "
-        f"questions=['doc_id', {name!r}] or pool={name!r}."
+        f"Pass where={{{name!r}: 'x'}} (only these samples) or groups={name!r}, "
+        f"questions=['doc_id', {name!r}] (scores for each of them) or "
+        f"questions=['doc_id', {name!r}] (each is another question) or "
+        f"pool={name!r} (they are samples of one question)."
     )
     one = {"predictions": [[1]] * 4}
     assert read_rows(tmp_path, rows, questions=key, where={name: "x"}) == one
@@ -60,8 +62,9 @@ def test_the_error_of_a_mixture_shows_the_flags(capsys, tmp_path):
     file = write_json_lines(tmp_path / "rows.jsonl", rows_of_runs("filter"))
     error = error_of(capsys, "gpassk", file, "--k", 1)
     ways = (
-        "--where filter=x or --groups filter --questions doc_id filter or --questions doc_id "
-        "filter or --pool filter"
+        "--where filter=x (only these samples) or --groups filter --questions doc_id filter "
+        "(scores for each of them) or --questions doc_id filter (each is another question) or "
+        "--pool filter (they are samples of one question)"
     )
     assert error.endswith(f"Add {ways}.\n")
     assert pass_at_k(capsys, file, "--where", "filter=x") == {"pass@1": 1.0}
@@ -226,7 +229,7 @@ def test_correct_values_grade_labels(capsys, tmp_path):
     mixed: list[dict] = [{"id": 1, "score": [1, True, 1.0, "yes", 2]}]
     read = read_rows(tmp_path, mixed, outcomes="score", correct_values=[1, "true", "YES"])
     assert read == {"predictions": [[True, True, True, True, False]]}  # 1.0 is 1
-    with pytest.raises(ValueError, match=r"No outcome is 'y', one of correct_values.*True"):
+    with pytest.raises(ValueError, match=r"correct_values has 'y', and no outcome.*True"):
         read_rows(tmp_path, mixed, outcomes="score", correct_values=["y"])
     with pytest.raises(ValueError, match="correct_values says which outcomes are correct, and"):
         read_rows(tmp_path, SHARDS, correct_values=["a"])
@@ -236,7 +239,7 @@ def test_a_correct_value_that_occurs_nowhere_is_an_error():
     """inspect_ai's "C", "P" and "I" are read as 1, 0.5 and 0."""
     rows = {"question": [1, 2], "score": [1, 0.5]}
     for values in (["C"], ["2"], [1, 0.25]):
-        with pytest.raises(ValueError, match=r"one of correct_values\. The outcomes are 1, 0\.5\."):
+        with pytest.raises(ValueError, match=r"equal to it\. The outcomes are 1, 0\.5\."):
             at_k.read(rows, outcomes="score", correct_values=values)
     read = at_k.read(rows, outcomes="score", correct_values=["1.0"])
     assert read == {"predictions": [[True], [False]]}

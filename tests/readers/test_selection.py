@@ -96,15 +96,16 @@ def test_graded_outcomes_are_taken_where_nothing_can_be_checked(tmp_path, column
 
 def test_the_caller_chooses_between_outcomes_and_samples_that_can_be_checked(capsys, tmp_path):
     rows = [SAMPLES | REFERENCES | OUTCOMES]
-    with pytest.raises(SelectionError, match="Pass predictions or outcomes") as raised:
+    with pytest.raises(SelectionError, match="Pass predictions='response' or outcomes") as raised:
         read_rows(tmp_path, rows)
-    assert raised.value.roles == ("predictions", "outcomes")
+    assert raised.value.roles == {"predictions", "outcomes"}
     checked = {"predictions": [["1", "2"]], "references": ["1"]}
     assert read_rows(tmp_path, rows, predictions="response") == checked
     assert read_rows(tmp_path, rows, references="answer") == checked
     assert read_rows(tmp_path, rows, outcomes="correct") == {"predictions": [[0, 1]]}
     file = tmp_path / "rows.jsonl"
-    assert "Name one with --predictions or --outcomes." in error_of(capsys, "gpassk", file)
+    ways = "Add --predictions response or --outcomes correct."
+    assert ways in error_of(capsys, "gpassk", file)
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--check-correct-fn", "exact_match")
     assert "in response, checked against answer with exact_match." in printed
 

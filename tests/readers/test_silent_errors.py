@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from at_k.readers.questions import are_repeated_runs
 from at_k.readers.run import read_run
 from at_k.readers.table import SelectionError
 from hostile_files import check_files
@@ -328,3 +329,81 @@ def test_a_perplexity_of_lm_evaluation_harness_is_refused(tmp_path):
 def test_damaged_files_give_questions_or_an_error_that_says_why():
     problems = check_files(150, first_seed=7)
     assert not problems, "\n".join(map(str, problems))
+
+
+# --- Names of columns and files -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "json"])
+@pytest.mark.parametrize("names", [("Task ID", "Is Correct"), ("taskId", "isCorrect")])
+def test_words_of_a_name_may_be_joined_in_any_way(tmp_path, names, suffix):
+    columns = dict(zip(names, ([1, 1, 2, 2], [1, 0, 0, 0]), strict=True))
+    frame, file = pd.DataFrame(columns), tmp_path / f"a.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(file, index=False)
+    elif suffix == "jsonl":
+        frame.to_json(file, orient="records", lines=True)
+    else:  # an object of columns, whose keys are no ids
+        file.write_text(json.dumps(columns))
+    run = at_k.read(file)
+    assert run.ids == ["1", "2"]
+    assert [list(map(int, row)) for row in run["predictions"]] == [[1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("name", ["Trial Number", "sampleIdx", "rollout-id"])
+def test_a_sample_number_in_any_spelling_shows_a_repeated_row(name):
+    rows = [{"id": q, name: n, "correct": (q + n) % 2} for q in range(4) for n in range(3)]
+    assert len(at_k.read(rows)["predictions"]) == 4
+    with pytest.raises(SelectionError, match="have the same sample"):
+        at_k.read([*rows, rows[5]])
+
+
+@pytest.mark.parametrize(
+    ("names", "are_repeated"),
+    [
+        (("llama-7b_1.jsonl", "llama-7b_2.jsonl"), True),
+        (("llama-3_1.jsonl", "llama-3_2.jsonl"), False),  # versions
+        (("temp_1.jsonl", "temp_2.jsonl"), False),
+    ],
+)
+def test_a_number_at_the_end_of_a_name_may_be_that_of_a_run(names, are_repeated):
+    assert are_repeated_runs(names) == are_repeated
+
+
+def test_the_keys_of_a_frame_by_rows_are_no_ids(tmp_path):
+    frame = pd.DataFrame({"task_id": ["a", "a", "b"], "correct": [1, 0, 0]})
+    frame.to_json(tmp_path / "a.json", orient="index")
+    assert at_k.read(tmp_path / "a.json")["predictions"] == [[1, 0], [0]]
+
+
+# --- What a message has to say ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "flags", "message"),
+    [
+        ([{"id": 1, "x": 1}], ["--outcomes", "idd"], "no column 'idd'. Did you mean 'id'? The"),
+        (
+            [{"My id": q, "Prompt style": s, "correct": 1} for q in range(4) for s in ("a b", "c")],
+            ["--questions", "My id"],
+            "Add --where 'Prompt style=a b' (only these samples) or --groups 'Prompt style' "
+            "--questions 'My id' 'Prompt style' (scores for each of them) or ",
+        ),
+        (
+            [{"id": 1, "pred": "1"}],
+            ["--references", "gold.csv"],
+            "There is no file 'gold.csv' with references, nor a column of this name.",
+        ),
+        ([{"a": 1, "my answer": 2}], [], "The columns are a, 'my answer'."),
+        ([{"id": 1, "correct": 1}], ["--correct-values", "yes"], "--correct-values has 'yes', and"),
+    ],
+)
+def test_a_message_says_what_to_type(capsys, tmp_path, rows, flags, message):
+    file = write_json_lines(tmp_path / "a.jsonl", rows)
+    assert message in error_of(capsys, "gpassk", file, "--k", 1, *flags)
+
+
+def test_a_text_with_a_nul_character_is_damaged(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"id,correct\n1,1\n\x001,0\n")
+    with pytest.raises(ValueError, match=r"a\.csv, line 3: the text has a NUL character"):
+        at_k.read(tmp_path / "a.csv")

@@ -22,7 +22,7 @@ import at_k
 
 from ..core.checks import InputError, Place, did_you_mean
 from ..loading import metric_folders, metric_script, register, unregister
-from ..readers.table import SelectionError
+from ..readers.table import SelectionError, Way
 from .formats import Output, printable
 
 _COMMANDS = {
@@ -99,13 +99,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _with_flags(error: SelectionError) -> str:
     """Return the message of an error about columns, with the flags that would settle it."""
-    examples = error.examples or [""] * len(error.roles)
-    ways = []
-    for role, example, further in zip(error.roles, examples, error.further, strict=True):
-        values = [(role, example), *further]
-        ways.append(" ".join(f"{_flag(name)} {value}".strip() for name, value in values))
-    verb = "Add" if error.examples else "Name one with"
-    return f"{error} {verb} {' or '.join(ways)}."
+    verb = "Name one with" if error.is_open else "Add"
+    ways = dict.fromkeys(map(_way_with_flags, error.ways))
+    return f"{error} {verb} {' or '.join(ways)}." if ways else str(error)
+
+
+def _way_with_flags(way: Way) -> str:
+    """Return the flags of a way to settle an error, as they are typed in a shell."""
+    typed = []
+    for role, value in way.arguments.items():
+        flag = _flag(role)
+        if isinstance(value, dict):
+            typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
+        else:
+            names = value if isinstance(value, tuple) else [] if value is None else [value]
+            typed.append(" ".join([flag, *(shlex.quote(str(name)) for name in names)]))
+    return " ".join(typed) + (f" ({way.meaning})" if way.meaning else "")
 
 
 def _in_words(error: InputError) -> str:

@@ -12,7 +12,7 @@ from ..core.checking import Checker, Checking
 from ..core.checks import InputError, Place, short
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
-from ..readers.table import SelectionError
+from ..readers.table import SelectionError, Way
 from ..readers.words import KNOWN_WORDS, WORDS, word
 from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import (
@@ -113,11 +113,13 @@ def _read_files(
     try:
         return read_run(files, **reading)
     except SelectionError as error:
-        roles = [flag(role) for role in error.roles]
-        further = [[(flag(role), x) for role, x in pairs] for pairs in error.further]
+        ways = [
+            Way({flag(role): x for role, x in way.arguments.items()}, way.meaning)
+            for way in error.ways
+        ]
         start = "" if files[0] in str(error) else f"{files[0]}: "
         problem = [start, *error.args]
-        raise type(error)(problem, roles, error.choices, error.examples, further) from None
+        raise type(error)(problem, ways) from None
 
 
 def graded_runs(

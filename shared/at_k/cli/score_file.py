@@ -199,7 +199,7 @@ def _with_both_scores(
             options = {"check_correct_fn": checker, "k": 1, "include": "pass@k"}
             scores.append(GPASSK.compute(**run, **options)["pass@1"])
     text = f"{error} pass@1 with {checker} is {scores[0]:.4g} or {scores[1]:.4g}."
-    return MissingError(text, error.roles, error.choices, error.examples)
+    return MissingError(text, error.ways)
 
 
 @dataclass(frozen=True)

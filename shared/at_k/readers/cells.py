@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.checks import FROM_0, Index, InputError, short
+from ..core.checks import InputError, short
+from .formats import FORMATS, file_format
 from .missing import missing_answers, missing_outcomes
-from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE
+from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE, plain_name
 from .reading import Reading
 from .remote import is_remote
 from .roles import column_of_role, columns_of_role, question_columns
-from .table import ROW, Columns, SelectionError, Table, column_at, list_columns, may_be_nested
+from .table import (
+    ROW,
+    Columns,
+    SelectionError,
+    Table,
+    Way,
+    column_at,
+    list_columns,
+    may_be_nested,
+)
 from .words import (
     MISSING_WORDS,
     as_lists,
@@ -99,7 +110,7 @@ def read_cells(
             raise ValueError(f"{aligned[0]} go with samples, and {table.title} has counts.")
         return {"counts": _counts(table, chosen)}, True
     cells = _cells_of_columns(table, chosen, name)
-    is_single = "predictions" in chosen and name.lower() in SINGLE
+    is_single = "predictions" in chosen and plain_name(name) in SINGLE
     if not (is_single or reading.questions) and _are_lists_as_text(cells["samples"], table):
         cells = {role: as_lists(entries) for role, entries in cells.items()}
     of_lists = _holds_lists(cells["samples"], table.title)
@@ -179,9 +190,7 @@ def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) ->
             raise SelectionError(
                 f"The {role} in {name} are objects with the fields {', '.join(list(entry)[:8])}: "
                 f"name one of them, such as {name}.{next(iter(entry), 'FIELD')}.",
-                [role],
-                table.columns,
-                [f"{name}.{field}" for field in list(entry)[:1]],
+                [Way({role: f"{name}.{field}"}) for field in list(entry)[:1]],
             )
 
 
@@ -216,7 +225,7 @@ def _are_lists_as_text(cells: Sequence[Any], table: Table) -> bool:
             f": {short(cells[row])} is not a JSON list of samples. If each row is one sample, a "
             f"column has to identify its question."
         )
-        raise SelectionError([*table.row_place(row), problem], ["questions"], table.columns)
+        raise SelectionError([*table.row_place(row), problem], ["questions"])
     return bool(cells)
 
 
@@ -228,21 +237,30 @@ def _holds_lists(cells: Sequence[Any], title: str) -> bool:
     return True in are_lists
 
 
-def mean_verdict(prediction: Any, reference: str) -> float:
-    """Return the mean verdict of an answer to a question: a checker of `compute`.
+def verdict_of_answer(prediction: Any, reference: str) -> float:
+    """Return the verdict of an answer to a question: a checker of `compute`.
 
-    The reference has the mean verdict of each answer to the question, as JSON.
+    The reference has the verdict of each answer to the question, as JSON.
     """
     return json.loads(reference)[str(prediction)]
 
 
-def mean_verdicts(answers: Sequence[Any], verdicts: Sequence[Any]) -> str:
-    """Return the mean verdict of each answer to a question as JSON."""
-    known: dict[str, list[float]] = {}
+def verdicts_as_json(answers: Sequence[Any], verdicts: Sequence[Any], question: str) -> str:
+    """Return the verdict of each answer to a question, as JSON.
+
+    Raises:
+        ValueError: if equal answers have different verdicts.
+    """
+    known: dict[str, float] = {}
     for answer, verdict in zip(answers, verdicts, strict=True):
-        if answer is not None:
-            known.setdefault(str(answer), []).append(float(verdict or 0))
-    return json.dumps({answer: sum(x) / len(x) for answer, x in known.items()})
+        value = float(verdict or 0)
+        if answer is not None and known.setdefault(str(answer), value) != value:
+            raise ValueError(
+                f"Question {short(question)}: equal answers, {short(answer)}, have different "
+                f"outcomes: {known[str(answer)]:g} and {value:g}. A vote has one outcome for each "
+                f"answer. To score the samples by their outcomes, leave out predictions."
+            )
+    return json.dumps(known)
 
 
 # --- Counts -----------------------------------------------------------------------------------
@@ -336,11 +354,22 @@ def _has_cases(table: Table) -> bool:
 
 
 def are_elsewhere(references: Any, table: Table) -> bool:
-    """Whether references are a dict or a list, or the name of a file instead of a column."""
-    if isinstance(references, str):
-        is_file = is_remote(references) or Path(references).is_file()
-        return column_at(table.columns, references) is None and is_file
-    return isinstance(references, (Mapping, list, tuple))
+    """Whether references are a dict or a list, or the name of a file instead of a column.
+
+    Raises:
+        FileNotFoundError: if they are no column, and there is no file of this name.
+    """
+    if not isinstance(references, str):
+        return isinstance(references, (Mapping, list, tuple))
+    if column_at(table.columns, references) is not None:
+        return False
+    if is_remote(references) or Path(references).is_file():
+        return True
+    if os.sep in references or file_format(Path(references)) in FORMATS:
+        raise FileNotFoundError(
+            f"There is no file {references!r} with references, nor a column of this name."
+        )
+    return False
 
 
 def join_references(
@@ -371,7 +400,6 @@ def join_references(
             f"{len(columns)}. {list_columns(table.columns)} If they are in the same order, "
             f"give a list of them (in the shell, say so by --by-order).",
             ["questions"],
-            table.columns,
         )
     if isinstance(references, Mapping):
         pairs = [*references.items()]
@@ -384,8 +412,8 @@ def join_references(
     texts = [entry_text(entry) for entry in table.columns[columns[0]]]
     for row, text in enumerate(texts):
         if text not in by_text:
-            what = f": there is no reference for {short(text)}."
-            raise InputError("Row ", Index(row), FROM_0, what)
+            what = f": {columns[0]} is {short(text)}, for which {name} has no reference."
+            raise InputError(*table.row_place(row), what)
     return table.with_columns({**table.columns, name: [by_text[x] for x in texts]}), name
 
 

@@ -34,6 +34,7 @@ from .names import (
     SETTINGS,
     SHARED_NUMBERS,
     columns_named,
+    plain_name,
     sample_numbers,
 )
 from .questions import (
@@ -184,9 +185,9 @@ def _choice(head: Table, reading: Reading) -> Choice | None:
         if role in reading.columns and (name := column_per_question(head, role, named.get(role)))
     }
     fixed = {*SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *IDS, *INDICES, *where}
-    others = [x for x in columns if {x, x.lower()} & fixed and x not in questions]
+    others = [x for x in columns if {x, plain_name(x)} & fixed and x not in questions]
     read = {*questions, chosen["outcomes"], *others, *per_question.values()}
-    numbers = [x for x in sample_numbers(columns, read) if x.lower() not in SHARED_NUMBERS]
+    numbers = [x for x in sample_numbers(columns, read) if plain_name(x) not in SHARED_NUMBERS]
     is_nested = any(isinstance(x, (list, dict)) for name in read for x in columns[name])
     if len(numbers) > 1 or is_nested:
         return None
@@ -216,13 +217,13 @@ class _Questions(NamedTuple):
             SelectionError, ValueError: if files are of different models, or copies.
         """
         for name in (*self.choice.per_question.values(), *self.choice.others):
-            if name.lower() in ERRORS:
+            if plain_name(name) in ERRORS:
                 continue
             codes = _codes(self.rows[name])
             if (mixed := self._first_mixed(codes)) is not None:
                 return [mixed]
             known, first = np.unique(codes, return_index=True)
-            if name.lower() in MODELS and len(known) > 1:
+            if plain_name(name) in MODELS and len(known) > 1:
                 return self.question[first].tolist()
         mixed = self._first_mixed(self.file)
         if mixed is not None and "files" not in reading.pool:
@@ -342,7 +343,7 @@ def _questions_of(rows: Any, choice: Choice, reading: Reading, title: str) -> _Q
     codes = np.array([-1 if x is None else outcomes.index(x) for x in read])
     outcome = codes[np.asarray(pc.index_in(rows[choice.outcome], values))]
     for name in choice.others:
-        if name.lower() in ERRORS:
+        if plain_name(name) in ERRORS:
             outcome[_where(rows[name], is_error)] = -1
     question, file, n = (np.asarray(x) for x in (encoded.indices, rows[FILE], rows[_N]))
     return _Questions(title, choice, rows, texts, question, file, n, outcome, outcomes)
@@ -402,7 +403,7 @@ def _batches_counted(name: str, head: Table, choice: Choice) -> Any | None:
     elif _has_quotes(name):
         return None
     else:
-        batches = _dataset([name], head).to_batches(columns=choice.read)
+        batches = _dataset([name], head, choice.question).to_batches(columns=choice.read)
     tables = [_batch_counted(batch, choice) for batch in batches if len(batch)]
     return _summed(pa.concat_tables(tables), choice.distinct)
 
@@ -449,13 +450,18 @@ def _encoded(column: Any) -> Any:
     return column if hasattr(column, "indices") else column.dictionary_encode()
 
 
-def _dataset(names: Sequence[str], head: Table) -> Any:
+def _dataset(names: Sequence[str], head: Table, question: str) -> Any:
+    """Return files of Parquet or CSV as a dataset of Arrow, which filters by questions."""
     import pyarrow as pa
     import pyarrow.csv as pc
     import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
 
     if not head.is_csv:
-        return ds.dataset(list(names), format="parquet")
+        # Texts stay dictionaries: most rows are left out, and decoding them takes most of the time.
+        schema = pq.read_schema(names[0])
+        texts = [x.name for x in schema if pa.types.is_string(x.type) and x.name != question]
+        return ds.dataset(list(names), format=ds.ParquetFileFormat(dictionary_columns=texts))
     types = dict.fromkeys(head.columns, pa.string())
     converting = pc.ConvertOptions(column_types=types, strings_can_be_null=False)
     return ds.dataset(list(names), format=ds.CsvFileFormat(convert_options=converting))
@@ -509,7 +515,7 @@ def _rows_of_some(
         return _lines_of(names, question, ids.to_pylist())
     import pyarrow.dataset as ds
 
-    dataset = _dataset(names, head)
+    dataset = _dataset(names, head, question)
     chosen = ids.cast(dataset.schema.field(question).type)
     rows = dataset.to_table(columns=others, filter=ds.field(question).isin(chosen))
     return table_of_columns(rows.to_pydict(), is_csv=head.is_csv)

@@ -140,13 +140,20 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
 def _decoded(data: bytes, name: str) -> str:
     """Return bytes as text, which are UTF-8, or UTF-16 with a byte order mark."""
     try:
-        return data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
+        text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ValueError(
             f"{name}, line {line}: the text is not UTF-8 ({error.reason}), but may be Latin-1 or "
             f"another encoding. Save the file as UTF-8, which spreadsheets call CSV UTF-8."
         ) from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise ValueError(
+            f"{name}, line {line}: the text has a NUL character, so the file is damaged or is no "
+            f"text. Write it again."
+        )
+    return text
 
 
 def _format_of(data: bytes) -> str:

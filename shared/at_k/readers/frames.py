@@ -93,7 +93,7 @@ def one_split(loaded: Any, name: str, split: str | None) -> Any:
     if split is None and len(loaded) == 1:
         return next(iter(loaded.values()))
     if split not in loaded:
-        raise SelectionError(f"{name} has the splits {', '.join(loaded)}.", ["split"], loaded)
+        raise SelectionError(f"{name} has the splits {', '.join(loaded)}.", ["split"])
     return loaded[split]
 
 

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import short
-from .names import ERRORS
-from .table import SelectionError, Table, nested_columns
+from .names import ERRORS, plain_name
+from .table import SelectionError, Table, Way, nested_columns
 from .words import MISSING_WORDS, changed, entry_text, is_missing, word
 
 CHOICES = ("incorrect", "drop")
@@ -37,7 +37,7 @@ def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
     if table.layout is not None:
         return list(cells)
     for name, column in nested_columns(table, ERRORS).items():
-        if not {*name.lower().split(".")}.isdisjoint(ERRORS):
+        if not {*plain_name(name).split(".")}.isdisjoint(ERRORS):
             pairs = zip(cells, column, strict=True)
             cells = [_without_outcome(cell) if is_error(x) else cell for cell, x in pairs]
     return list(cells)
@@ -159,9 +159,7 @@ def missing_error(title: str, what: str, drop: str, scores: str = "") -> Missing
     """Return the error that asks what the missing samples count, with what "drop" does."""
     return MissingError(
         f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' {drop}{scores}.",
-        ["missing", "missing"],
-        CHOICES,
-        CHOICES,
+        [Way({"missing": choice}) for choice in CHOICES],
     )
 
 

@@ -1,12 +1,15 @@
-"""The exact names of columns by their roles, in lower case.
+"""The exact names of columns by their roles.
 
-A column is found by its name only, never by what it holds.
+A column is found by its name only, never by what it holds. Case does not matter, nor whether words
+are joined by underscores, spaces, hyphens or capitals: see `plain_name`.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from .words import as_whole_number, is_missing
@@ -105,7 +108,8 @@ SETTINGS = frozenset(
         # which model gave the sample, and how it was run
         *("model", "model_name", "model_id", "model_args", "checkpoint", "revision", "policy"),
         *("run", "run_id", "run_name", "eval_id", "eval", "experiment", "experiment_id", "log"),
-        *("step", "global_step", "training_step", "iteration", "temperature", "config", "system"),
+        *("step", "global_step", "training_step", "iteration", "temperature", "temp", "config"),
+        *("system",),
         *("solver", "method", "variant", "agent", "prompt_template", "template", "num_fewshot"),
         *("condition", "setting", "arm", "source", "file", "filename", "path", "strategy"),
         *("provider", "llm", "prompt_version", "shots", "quant", "thinking", "budget"),
@@ -143,22 +147,34 @@ OF_QUESTION = frozenset(
 """Columns that are equal in all rows of a question: its text, and its correct answer."""
 
 
+def shown_name(name: str) -> str:
+    """Return a name as messages show it: in quotes if it has spaces, and not all of a long one."""
+    name = name if len(name) <= 60 else f"{name[:60]}.."
+    return name if re.fullmatch(r"[\w.:/@^%+-]+", name) else repr(name)
+
+
+@lru_cache(maxsize=1024)
+def plain_name(name: str) -> str:
+    """Return a name as the names here are written: is_correct for "Is correct" and isCorrect."""
+    return re.sub(r"(?<=[a-z\d])(?=[A-Z])|[\s-]+", "_", name.strip()).lower()
+
+
 def last_part(name: str) -> str:
-    """Return the name of a field without the path to it, in lower case."""
-    return name.rpartition(".")[2].lower()
+    """Return the plain name of a field without the path to it."""
+    return plain_name(name).rpartition(".")[2]
 
 
 def usual_columns(columns: Iterable[str], role: str) -> list[str]:
-    """Return the columns with an exact name for a role, which may be in any case."""
+    """Return the columns with an exact name for a role: see `plain_name`."""
     return columns_named(columns, COLUMN_NAMES[role])
 
 
 def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
-    """Return the columns with these names, which are in lower case, in the order of the names."""
-    by_lower_name: dict[str, str] = {}
+    """Return the columns with these plain names, in the order of the names."""
+    by_plain_name: dict[str, str] = {}
     for name in columns:
-        by_lower_name.setdefault(name.lower(), name)
-    return [by_lower_name[name] for name in names if name in by_lower_name]
+        by_plain_name.setdefault(plain_name(name), name)
+    return [by_plain_name[name] for name in names if name in by_plain_name]
 
 
 def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = ()) -> list[str]:

@@ -12,11 +12,11 @@ from typing import Any
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
 from .cells import SampleCells
 from .missing import settle_missing, text_of_ids
-from .names import CUT_OFF, PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS
+from .names import CUT_OFF, PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS, plain_name, shown_name
 from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
-from .table import FILE, ROW, QuestionRows, SelectionError, Table, list_columns
+from .table import FILE, ROW, QuestionRows, SelectionError, Table, Way, list_columns
 from .words import NO_ID, entry_text, word
 
 
@@ -115,7 +115,6 @@ def _key_of_rows(
                 list_columns(table.columns),
             ],
             ["questions"],
-            table.columns,
         )
     return table, key
 
@@ -156,7 +155,7 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
         more = ", .." if len(absent) > 5 else ""
         noun, verb = ("row", "has") if len(absent) == 1 else ("rows", "have")
         text = texts[absent[0]]
-        what = f"{short(text)} as {name}" if text else f"no {name}"
+        what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"
         what = f" {verb} {what}, so the question is unknown."
         raise InputError(f"{table.title}, {noun} ", *rows, more, FROM_0, what)
     row_of: dict[str, int] = {}
@@ -165,9 +164,9 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
         if texts[first] != text:
             raise InputError(
                 *(f"{table.title}, rows ", Index(first), " and ", Index(row), FROM_0),
-                f" have a {name} that differs by spaces only: {short(texts[first])} and "
-                f"{short(text)}. If they are one question, give both the same text; if not, "
-                f"another column has to identify it.",
+                f" have a {shown_name(name)} that differs by spaces only: "
+                f"{short(texts[first])} and {short(text)}. If they are one question, give both the "
+                f"same text; if not, another column has to identify it.",
             )
 
 
@@ -197,7 +196,8 @@ def _merged(questions: QuestionRows, role: str, cells: Sequence[Any], of_lists: 
             if one != another and not (is_missing(one) and is_missing(another)):
                 raise ValueError(
                     f"Rows {first} and {row} of {questions.table.title} have the same "
-                    f"{', '.join(questions.key)}, {short(question)}, but different {role}: "
+                    f"{', '.join(map(shown_name, questions.key))}, {short(question)}, but "
+                    f"different {role}: "
                     f"{short(one)} and {short(another)}."
                 )
     return [of_question[0] for of_question in entries]
@@ -214,14 +214,14 @@ def _refuse_mixed_groups(questions: QuestionRows, name: str | None) -> None:
         if row is not None:
             raise SelectionError(
                 [
-                    f"Rows {rows[0]} and {row} of {table.title} have the same {', '.join(key)}, "
+                    f"Rows {rows[0]} and {row} of {table.title} have the same "
+                    f"{', '.join(map(shown_name, key))}, "
                     f"{short(text_of_ids(question))}, but different groups: "
-                    f"{short(texts[rows[0]])} and {short(texts[row])}. If {name} is a setting, so "
-                    f"that a question is another one in each group, name both columns."
+                    f"{short(texts[rows[0]])} and {short(texts[row])}. If "
+                    f"{shown_name(name)} is a setting, so that a question is another one in each "
+                    f"group, name both columns."
                 ],
-                ["questions"],
-                table.columns,
-                [" ".join((*key, name))],
+                [Way({"questions": (*key, name)})],
             )
 
 
@@ -246,7 +246,7 @@ def _refuse_repeated_counts(questions: QuestionRows, cells: SampleCells, reading
     n, correct = ([*columns_of_role(table, role), ""][0] for role in ("n", "correct"))
     if "counts" not in cells or table.layout or {"n", "counts"} & reading.named().keys():
         return
-    if n.lower() in ("n", "n_samples", "num_samples"):
+    if plain_name(n) in ("n", "n_samples", "num_samples"):
         return
     files = table.columns.get(FILE, [0] * table.size)
     for rows in questions.rows.values():
@@ -255,10 +255,7 @@ def _refuse_repeated_counts(questions: QuestionRows, cells: SampleCells, reading
                 f"{table.title} has several rows of {questions.ids_of(rows[0])}. If "
                 f"{n} and {correct} count samples, and not the tests of one sample, name them: "
                 f"their numbers are added.",
-                ["n", "outcomes"],
-                table.columns,
-                [n, "COLUMN"],
-                [[("correct", correct)], []],
+                [Way({"n": n, "correct": correct}), Way({"outcomes": "COLUMN"})],
             )
 
 
@@ -271,7 +268,7 @@ _NUMBERED_RUN = re.compile(
 _TIME = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d[t_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?(?!\d)")
 """A date with a time of day. A date alone may be the version of a model."""
 LEAST_PLAIN_ROWS = 20
-_LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*)_(\d+)(?=(?:\.[a-z][a-z\d]*)*$)")
+_LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*|\d+b)_(\d+)(?=(?:\.[a-z][a-z\d]*)*$)")
 
 
 def are_repeated_runs(names: Sequence[str]) -> bool:
@@ -296,9 +293,8 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
     if not questions.key:
         raise SelectionError(
             f"{table.title} have no column with a usual name for the question of a row, so their "
-            f"questions may be the same.",
+            f"questions may be the same. {list_columns(table.columns)}",
             ["questions"],
-            table.columns,
         )
     shared = next((x for x, rows in rows_of.items() if len({files[r] for r in rows}) > 1), None)
     if shared is None:
@@ -312,11 +308,9 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
 def shared_questions_error(title: str, question: str) -> SelectionError:
     """Return the error about files that have the same questions."""
     return SelectionError(
-        f"{title} have the same questions, such as {short(question)}: they are runs of one model "
-        f"if pool='files' says so, and otherwise at-k compare compares them.",
-        ["pool"],
-        ["files"],
-        ["files"],
+        f"{title} have the same questions, such as {short(question)}. Compare different models "
+        f"with at-k compare. If these are repeated runs of one model, say so.",
+        [Way({"pool": ("files",)})],
     )
 
 
@@ -361,13 +355,10 @@ def refuse_filters(table: Table) -> None:
         entries = list(dict.fromkeys(cells[row] for row in rows))
         ids = ", ".join(f"{x} {short(table.columns[x][rows[0]])}" for x in key)
         tasks = {*map(entry_text, table.columns.get("task", ()))}
-        task = [("where", f"task={table.columns['task'][rows[0]]}")] if len(tasks) > 1 else []
+        task = {"task": table.columns["task"][rows[0]]} if len(tasks) > 1 else {}
         raise SelectionError(
             f"The samples of {ids} have different values of {name}: "
             f"{', '.join(map(short, entries))}. The rows of each {name} hold the same responses, "
             f"which would be counted {len(entries)} times: choose one {name}.",
-            ["where"] * len(entries),
-            table.columns,
-            [f"{name}={entry}" for entry in entries],
-            [task] * len(entries),
+            [Way({"where": {name: entry, **task}}) for entry in entries],
         )

@@ -19,9 +19,11 @@ from .names import (
     QUESTION_TEXTS,
     SCORES,
     columns_named,
+    plain_name,
     sample_numbers,
+    shown_name,
 )
-from .table import SelectionError, Table, list_columns
+from .table import SelectionError, Table, Way, list_columns
 from .words import as_lists, as_whole_number, entry_text, has_lists, number_in, word
 
 _FREQUENCIES = (
@@ -87,7 +89,7 @@ def choose_columns(
         references = [named["references"]]
     if "predictions" in named:
         samples = named["predictions"]
-        if "references" not in named and samples.lower() in COLUMN_NAMES["outcomes"]:
+        if "references" not in named and plain_name(samples) in COLUMN_NAMES["outcomes"]:
             return {"outcomes": samples}
         return _with_references(table, [samples], references)
     counts = _counts_of(table)
@@ -102,7 +104,7 @@ def choose_columns(
     if graded_by and not outcomes:
         problem = f"{graded_by} says which outcomes are correct, and there are none."
         problem = f"{problem} {list_columns(table.columns)}"
-        raise SelectionError(problem, ["outcomes"], table.columns)
+        raise SelectionError(problem, ["outcomes"])
     if graded_by:
         return {"outcomes": column_of_role(table, "outcomes", outcomes)}
     return _decide(table, predictions, outcomes, references, counts, named, checked)
@@ -122,21 +124,21 @@ def _decide(
     if predictions and ("references" in named or (checked and references)):
         return _with_references(table, predictions, references)
     if "references" in named or not (predictions or graded):
-        raise _no_samples(table, ["predictions"] if "references" in named else None)
+        raise _no_samples(table, "references" in named)
     if predictions and references and graded and not table.layout:
         raise SelectionError(
-            f"The samples in {predictions[0]} can be checked against {references[0]}, and "
-            f"{graded[-1]} has graded outcomes.",
-            ["predictions", "outcomes"],
-            table.columns,
+            f"The samples in {shown_name(predictions[0])} can be checked against "
+            f"{shown_name(references[0])}, and {shown_name(graded[-1])} has graded outcomes.",
+            [Way({"predictions": predictions[0]}), Way({"outcomes": outcomes[0]})]
+            if outcomes
+            else ["predictions", "n"],
         )
     if not graded:
         return _with_references(table, predictions, references)
     if outcomes and counts:
         raise SelectionError(
             f"There are outcomes in {outcomes[0]}, and counts in {' and '.join(counts.values())}.",
-            ["outcomes", "n"],
-            table.columns,
+            [Way({"outcomes": outcomes[0]}), Way(counts)],
         )
     if counts:
         return dict(counts)
@@ -145,38 +147,42 @@ def _decide(
     return {"outcomes": outcome}
 
 
-def _no_samples(table: Table, roles: Sequence[str] | None) -> SelectionError:
-    problem = "There is no column with a usual name for samples."
+def _no_samples(table: Table, has_references: bool) -> SelectionError:
+    """Return the error about a table without a column of samples, outcomes or counts."""
     if table.layout and table.files:
-        problem = (
+        tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
+        return SelectionError(
             "These logs hold their samples or outcomes in different columns: score each by "
-            "itself, or those of the same kind together."
+            "itself, or those of the same kind together.",
+            [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
-        tasks = list(dict.fromkeys(map(entry_text, table.columns.get("task", ()))))
-        if len(tasks) > 1:
-            filters = [f"task={task}" for task in tasks]
-            return SelectionError(problem, ["where"] * len(tasks), tasks, filters)
-    lists = [
+    problem = "There is no column with a usual name for samples."
+    if has_references:
+        return SelectionError(f"{problem} {list_columns(table.columns)}", ["predictions"])
+    if lists := _lists_of_objects(table):
+        return SelectionError(
+            f"{problem} It is one object of JSON, with lists of objects in {', '.join(lists)}.",
+            [Way({"records": name}) for name in lists],
+        )
+    if scores := columns_named(table.columns, SCORES):
+        return SelectionError(
+            f"{problem} {scores[0]} has scores: say from which score on a sample is correct, or "
+            f"that they are outcomes.",
+            [Way({"correct_at_least": ".."}), Way({"outcomes": scores[0]})],
+        )
+    roles = ("predictions", "outcomes", "counts")
+    return SelectionError(f"{problem} {list_columns(table.columns)}", roles)
+
+
+def _lists_of_objects(table: Table) -> list[str]:
+    """Return the columns of an object of JSON that hold lists of objects: rows may be there."""
+    if not table.is_object:
+        return []
+    return [
         name
-        for name, cells in table.columns.items()
-        if table.is_object and isinstance(cells[0], list) and cells[0]
-        if all(isinstance(entry, dict) for entry in cells[0])
+        for name, (cell, *_) in table.columns.items()
+        if isinstance(cell, list) and cell and all(isinstance(x, dict) for x in cell)
     ]
-    if lists and roles is None:
-        problem = (
-            f"{problem} It is one object of JSON, with lists of objects in {', '.join(lists)}."
-        )
-        return SelectionError(problem, ["records"] * len(lists), lists, lists)
-    if roles is None and (scores := columns_named(table.columns, SCORES)):
-        problem += f" {scores[0]} has scores: say from which score on a sample is correct, or that "
-        problem += "they are outcomes."
-        examples = ["..", scores[0]]
-        return SelectionError(problem, ["correct_at_least", "outcomes"], table.columns, examples)
-    return SelectionError(
-        f"{problem} {list_columns(table.columns)}",
-        roles or ["predictions", "outcomes", "counts"],
-        table.columns,
-    )
 
 
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:
@@ -188,7 +194,7 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     """
     answers = columns_named(table.columns, ANSWERS)
     other_references = [name for name in references if name not in answers]
-    if table.layout or outcome.lower() not in ("correct", "outcome"):
+    if table.layout or plain_name(outcome) not in ("correct", "outcome"):
         return
     if not answers or other_references:
         return
@@ -200,11 +206,9 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     if is_bool and not any(word(x) in bool_words for x in _flat(table.columns[answers[0]])):
         return
     raise SelectionError(
-        f"{outcome} may hold the outcomes, or the correct answers to check {answers[0]} against.",
-        ["outcomes", "predictions"],
-        table.columns,
-        [outcome, answers[0]],
-        [[], [("references", outcome)]],
+        f"{shown_name(outcome)} may hold the outcomes, or the correct answers to check "
+        f"{shown_name(answers[0])} against.",
+        [Way({"outcomes": outcome}), Way({"predictions": answers[0], "references": outcome})],
     )
 
 
@@ -252,18 +256,20 @@ def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
         SelectionError: if they differ, so that they can give different scores.
     """
     if role == "references":
-        names = [x for x in names if x.lower() not in _YIELDING] or names
+        names = [x for x in names if plain_name(x) not in _YIELDING] or names
     first = names[0]
-    if first.lower() == role:
+    if plain_name(first) == role:
         return first
     for other in names[1:]:
         one, another = list(table.columns[first]), list(table.columns[other])
         if one != another:
-            message = f"The columns {first} and {other} can both hold the {role}."
+            message = (
+                f"The columns {shown_name(first)} and {shown_name(other)} can both hold the {role}."
+            )
             sizes = [len(row) if isinstance(row, list) else 1 for row in (one[0], another[0])]
             if sizes[0] != sizes[1]:
                 message += f" Entries in the first row: {first} {sizes[0]}, {other} {sizes[1]}."
-            raise SelectionError(message, [role] * len(names), table.columns, names)
+            raise SelectionError(message, [Way({role: name}) for name in names])
     return first
 
 
@@ -275,7 +281,6 @@ def finish_column(table: Table) -> str:
             f"{len(names) or 'No'} columns have a usual name for why a response ended, such as "
             f"{FINISH[0]}. {list_columns(table.columns)}",
             ["finish"],
-            table.columns,
         )
     return names[0]
 
@@ -322,8 +327,9 @@ def _id_column(table: Table, names: Sequence[str]) -> str:
         return names[0]
     specific = ("question_id", "problem_id", "qid")
     first, others = names[0], list(names[1:])
-    if first.lower() in specific:
-        others = [x for x in others if x.lower() not in ("id", "_id") or not _is_unique(table, x)]
+    if plain_name(first) in specific:
+        row_ids = [x for x in columns_named(others, ("id", "_id")) if _is_unique(table, x)]
+        others = [x for x in others if x not in row_ids]
     texts = {name: list(map(entry_text, table.columns[name])) for name in (first, *others)}
     for other in others:
         pairs = len({*zip(texts[first], texts[other], strict=True)})
@@ -332,9 +338,7 @@ def _id_column(table: Table, names: Sequence[str]) -> str:
             raise SelectionError(
                 f"Both {first} and {other} can identify the questions, and they give different "
                 f"ones ({numbers}).",
-                ["questions"] * 3,
-                table.columns,
-                [first, other, f"{first} {other}"],
+                [Way({"questions": names}) for names in (first, other, (first, other))],
             )
     return first
 
@@ -359,7 +363,7 @@ def _with_counts(
         samples = choose_columns(table.with_columns(columns), rest, checked, graded_by)
     except SelectionError as error:
         if rest or not has_lists(as_lists(table.columns[counts])):
-            error.roles = tuple(role for role in error.roles if role != "counts")
+            error.ways = [way for way in error.ways if "counts" not in way.arguments]
             raise
         return {"counts": counts}
     return {**samples, "counts": counts}
@@ -385,8 +389,7 @@ def _counts_of(table: Table) -> dict[str, str]:
                 raise SelectionError(
                     f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
                     f"sample in each row.",
-                    ["n", "counts", "outcomes"],
-                    columns,
+                    [Way({"n": n, "correct": correct}), Way({"outcomes": correct})],
                 )
             return {"n": n, "correct": correct}
     _refuse_complements(table)
@@ -406,7 +409,7 @@ def _refuse_bad_counts(
 
     A column such as samples can hold answers, of which some are numbers.
     """
-    if n.lower() in COLUMN_NAMES["predictions"] or {*sizes} == {None} or {*counts} == {None}:
+    if plain_name(n) in COLUMN_NAMES["predictions"] or {*sizes} == {None} or {*counts} == {None}:
         return
     row = next(row for row, pair in enumerate(zip(sizes, counts, strict=True)) if None in pair)
     raise InputError(
@@ -429,8 +432,7 @@ def _refuse_complements(table: Table) -> None:
                 raise SelectionError(
                     f"{correct} and {incorrect} can be counts of samples, which need a column of "
                     f"their sum; or {correct} can be the outcome of one sample in each row.",
-                    ["n", "outcomes"],
-                    table.columns,
+                    ["n", Way({"outcomes": correct})],
                 )
 
 
@@ -449,11 +451,14 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
         for sample in samples:
             rows = list(zip(*ids, map(entry_text, table.columns[sample]), strict=True))
             if len({*rows}) == len(rows):
-                graded = sample.lower() in COLUMN_NAMES["outcomes"]
+                is_answer = sample in columns_of_role(table, "predictions")
+                role = "predictions" if is_answer else "outcomes"
                 raise SelectionError(
                     f"{name} can be the number of samples that are equal to {sample} in its row.",
-                    ["counts", "outcomes" if graded else "predictions"],
-                    table.columns,
+                    [
+                        Way({"counts": name, role: sample}),
+                        Way({role: sample}, "each row is one sample"),
+                    ],
                 )
 
 

@@ -11,20 +11,29 @@ from .cells import (
     are_elsewhere,
     entries_of_role,
     join_references,
-    mean_verdict,
-    mean_verdicts,
     read_cells,
     rows_of_samples,
+    verdict_of_answer,
+    verdicts_as_json,
     with_tests,
 )
 from .counting import counted_questions
 from .grids import with_sample_lists
-from .names import IDS, INDICES, PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, columns_named
+from .missing import text_of_ids
+from .names import (
+    IDS,
+    INDICES,
+    PER_QUESTION,
+    PER_SAMPLE,
+    QUESTION_TEXTS,
+    columns_named,
+    plain_name,
+)
 from .questions import Gathered, gather, refuse_filters
 from .reading import Reading, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
 from .sources import load_files, load_object, names_in
-from .table import FILE, SelectionError, Table, rows_where, with_fields
+from .table import FILE, SelectionError, Table, Way, rows_where, with_fields
 from .words import as_outcomes, entry_text, has_lists
 
 Names = str | Sequence[str]
@@ -168,47 +177,35 @@ def read(
             **(columns or {}),
         )
     except SelectionError as error:
-        problem = f"{error} Pass {_in_python(error)}."
-        raise type(error)(
-            problem, error.roles, error.choices, error.examples, error.further
-        ) from None
+        ways = dict.fromkeys(map(_in_python, error.ways))
+        remedy = f" Pass {' or '.join(ways)}." if ways else ""
+        raise type(error)(f"{error}{remedy}", error.ways) from None
     except ValueError as error:
         if type(error).__module__.startswith("pyarrow"):
             raise ValueError(f"The source cannot be read: {error}") from error
         raise
 
 
-def _in_python(error: SelectionError) -> str:
-    """Return the arguments of `read` that the roles of an error stand for."""
-    examples = error.examples or ("",) * len(error.roles)
-    ways = [
-        _arguments([(role, example), *further])
-        for role, example, further in zip(error.roles, examples, error.further, strict=True)
-    ]
-    return " or ".join(dict.fromkeys(ways))
-
-
-def _arguments(pairs: Sequence[tuple[str, str]]) -> str:
-    """Return roles and their examples as arguments of one call."""
-    arguments: dict[str, Any] = {}
-    for role, example in pairs:
-        if role == "records":
-            return f"the list in {example} itself"
-        if role == "split":
-            return "one split, as datasets.load_dataset(name, split=..) returns it"
-        if role == "where" and example:
-            column, _, entry = example.partition("=")
-            arguments[role] = arguments.get(role, {}) | {column: entry}
-        elif role in COLUMNS:
-            arguments["columns"] = arguments.get("columns", {}) | {role: example or ".."}
-        elif role in ("questions", "pool") and " " in example:
-            arguments[role] = example.split()
-        else:
-            arguments[role] = example
-    return ", ".join(
-        f"{name}={value if name == 'correct_at_least' else repr(value)}" if value else name
-        for name, value in arguments.items()
+def _in_python(way: Way) -> str:
+    """Return what a way to settle an error gives `read`, as it is typed."""
+    if "records" in way.arguments:
+        return f"the list in {way.arguments['records']} itself"
+    if "split" in way.arguments:
+        return "one split, as datasets.load_dataset(name, split=..) returns it"
+    further = {role: x or ".." for role, x in way.arguments.items() if role in COLUMNS}
+    arguments = {role: x for role, x in way.arguments.items() if role not in COLUMNS}
+    arguments |= {"columns": further} if further else {}
+    typed = ", ".join(
+        name if value is None else f"{name}={_literal(value)}" for name, value in arguments.items()
     )
+    return f"{typed} ({way.meaning})" if way.meaning else typed
+
+
+def _literal(value: Any) -> str:
+    """Return a value as Python writes it: one column, or a list of several."""
+    if isinstance(value, tuple):
+        return repr(value[0] if len(value) == 1 else list(value))
+    return value if value == ".." else repr(value)
 
 
 def read_run(source: Any, **options: Any) -> Run:
@@ -287,9 +284,14 @@ def _run(table: Table, chosen: dict[str, Any], gathered: Gathered) -> Run:
     grades = cells.pop("grades", None)
     arguments: dict[str, Any] = {"predictions": _predictions(cells, chosen)}
     if (verdicts := cells.pop("verdicts", None)) is not None:
-        pairs = zip(arguments["predictions"], verdicts, strict=True)
-        arguments["references"] = [mean_verdicts(*pair) for pair in pairs]
-        arguments["check_correct_fn"] = mean_verdict
+        ids = gathered.ids or range(len(verdicts))
+        arguments["references"] = [
+            verdicts_as_json(answers, of_question, text_of_ids(question))
+            for answers, of_question, question in zip(
+                arguments["predictions"], verdicts, ids, strict=True
+            )
+        ]
+        arguments["check_correct_fn"] = verdict_of_answer
     run = Run(arguments | cells)
     columns = dict(chosen)
     run.ids, run.is_merged, run.missing = gathered.ids, gathered.is_merged, gathered.missing
@@ -305,13 +307,13 @@ def _identifiers(table: Table, gathered: Gathered) -> dict[str, list[Any]]:
     """Return the ids by the names of their columns, and other columns that identify questions."""
     if gathered.ids is None:
         return {}
-    identifiers: dict[str, list[Any]] = {", ".join(gathered.key).lower(): gathered.ids}
+    identifiers: dict[str, list[Any]] = {plain_name(", ".join(gathered.key)): gathered.ids}
     if gathered.is_merged or len(gathered.ids) != table.size:
         return identifiers
     for name in columns_named(table.columns, (*IDS, *INDICES, *QUESTION_TEXTS)):
         texts = [entry_text(entry) for entry in table.columns[name]]
         if "" not in texts and len({*texts}) == len(texts):
-            identifiers.setdefault(name.lower(), texts)
+            identifiers.setdefault(plain_name(name), texts)
     return identifiers
 
 

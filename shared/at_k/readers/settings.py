@@ -31,10 +31,12 @@ from .names import (
     SHARED_NUMBERS,
     STATEMENTS,
     last_part,
+    plain_name,
     sample_numbers,
+    shown_name,
 )
 from .roles import columns_of_role
-from .table import FILE, ROW, Columns, QuestionRows, SelectionError, Table, nested_columns
+from .table import FILE, ROW, Columns, QuestionRows, SelectionError, Table, Way, nested_columns
 from .words import entry_text
 
 _SHARE_OF_QUESTIONS = 0.5
@@ -85,11 +87,13 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
         models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
         if last_part(name) in MODELS and len(models) > 1:
             raise SelectionError(
-                f"The rows of {table.title} have different values of {name}: "
+                f"The rows of {table.title} have different values of {shown_name(name)}: "
                 f"{_first_entries(models)}. They are of different models.",
-                ["where", "groups", "pool"],
-                table.columns,
-                [f"{name}={models[0]}", name, name],
+                [
+                    Way({"where": {name: models[0]}}, "only this model"),
+                    Way({"groups": name}, "scores for each of them"),
+                    Way({"pool": (name,)}, "they are one model"),
+                ],
             )
 
 
@@ -101,7 +105,7 @@ def _is_named(name: str, table: Table) -> bool:
     """
     if last_part(name) in SETTINGS | PARTS:
         return True
-    path, _, field = name.lower().rpartition(".")
+    path, _, field = plain_name(name).rpartition(".")
     is_plain = not path or (ROW in table.columns and name.rpartition(".")[0] in table.columns)
     return table.layout is None and (field in IDS + INDICES or (is_plain and field in OF_QUESTION))
 
@@ -119,26 +123,24 @@ def _refuse(questions: QuestionRows, names: Sequence[str], texts: Sequence[str])
     why = "They can be different runs or questions."
     if others:
         verb = "is another setting" if len(others) == 1 else "are other settings"
-        why += f" {' and '.join(others)} {verb}."
+        why += f" {' and '.join(map(shown_name, others))} {verb}."
     rows = next(x for x in questions.several if len({texts[row] for row in x}) > 1)
     entries = list(dict.fromkeys(texts[row] for row in rows))
-    where = f"{name}={entries[0] if len(entries[0]) <= 40 else '..'}"
-    all_names = " ".join(names)
-    ways: list[tuple[str, str, Any]] = [("where", where, [("where", f"{x}=..") for x in others])]
+    entry = entries[0] if len(entries[0]) <= 40 else ".."
+    ways = [Way({"where": {name: entry, **dict.fromkeys(others, "..")}}, "only these samples")]
     if key == (ROW,) and last_part(name) in COLUMN_NAMES["questions"]:
-        ways.insert(0, ("questions", name, []))
+        ways.insert(0, Way({"questions": name}))
     elif key != (ROW,):
-        by_all = f"{' '.join(key)} {all_names}"
-        ways += [("groups", name, [("questions", by_all)]), ("questions", by_all, [])]
-    ways.append(("pool", all_names, []))
-    roles, examples, further = zip(*ways, strict=True)
+        all_columns = (*key, *names)
+        ways += [
+            Way({"groups": name, "questions": all_columns}, "scores for each of them"),
+            Way({"questions": all_columns}, "each is another question"),
+        ]
+    ways.append(Way({"pool": tuple(names)}, "they are samples of one question"))
     raise SelectionError(
         f"The samples of {questions.ids_of(rows[0]) or 'a question'} have different values of "
-        f"{name}: {_first_entries(entries)}. {why}",
-        roles,
-        questions.table.columns,
-        examples,
-        further,
+        f"{shown_name(name)}: {_first_entries(entries)}. {why}",
+        ways,
     )
 
 
@@ -265,14 +267,14 @@ def refuse_repeats(questions: QuestionRows) -> None:
         for row in rows:
             if first.setdefault(samples[row], row) != row:
                 ids = questions.ids_of(row)
-                sample = ", ".join(f"{x} {short(columns[x][row])}" for x in numbers)
+                sample = ", ".join(f"{shown_name(x)} {short(columns[x][row])}" for x in numbers)
                 problem = (
                     f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one "
-                    f"of them, unless {' and '.join(numbers)} does not number samples."
+                    f"of them. If {' and '.join(map(shown_name, numbers))} does not number "
+                    f"samples, say so."
                 )
                 places = _places_of_two(table, first[samples[row]], row)
-                pooled = " ".join(numbers)
-                raise SelectionError([*places, problem], ["pool"], table.columns, [pooled])
+                raise SelectionError([*places, problem], [Way({"pool": tuple(numbers)})])
 
 
 def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:
@@ -324,9 +326,12 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
             continue
         if len(values) >= 20 or all(map(_is_unique_by_nature, values)):
             second = next(row for row, cells in enumerate(rows) if first[cells] != row)
-            problem = f" are equal, and {name} differs in all other rows: leave out one of them."
+            problem = (
+                f" are equal, and {shown_name(name)} differs in all other rows: leave out one of "
+                f"them. If they are two samples, say so."
+            )
             places = _places_of_two(table, first[rows[second]], second)
-            raise SelectionError([*places, problem], ["pool"], table.columns, [name])
+            raise SelectionError([*places, problem], [Way({"pool": (name,)})])
 
 
 def _is_unique_by_nature(text: str) -> bool:

@@ -20,7 +20,7 @@ from .formats import FORMATS, decompressed, file_format, parse_file, zip_member
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
-from .names import COLUMN_NAMES, IDS, INDICES, columns_named
+from .names import COLUMN_NAMES, IDS, INDICES, columns_named, plain_name
 from .opening import read_file, require_openable
 from .reading import Reading, pairs_of
 from .remote import is_remote, path_of, remote_content, remote_names
@@ -323,7 +323,7 @@ def _has_column_names(record: Mapping[str, Any], reading: Reading) -> bool:
     """Whether a key is an exact name of a column, or is named by the caller."""
     named = {role: x for role, x in reading.named().items() if role != "references"}
     known = {name for _, name in pairs_of(named)} | {*reading.questions}
-    return any(key.lower() in _COLUMN_NAMES or key in known for key in map(str, record))
+    return any(plain_name(key) in _COLUMN_NAMES or key in known for key in map(str, record))
 
 
 def _all(values: Any, kind: type) -> bool:
@@ -338,6 +338,8 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     has_ids = any(columns_named(map(str, x), (*IDS, *INDICES)) for x in rows if isinstance(x, dict))
     name = "key" if has_ids else "id"
     if _all(values, dict) and set.intersection(*({*x} for x in values)):
+        if has_ids and list(record) == [str(row) for row in range(len(record))]:
+            return values  # the index of a data frame
         return [{name: key, **value} for key, value in record.items()]
     if not _all(values, list):
         return _rows_of_outcomes(record, title)
@@ -400,11 +402,19 @@ def _table_of_dataset(source: str, reading: Reading) -> Table:
     with _progress_bars_disabled():
         try:
             dataset = _load_dataset(source, reading.config)
+        except ConnectionError as error:
+            raise FileNotFoundError(
+                f"There is no file or folder {source!r}, and no dataset of this name could be "
+                f"loaded: {error}"
+            ) from error
         except (ValueError, TypeError, OSError, ImportError):
             raise
         except Exception as error:  # datasets runs parsers that may raise anything
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{source} cannot be read as a dataset: {reason}") from error
+            reason = " ".join(str(error.__cause__ or error).split())
+            raise ValueError(
+                f"{source} is no file, nor the folder of a known tool, and cannot be read as a "
+                f"dataset: {reason} Name the files, such as {source.rstrip('/')}/*.jsonl."
+            ) from error
         table = table_of_dataset(one_split(dataset, source, reading.split))
     return replace(table, title=source)
 

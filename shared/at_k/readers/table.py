@@ -8,10 +8,10 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.checks import FROM_0, Index, InputError, short
-from .names import last_part
+from ..core.checks import FROM_0, Index, InputError, did_you_mean, short
+from .names import last_part, shown_name
 from .words import entry_text, word
 
 if TYPE_CHECKING:
@@ -32,36 +32,45 @@ ROW = "row (index)"
 _LISTED_COLUMNS = 40  # in a message
 
 
+class Way(NamedTuple):
+    """One answer to what an error asks: arguments of `read`, and what they mean.
+
+    Attributes:
+        arguments: values by the parameter of `read`: the name of a column, or a tuple of several;
+            of `where`, a dict of columns and entries; None for a column that the message lists.
+        meaning: what becomes of the samples, if the arguments do not say it.
+    """
+
+    arguments: Mapping[str, Any]
+    meaning: str = ""
+
+
 class SelectionError(InputError):
     """A source can only be read if the caller names one of its columns, or another choice.
 
-    The message states the problem without saying how to name a column, which depends on the
-    caller: the command adds its flags.
+    The message states the problem without the ways to settle it, because how an argument is written
+    depends on the caller: the command adds its flags.
 
     Attributes:
-        roles: the parameters of `read` that would name it: ("predictions", "outcomes").
-        choices: the names to choose from: the columns, or the splits, of the source.
-        examples: a value for each of the roles, if the message has none. That of "where" is
-            "column=entry".
-        further: what has to be named beside each of the examples: [("predictions", "resps")].
+        ways: the alternatives that settle it. The name of a role stands for any column.
     """
 
-    def __init__(
-        self,
-        problem: str | Sequence[str | Index],
-        roles: Sequence[str] = (),
-        choices: Iterable[str] = (),
-        examples: Sequence[Any] = (),
-        further: Sequence[Sequence[tuple[str, Any]]] = (),
-    ):
+    def __init__(self, problem: str | Sequence[str | Index], ways: Iterable[Way | str] = ()):
         super().__init__(*([problem] if isinstance(problem, str) else problem))
-        self.roles = tuple(roles)
-        self.choices = tuple(choices)
-        self.examples = tuple(examples)
-        self.further = tuple(further) or ((),) * len(self.examples or self.roles)
+        self.ways = [Way({x: None}) if isinstance(x, str) else x for x in ways]
+
+    @property
+    def roles(self) -> set[str]:
+        """The parameters of `read` that settle it."""
+        return {role for way in self.ways for role in way.arguments}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the caller has to choose one of the columns that the message lists."""
+        return all(value is None for way in self.ways for value in way.arguments.values())
 
     def __reduce__(self) -> Any:
-        return type(self), (self.args, self.roles, self.choices, self.examples, self.further)
+        return type(self), (self.args, self.ways)
 
 
 class UnreadColumn(Sequence[Any]):
@@ -197,7 +206,7 @@ class QuestionRows:
     def ids_of(self, row: int) -> str:
         """Return the id of the question of a row with the names of its columns."""
         names = (name for name in self.key if name != ROW)
-        return ", ".join(f"{x} {short(self.table.columns[x][row])}" for x in names)
+        return ", ".join(f"{shown_name(x)} {short(self.table.columns[x][row])}" for x in names)
 
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") -> Table:
@@ -289,8 +298,7 @@ def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Colum
 
 def list_columns(columns: Iterable[str]) -> str:
     """Return the sentence of an error message that lists the columns."""
-    names = [name if len(name) <= 60 else f"{name[:60]}.." for name in columns]
-    names = [name for name in names if name not in (FILE, ROW)]
+    names = [shown_name(name) for name in columns if name not in (FILE, ROW)]
     if len(names) > _LISTED_COLUMNS:
         names[_LISTED_COLUMNS:] = [f".., {len(names):,} in all"]
     return f"The columns are {', '.join(names)}."
@@ -307,8 +315,11 @@ def with_fields(table: Table, names: Iterable[tuple[str, str]]) -> Table:
     for role, name in names:
         column = column_at(columns, name)
         if column is None:
-            problem = f"There is no column {name!r}. {list_columns(table.columns)}"
-            raise SelectionError(problem, [role], table.columns)
+            raise SelectionError(
+                f"There is no column {name!r}.{did_you_mean(name, table.columns)} "
+                f"{list_columns(table.columns)}",
+                [role],
+            )
         columns[name] = column
     return table.with_columns(columns)
 
@@ -328,7 +339,7 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
             known = list(dict.fromkeys(map(entry_text, cells)))
             shown = ", ".join(map(short, known[:8])) + (", .." if len(known) > 8 else "")
             wanted = " or ".join(map(short, entries))
-            raise ValueError(f"No row has {wanted} in {name}. Its entries are {shown}.")
+            raise ValueError(f"No row has {wanted} in {shown_name(name)}. Its entries are {shown}.")
         table = table.with_rows(rows)
     return table
 

@@ -164,8 +164,8 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
     if absent and occurring:
         shown = ", ".join(map(short, list(occurring.values())[:8]))
         raise ValueError(
-            f"No outcome is {' or '.join(map(short, absent))}, one of correct_values. The outcomes "
-            f"are {shown}{', ..' if len(occurring) > 8 else ''}."
+            f"correct_values has {', '.join(map(short, absent))}, and no outcome is equal to it. "
+            f"The outcomes are {shown}{', ..' if len(occurring) > 8 else ''}."
         )
     return result
 
