@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from at_k.readers import opening
 from at_k.readers.questions import are_repeated_runs
 from at_k.readers.run import read_run
 from at_k.readers.table import SelectionError
@@ -270,13 +271,15 @@ COMPRESSIONS: dict[str, Any] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
-def test_a_small_file_that_holds_much_is_refused(tmp_path, suffix):
+def test_a_small_file_that_holds_much_is_refused(tmp_path, suffix, monkeypatch):
     text = ('{"id": 1, "outcomes": [0, 1]}\n' + " " * 4_000_000 + "\n").encode()
     file = tmp_path / f"bomb.jsonl{suffix}"
     file.write_bytes(COMPRESSIONS[suffix](text))
-    with pytest.raises(ValueError, match=r"holds more than 0\.002 GB .* --max-gb raises"):
-        read_run(file, max_gb=0.002)
-    assert read_run(file, max_gb=0.005)["predictions"] == [[0, 1]]
+    monkeypatch.setattr(opening, "_memory", lambda: 4e6)
+    with pytest.raises(ValueError, match=r"holds more than 0\.002 GB when it is decompressed"):
+        at_k.read(file)
+    monkeypatch.setattr(opening, "_memory", lambda: 1e7)
+    assert at_k.read(file)["predictions"] == [[0, 1]]
 
 
 def test_a_file_of_zeros_is_refused_by_default(tmp_path):

@@ -73,7 +73,7 @@ _LABELS_HELP = (
 )
 _ROWS = (
     *("where", "pool", "missing", "correct_values", "correct_at_least", "group_size", "records"),
-    *("by_order", "max_gb", "unfinished"),
+    *("by_order", "unfinished"),
 )
 _READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
@@ -144,13 +144,6 @@ def add_flags(
         metavar="PATH",
         help="where the rows are, if they are inside of one object of JSON: the path to the list "
         "of them, such as results.results.",
-    )
-    rows.add_argument(
-        "--max-gb",
-        type=float,
-        metavar="GB",
-        help="the most that a file may hold, in GB, also when it is decompressed. Default: half of "
-        "the memory; for a compressed file 1, or 100 times its size if that is more.",
     )
     rows.add_argument(
         "--unfinished",

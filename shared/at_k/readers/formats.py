@@ -86,7 +86,7 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: Unnamed = BY_C
 # --- Bytes ------------------------------------------------------------------------------------
 
 
-def decompressed(data: bytes, name: str, max_gb: float | None = None) -> bytes:
+def decompressed(data: bytes, name: str) -> bytes:
     """Return the bytes that a file holds. Its content tells how it is compressed.
 
     Raises:
@@ -95,7 +95,7 @@ def decompressed(data: bytes, name: str, max_gb: float | None = None) -> bytes:
     kind = next((suffix for start, suffix in _SIGNATURES.items() if data.startswith(start)), "")
     if not kind:
         return data
-    most = most_bytes(max_gb, len(data))
+    most = most_bytes(len(data))
     try:
         with Limited(_opened(data, kind, name), name, most, is_compressed=True) as stream:
             return stream.read()
@@ -124,7 +124,7 @@ def zip_member(data: bytes, member: zipfile.ZipInfo, name: str) -> bytes:
     """Return a member of a zip file. Python 3.13 and older have no decoder of Zstandard."""
     import pyarrow as pa
 
-    require_size(f"{member.filename} in {name}", member.file_size, most_bytes(None, len(data)))
+    require_size(f"{member.filename} in {name}", member.file_size, most_bytes(len(data)))
     try:
         if member.compress_type != 93:
             return zipfile.ZipFile(io.BytesIO(data)).read(member)

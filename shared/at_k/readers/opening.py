@@ -20,16 +20,13 @@ _MOST_BLANK = 1 << 24
 """How many blank bytes in a row a file may have. A parser takes a minute for 300 MB of them."""
 _BLANK = b" \t\r\n"
 _SECONDS_FOR_WRITER = 5
-_RAISE = (
-    "If that is meant, load it and give its rows, as a list or a data frame (in the shell --max-gb "
-    "raises the limit)."
-)
+_REMEDY = "If that is meant, split the file, or load it and give its rows as a data frame."
 
 
-def require_openable(name: str, max_gb: float | None = None) -> None:
+def require_openable(name: str) -> None:
     """Raise a ValueError unless a path is a regular file, a pipe or a folder, or does not exist.
 
-    The name "-" is standard input. A regular file may have `max_gb`, in GB (10^9 bytes).
+    The name "-" is standard input.
     """
     try:
         status = _standard_input_status() if name == "-" else os.stat(name)
@@ -39,56 +36,53 @@ def require_openable(name: str, max_gb: float | None = None) -> None:
         return  # the reader says what is wrong
     if status is None or stat.S_ISDIR(status.st_mode) or stat.S_ISFIFO(status.st_mode):
         return
-    shown = _shown(name)
     if not stat.S_ISREG(status.st_mode):
         kind = "a socket" if stat.S_ISSOCK(status.st_mode) else "a device"
-        raise ValueError(f"{shown} is {kind}: give a file, a pipe, or - for standard input.")
-    if max_gb is not None:
-        require_size(shown, status.st_size, 1e9 * max_gb)
+        raise ValueError(f"{_shown(name)} is {kind}: give a file, a pipe, or - for standard input.")
 
 
 def require_size(name: str, size: int, most: float) -> None:
     """Raise a ValueError if a file has more bytes than it may have."""
     if size > most:
-        raise ValueError(f"{name} has {size / 1e9:.3g} GB, more than {most / 1e9:.3g} GB. {_RAISE}")
+        raise ValueError(
+            f"{name} has {size / 1e9:.3g} GB, more than {most / 1e9:.3g} GB. {_REMEDY}"
+        )
 
 
-def most_bytes(max_gb: float | None, compressed_size: int | None = None) -> float:
-    """Return how many bytes are read at once: those of `max_gb`, or else half of the memory.
+def most_bytes(compressed_size: int | None = None) -> float:
+    """Return how many bytes are read at once: half of the memory.
 
     A file that is compressed may hold 1 GB, or 100 times its size if that is more.
     """
-    if max_gb is not None:
-        return 1e9 * max_gb
     most = _memory() / 2
     return most if compressed_size is None else min(most, max(1e9, 100.0 * compressed_size))
 
 
-def read_pipe(name: str, max_gb: float | None = None) -> bytes:
+def _read_pipe(name: str) -> bytes:
     """Return what a pipe holds, or standard input if the name is "-".
 
     Raises:
-        ValueError: if that is more than `max_gb`, or if no program writes to the pipe.
+        ValueError: if that is more than `most_bytes`, or if no program writes to the pipe.
     """
     if name == "-":
-        return Limited(sys.stdin.buffer, _shown(name), most_bytes(max_gb)).read()
+        return Limited(sys.stdin.buffer, _shown(name), most_bytes()).read()
     descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb", buffering=0) as pipe:
         start = _first_byte(descriptor, name)
         os.set_blocking(descriptor, True)
-        return start + Limited(pipe, name, most_bytes(max_gb)).read()
+        return start + Limited(pipe, name, most_bytes()).read()
 
 
-def read_file(name: str, max_gb: float | None = None) -> bytes:
+def read_file(name: str) -> bytes:
     """Return what a file, a pipe or standard input ("-") holds, see `require_openable`.
 
     Raises:
-        ValueError: if it is another kind of file, or holds more than `max_gb`.
+        ValueError: if it is another kind of file, or holds more than `most_bytes`.
     """
-    require_openable(name, max_gb)
+    require_openable(name)
     if name == "-" or stat.S_ISFIFO(os.stat(name).st_mode):
-        return read_pipe(name, max_gb)
-    most = most_bytes(max_gb)
+        return _read_pipe(name)
+    most = most_bytes()
     require_size(name, os.stat(name).st_size, most)
     with open(name, "rb") as file:
         return Limited(file, name, most).read()
@@ -136,7 +130,7 @@ class Limited(io.RawIOBase):
         self._bytes += len(data)
         if self._bytes > self._most:
             most = f"{self._most / 1e9:.3g} GB{self._when}"
-            raise ValueError(f"{self._name} holds more than {most}. {_RAISE}")
+            raise ValueError(f"{self._name} holds more than {most}. {_REMEDY}")
         self._blank = 0 if data.strip(_BLANK) else self._blank + len(data)
         if self._blank > _MOST_BLANK:
             raise ValueError(

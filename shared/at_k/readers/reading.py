@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from ..core.checks import (
     check_count,
     check_depth,
-    check_positive,
     check_text,
     is_list_like,
     short,
@@ -37,7 +35,6 @@ class Reading:
         group_size: the number of consecutive rows of a question.
         records: the path to the list of rows, inside of one object.
         config, split: of a dataset.
-        max_gb: the most that a file may hold, in GB (10^9 bytes), also when it is decompressed.
         by_order: whether references in a file go with the questions by their order.
         checked: whether the caller gives a checker.
         has_labels: whether outcomes may be labels of the metric, so that words are kept.
@@ -57,7 +54,6 @@ class Reading:
     records: str | None = None
     config: str | None = None
     split: str | None = None
-    max_gb: float | None = None
     by_order: bool = False
     unfinished: str | None = None
     checked: bool = False
@@ -98,9 +94,6 @@ def make_reading(
     known = {name: x for name, x in known.items() if x is not None}
     if known.get("unfinished", "incorrect") != "incorrect":
         raise ValueError(f"unfinished is {short(known['unfinished'])}: give 'incorrect'.")
-    if "max_gb" in known:
-        wanted = "give a number of GB above 0"
-        known["max_gb"] = check_positive("max_gb", known["max_gb"], wanted, math.inf)
     if records is not None:
         check_text("records", records)
     if isinstance(correct_at_least, bool) or not isinstance(
@@ -124,7 +117,7 @@ def make_reading(
 
 
 _FIELDS = (
-    *("config", "split", "max_gb", "by_order", "checked", "unnamed", "unfinished"),
+    *("config", "split", "by_order", "checked", "unnamed", "unfinished"),
     *("has_labels", "words_are_answers"),
 )
 

@@ -44,7 +44,7 @@ def names_in(source: Any, reading: Reading) -> list[str]:
         return []
     for name in map(str, paths):
         if not is_remote(name):
-            require_openable(name, reading.max_gb)
+            require_openable(name)
     return _expanded(list(map(str, paths)))
 
 
@@ -217,8 +217,8 @@ def _load_one(source: str, reading: Reading) -> Table:
     if reading.config or reading.split:
         raise ValueError(f"config and split apply to datasets, and {source} is a file.")
     if source == "-":
-        return _table_of_bytes("standard input", read_file("-", reading.max_gb), "", reading, None)
-    data = read_file(source, reading.max_gb)
+        return _table_of_bytes("standard input", read_file("-"), "", reading, None)
+    data = read_file(source)
     suffix = file_format(path) if path.is_file() else ""  # a pipe such as /dev/fd/63 has none
     return _table_of_bytes(source, data, suffix, reading, path)
 
@@ -229,7 +229,7 @@ def _table_of_bytes(
     if suffix == ".eval":
         table = table_of_rows([eval_log(data, name)], name)
     else:
-        table = parse_file(name, decompressed(data, name, reading.max_gb), suffix, reading.unnamed)
+        table = parse_file(name, decompressed(data, name), suffix, reading.unnamed)
     return _finished(table, reading, path)
 
 
