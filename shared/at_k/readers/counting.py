@@ -56,7 +56,7 @@ LEAST_BYTES = 1 << 24
 LEAST_ROWS = 1 << 20
 _MOST_KEPT = 1 << 24  # distinct rows
 _MOST_OUTCOMES = 64
-_HEAD = 1 << 14  # rows that show what the columns hold
+_HEAD, _HEAD_BYTES = 1 << 14, 1 << 21  # rows, or bytes, that show what the columns hold
 _LOOKED_AT = 32  # questions
 _BATCH = 1 << 20
 _WIDE = 64  # bytes in each row: a column of texts is no setting
@@ -152,10 +152,10 @@ def _are_large(paths: Sequence[Path], is_parquet: bool) -> bool:
 def _head(name: str, reading: Reading) -> Table:
     """Return the first rows of a file; a ValueError if they cannot be parsed or have classes."""
     if not name.lower().endswith(".parquet"):
-        with open(name, "rb") as lines, warnings.catch_warnings():
+        with open(name, "rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reading whole warns again
-            data = b"".join(itertools.islice(lines, _HEAD))
-            return parse_file(name, data, Path(name).suffix.lower(), reading.unnamed)
+            lines, newline, _ = file.read(_HEAD_BYTES).rpartition(b"\n")
+            return parse_file(name, lines + newline, Path(name).suffix.lower(), reading.unnamed)
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(name)
