@@ -7,7 +7,7 @@ import at_k
 import pytest
 from at_k.core.checks import FROM_0, Index, InputError, Place, RunName
 from at_k.core.computations import GPASSK
-from at_k.readers.table import SelectionError
+from at_k.readers.table import SelectionError, Way
 
 
 def fails_on_2(prediction, reference):
@@ -45,10 +45,7 @@ def test_the_place_of_an_error_is_a_field():
         InputError(RunName("a: "), Place("predictions", 2, 1), " is 2", FROM_0, "."),
         SelectionError(
             ["a, row ", Index(3), " has two."],
-            ["where", "where"],
-            ["x"],
-            ["filter=a=b", "task=t"],
-            [[("where", "filter=c")], []],
+            [Way({"where": {"filter": "a=b"}}, "only these samples"), "outcomes"],
         ),
     ],
 )
