@@ -327,11 +327,12 @@ def test_the_table_in_the_guide_is_what_is_read():
 
 def test_the_study_of_judged_texts_is_that_of_the_guide(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
-    from extraction import CASES, by_at_k, wrong_verdicts
+    from extraction import by_at_k, read_cases, wrong_verdicts
 
-    wrong, correct = wrong_verdicts(by_at_k("numeric")), sum(case[2] for case in CASES)
-    misses = sum(case[2] for case in wrong)
-    rates = [(len(wrong) - misses) / (len(CASES) - correct), misses / correct]
+    cases = read_cases("first")
+    wrong, correct = wrong_verdicts(by_at_k("numeric"), cases), sum(x.is_correct for x in cases)
+    misses = sum(case.is_correct for case in wrong)
+    rates = [(len(wrong) - misses) / (len(cases) - correct), misses / correct]
     lines = GUIDE.read_text(encoding="utf-8").splitlines()
-    (row,) = (line for line in lines if line.startswith(f"| {len(CASES)} of many"))
+    (row,) = (line for line in lines if line.startswith(f"| {len(cases)} of many"))
     assert row.split(" | ")[1] == f"{100 * rates[0]:.0f}, {100 * rates[1]:.0f}"
