@@ -9,23 +9,23 @@
   its 10 wrong verdicts led to corrections, so its rates on other texts are higher.
 - several-answers: several answers, thinking, a prompt that follows, layouts, other languages. They
   were judged before the rules for them were written, and three were misread at first.
-- many-models: in the styles of many models, judged before any of the rules that they led to. At the
-  first run 16 of the first 91 were misread, 8 of the next 60 after corrections, and 8 of the last 50
-  after further ones: 15, 7 and 7 as another number.
+- many-models: in the styles of many models, judged before any of the rules that they led to. At
+  the first run 16 of the first 91 were misread, 8 of the next 60 after corrections, and 8 of the
+  last 50 after further ones: 15, 7 and 7 as another number.
 - letters: responses to questions with options, of which most have no text here, judged before
   `choice` was run on them. Two of its first verdicts were wrong and led to corrections.
-- letters-of-many-models: judged before the rules that they led to. Of the first 67, 18 were misread,
-  one as another letter, and of the other 50, after corrections, 12, one as another letter.
+- letters-of-many-models: judged before the rules that they led to. Of the first 67, 18 were
+  misread, one as another letter, and of the other 50, after corrections, 12, one as another letter.
 
 Two sets are not in that file. "samples" are the responses of a small model that ship with the
-package. Those on which two of the four checkers disagree were read, and `numeric` was wrong on those
-in `MISREAD`. Errors that all checkers share are not seen. The path of an sdist, such as that of
-math-verify (`pip download --no-deps --no-binary :all: math-verify`), or of a folder is the set of
-texts in the tests of another project, which its authors have judged: the lists of (gold, pred,
-expected) for `pytest.mark.parametrize`. They are read, and not run. `numeric` refuses references
-that are not one number, so the rates of all checkers are those of the texts whose reference it
-takes; a second line has those of the other texts. A checker that a project ships passes the
-project's own tests, so these texts favor it.
+package. Those on which two of the four checkers disagree were read, and `numeric` was wrong on
+those in `MISREAD`. Errors that all checkers share are not seen. The path of an sdist (`pip download
+--no-deps --no-binary :all: math-verify`), or of a folder, is the set of texts in the tests of
+another project, which its authors have judged: the lists of (gold, pred, expected) for
+`pytest.mark.parametrize`. They are read, and not run. `numeric` refuses references that are not one
+number, so the rates of all checkers are those of the texts whose reference it takes; a second line
+has those of the other texts. A checker that a project ships passes the project's own tests, so
+these texts favor it.
 
 `--wrong` shows what each checker gets wrong. The peers run where they are installed: the filter
 `flexible-extract` of the task gsm8k of lm-evaluation-harness with its `exact_match`, the extractor
@@ -158,9 +158,7 @@ def installed_checkers(is_of_letters: bool) -> dict[str, Verdict]:
 
 def wrong_verdicts(verdict: Verdict, cases: list[Case]) -> list[Case]:
     """Return the cases that a checker judges in another way than a person."""
-    return [
-        case for case in cases if verdict(case.reference, case.response) != case.is_correct
-    ]
+    return [case for case in cases if verdict(case.reference, case.response) != case.is_correct]
 
 
 # --- Responses that ship with the package -----------------------------------------------
