@@ -312,7 +312,7 @@ def study_other_questions(
         correct = rng.binomial(n, draw(rng, (b, questions)))
         counts = counts_of(np.full(correct.shape, n), correct)
         labels = [f"{run}, {cluster}" for run in range(b) for cluster in clusters]
-        labelled = {"clusters": labels} if max(sizes) > 1 else {}
+        labelled: dict[str, Any] = {"clusters": labels} if max(sizes) > 1 else {}
         limits = limits_of_runs("gpassk", counts, b, interval="questions", **labelled, **options)
         for key, true in population.items():
             values = scores.estimates[key][correct]
