@@ -46,12 +46,13 @@ collect_ignore = [  # where a harness is not installed; under CI, its tests fail
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spread the Spaces among the first half of the files, and begin both with the longest.
 
-    These are the Space with the most tests, and the last files in alphabetical order. So all
-    processes end at about the same time.
+    These are the Space with the most tests, the tests of sandboxes, and the last files in
+    alphabetical order. So all processes end at about the same time.
     """
     numbers = Counter(scope_of(item.nodeid) for item in items)
     spaces = sorted((s for s in numbers if "/" not in s), key=lambda s: -numbers[s])
     files = [scope for scope in reversed(numbers) if "/" in scope]
+    files.sort(key=lambda file: not file.startswith("tests/checkers/"))
     ranks = {scope: index / len(files) for index, scope in enumerate(files)}
     ranks |= {scope: index / (2 * len(spaces)) for index, scope in enumerate(spaces)}
     items.sort(key=lambda item: ranks[scope_of(item.nodeid)])

@@ -120,15 +120,15 @@ def test_each_method_that_a_script_alone_lacks_is_one_of_the_package():
 def test_a_script_alone_has_the_scores_and_names_what_needs_the_package(tmp_path):
     shutil.copytree(ROOT / "metrics" / "gpassk", tmp_path / "gpassk")
     code = ALONE.format(path=str(tmp_path / "gpassk"))
-    module, *scores, limits = run(code, tmp_path, tmp_path, isolated=True).splitlines()[:4]
+    lines = run(code, tmp_path, tmp_path, isolated=True).splitlines()
+    module, *scores, limits = lines[:4]
     assert (module, limits) == ("evaluate_modules", "True")
     assert scores == [
         "{'pass@2': 1.0, 'Geom@2': 0.5, 'x/pass@2': 1.0, 'x/Geom@2': 0.0, 'y/pass@2': 1.0, "
         "'y/Geom@2': 1.0}",
         "{'pass@2': 0.5}",
     ]
-    errors = run(code, tmp_path, tmp_path, isolated=True).splitlines()[4:]
-    for option, error in zip(NEED_PACKAGE, errors, strict=True):
+    for option, error in zip(NEED_PACKAGE, lines[4:], strict=True):
         assert error.startswith(f"{option} needs the package evaluate-at-k: pip install ")
 
 

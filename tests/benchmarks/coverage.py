@@ -243,29 +243,19 @@ def rates_grids(held_out: bool) -> dict[str, Grid]:
 
 
 def questions_grids(held_out: bool) -> dict[str, Grid]:
-    """Return the studies of limits for other questions. Clusters of unequal sizes are held out."""
+    """Return the studies of limits for other questions. All their truths are held out."""
     shapes = [*itertools.product((8, 15, 40, 150), (5, 20, 50))]
+    clusters = [
+        (truth, sum(truth.sizes), n, {"truth": name})
+        for name, truth in truths.CLUSTERS.items()
+        for n in (4, 16)
+    ]
     columns = ("questions", "Student's t", "Wilson", "bootstrap")
     rows = (BY_TRUTH, ("M",), ("n",), BY_SCORE)
     study = studies.study_other_questions
-    if held_out:
-        # With fixed rates there are no other questions.
-        known = {name: x for name, x in truths.HELD_OUT.items() if name != "fixed rates"}
-        independent = known | truths.OTHER_QUESTIONS
-        clusters = [
-            (truth, sum(truth.sizes), n, {"truth": name})
-            for name, truth in truths.CLUSTERS.items()
-            for n in (4, 16)
-        ]
-    else:
-        independent = truths.TUNED
-        clusters = [
-            (truths.clusters_of_five(m, mean), m, n, {"truth": f"fives, mean log-odds {mean}"})
-            for mean, m, n in itertools.product((0, -2), (30, 100, 500), (4, 16))
-        ]
     return {
-        "other questions": Grid(study, crossed(independent, shapes), columns, rows),
-        "clusters": Grid(study, clusters, (*columns, "without clusters"), rows),
+        "other questions": Grid(study, crossed(truths.OTHER_QUESTIONS, shapes), columns, rows),
+        "clusters": Grid(study, clusters, columns, rows),
     }
 
 

@@ -311,18 +311,13 @@ def study_other_questions(
     for b in blocks(runs):
         correct = rng.binomial(n, draw(rng, (b, questions)))
         counts = counts_of(np.full(correct.shape, n), correct)
-        limits = {"questions": limits_of_runs("gpassk", counts, b, interval="questions", **options)}
-        if max(sizes) > 1:
-            limits["without clusters"] = limits["questions"]
-            labels = [f"{run}, {cluster}" for run in range(b) for cluster in clusters]
-            limits["questions"] = limits_of_runs(
-                "gpassk", counts, b, interval="questions", clusters=labels, **options
-            )
+        labels = [f"{run}, {cluster}" for run in range(b) for cluster in clusters]
+        labelled: dict[str, Any] = {"clusters": labels} if max(sizes) > 1 else {}
+        limits = limits_of_runs("gpassk", counts, b, interval="questions", **labelled, **options)
         for key, true in population.items():
             values = scores.estimates[key][correct]
             common = practice_limits(values, clusters, rng)
-            ours = {name: of_keys[key] for name, of_keys in limits.items()}
-            for name, limit in (ours | common).items():
+            for name, limit in ({"questions": limits[key]} | common).items():
                 yield result(name, key, limit, true)
 
 

@@ -140,16 +140,6 @@ def beta_clusters(sizes: Sequence[int], alike: float) -> Clustered:
     return Clustered(draw, sizes)
 
 
-def clusters_of_five(questions: int, mean: float) -> Clustered:
-    """Return clusters with normal log-odds around their mean, and of their questions."""
-
-    def draw(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-        centers = np.repeat(rng.normal(mean, 1.5, (size[0], -(-size[1] // 5))), 5, axis=1)
-        return expit(centers[:, : size[1]] + rng.normal(0, 1, size))
-
-    return Clustered(draw, [5] * (questions // 5))
-
-
 CLUSTER_SIZES = {
     "30 clusters of 4": [4] * 30,
     "one of 60, 30 of 2": [60] + [2] * 30,

@@ -162,9 +162,9 @@ def test_the_command_takes_choice(tmp_path, capsys):
 
 def test_the_texts_of_the_study_are_read_as_a_person_reads_them(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
-    from extraction import CHOICES
+    from extraction import read_cases
 
-    for reference, text, is_correct in CHOICES:
+    for reference, text, is_correct in read_cases("letters"):
         options = read_options(reference)
         assert options is not None
         assert (read_choice(text, options) == options.correct) == is_correct, text

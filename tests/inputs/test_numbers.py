@@ -239,11 +239,12 @@ def test_a_response_ends_with_a_text_of_its_own():
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["\nQ: " * 30_000, "<think>" * 30_000, "answer is " * 20_000, "[THINK]x[/THINK]" * 9_000],
+    ("mark", "number"),
+    [("\nQ: ", 30_000), ("<think>", 30_000), ("answer is ", 20_000), ("[THINK]x[/THINK]", 9_000)],
 )
-def test_long_texts_with_marks_are_read_in_linear_time(text):
-    read_response(text + "x 1 x")
+def test_thousands_of_marks_are_read_as_three_in_linear_time(mark, number):
+    for end in ("x 1 x", "so it is 5"):
+        assert read_response(number * mark + end) == read_response(3 * mark + end)
 
 
 def test_a_percentage_equals_its_value_and_without_its_sign_its_number():
@@ -270,11 +271,20 @@ def test_a_percentage_and_its_value_are_one_answer_in_a_vote():
     assert scores["vote@5"] == 1.0
 
 
-@pytest.mark.parametrize("text", ["9" * 100_000, "1," * 50_000, "(1, " * 30_000, "1 - " * 30_000])
-def test_long_texts_are_read_in_linear_time(text):
-    read_response(text + "x")
-    read_response("the answer is " + text)
-    read_reference(text)
+@pytest.mark.parametrize(
+    ("part", "number"), [("9", 100_000), ("1,", 50_000), ("(1, ", 30_000), ("1 - ", 30_000)]
+)
+def test_long_texts_hold_a_number_if_short_ones_do_in_linear_time(part, number):
+    def numbers_in(text):
+        return (
+            read_response(text + "x"),
+            read_response("the answer is " + text),
+            read_reference(text),
+        )
+
+    short, long = numbers_in(3 * part), numbers_in(number * part)
+    assert [x is None for x in long] == [x is None for x in short]
+    assert [x for x in long if x] == [x.replace("999", "9" * number) for x in short if x]
 
 
 # --- Numbers as predictions -----------------------------------------------------------------
@@ -327,11 +337,12 @@ def test_the_table_in_the_guide_is_what_is_read():
 
 def test_the_study_of_judged_texts_is_that_of_the_guide(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
-    from extraction import CASES, by_at_k, wrong_verdicts
+    from extraction import by_at_k, read_cases, wrong_verdicts
 
-    wrong, correct = wrong_verdicts(by_at_k("numeric")), sum(case[2] for case in CASES)
-    misses = sum(case[2] for case in wrong)
-    rates = [(len(wrong) - misses) / (len(CASES) - correct), misses / correct]
+    cases = read_cases("first")
+    wrong, correct = wrong_verdicts(by_at_k("numeric"), cases), sum(x.is_correct for x in cases)
+    misses = sum(case.is_correct for case in wrong)
+    rates = [(len(wrong) - misses) / (len(cases) - correct), misses / correct]
     lines = GUIDE.read_text(encoding="utf-8").splitlines()
-    (row,) = (line for line in lines if line.startswith(f"| {len(CASES)} of many"))
+    (row,) = (line for line in lines if line.startswith(f"| {len(cases)} of many"))
     assert row.split(" | ")[1] == f"{100 * rates[0]:.0f}, {100 * rates[1]:.0f}"
