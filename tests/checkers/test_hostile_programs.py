@@ -382,6 +382,55 @@ def test_a_program_that_replaces_what_the_tests_call_fails(what):
     assert without["status"] == "passed", without
 
 
+OTHER_FORGERIES = {
+    "a file that pytest would read": (
+        "import pytest\n@pytest.mark.parametrize('x', [2])\ndef test(x): assert square(x) == 4\n",
+        "hook = 'def pytest_pyfunc_call(pyfuncitem): return True'\n"
+        "for name in ('conftest', '__init__'): open(f'/tmp/{name}.py', 'w').write(hook)\n" + WRONG,
+    ),
+    "a module that the tests do not import": (
+        "assert math.isclose(square(3), 9, rel_tol=0.01)",
+        "class math:\n    isclose = staticmethod(lambda *a, **k: True)\n" + WRONG,
+    ),
+    "a class in place of a function with a capital": (
+        "assert Square(2) == 4",
+        "class Square:\n    def __init__(self, x): pass\n"
+        "    def __eq__(self, other): return True\n",
+    ),
+    "the name of the file of the tests": (
+        "import sys\nassert square(2) == 4",
+        "exec(compile('def square(x):\\n    raise SystemExit(0)', '<tests>', 'exec'))\n",
+    ),
+    "an exception class that is handed back": (
+        "assert decode(encode('ab')) == 'ab'",
+        "exec(compile('def decode(x):\\n    raise SystemExit(0)', '<tests>', 'exec'))\n"
+        "def encode(x): return ValueError\n",
+    ),
+    "the functions that run the tests": (
+        "import sys\nassert square(2) == 4",
+        "import sys\nsys.modules['sandboxed.runner'].Result.fails = lambda *a, **k: None\n" + WRONG,
+    ),
+    "an object that says it is equal": (
+        "assert square(2).equals(4)",
+        "class Same:\n    def equals(self, other): return True\ndef square(x): return Same()\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FORGERIES)
+def test_a_program_does_not_forge_a_pass_with(name):
+    tests, program = OTHER_FORGERIES[name]
+    [[record]] = python_tests(timeout=1, workers=1).run([[program]], [tests])
+    assert record["status"] == "failed"
+
+
+def test_a_module_that_a_program_imports_for_its_tests_is_there():
+    [[record]] = python_tests().run(
+        [["import math\n" + RIGHT]], ["assert math.isqrt(square(3)) == 3"]
+    )
+    assert record["status"] == "passed"
+
+
 @pytest.mark.parametrize("user", ["root", "another user"])
 def test_a_program_sees_no_secret_of_the_caller_and_no_network(user, monkeypatch):
     """A file of the home, the environment, and a server on this machine.

@@ -56,6 +56,21 @@ from at_k.checkers.numbers import read_response
         ("The answer is 9. Hold on, I missed one, so it's 11.", "11"),
         ("\\boxed{7}\nActually, 2 * 4 = 8.", "8"),
         ("The answer is 9. Wait, is that right? Yes.", "9"),
+        ("Wait, the side is 4. Hence \\boxed{44}", "44"),
+        ("Hmm, 6 + 1 = 7.\nThe total: \\boxed{14}", "14"),
+        # LaTeX around a number, and what makes it none
+        ("\\boxed{~23~}", "23"),
+        ("\\boxed{\\approx 4.7}", "4.7"),
+        ("\\boxed{\\text{(C) } 62}", "62"),
+        ("That is 0.3\\overline{1}", None),
+        ("between \\$5 and \\$8", None),
+        ("a = 2, b = 9", None),
+        ("It is half past 9.", None),
+        ("Answer: |\u22126| = 6", "6"),
+        # what a response says beside its answer
+        ("It's 61, I'm 100% certain.", "61"),
+        ("That fills 7 shelves, with 3 books left over.", "7"),
+        ("It takes 19 days.\n\nShall I explain the 4 steps?", "19"),
         # names of steps and items
         ("1. Multiply.\n2. It is 30.\n3. That is all.", "3E+1"),
         ("5 + 5 = 10, as shown in step 4.", "1E+1"),

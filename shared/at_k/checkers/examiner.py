@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import json
+import importlib
 import os
 import signal
 import socket
@@ -33,7 +33,7 @@ _PREDICATES = {
     for kind in (str, bytes, set, float)
     for name in dir(kind)
     if name.startswith("is") or name.endswith("with")
-}
+} | {"equals"}
 
 
 _OWN_NUMBER = 2  # in a namespace: the first process that the server forks
@@ -57,25 +57,18 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
         replies: a pipe for what happened to them.
         is_isolated: whether the server is process 1 of a namespace.
     """
-    with open(jobs, "rb") as lines, open(replies, "wb") as out:
-        while True:
-            letter, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-            if not letter:
-                return
-            if letter == b"k":
-                if is_isolated:
-                    _end_other_processes()
-            else:
-                job = json.loads(lines.readline())
-                if letter == b"f":
-                    send(out, _found(job))
-                else:
-                    program = _RemoteProgram(descriptors[0])
-                    send(out, _examined(job, program))
-                    program.close()
-                    if is_isolated:
-                        _end_other_processes()
-            control.send(letter)
+    while True:
+        letter, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not letter:
+            return
+        if letter == b"f":
+            send(replies, _found_tests(receive(jobs)))
+        elif letter == b"p":
+            send(replies, _examined(receive(jobs), _RemoteProgram(descriptors[0])))
+            os.close(descriptors[0])  # which ends the program
+        if is_isolated and letter != b"f":
+            _end_other_processes()
+        control.send(letter)
 
 
 def _end_other_processes() -> None:
@@ -100,7 +93,7 @@ def _compiled(source: str, without_asserts: bool = False) -> Any:
     return compile(tree, "<tests>", "exec", dont_inherit=True)
 
 
-def _found(job: dict[str, Any]) -> dict[str, Any]:
+def _found_tests(job: dict[str, Any]) -> dict[str, Any]:
     """Return the names of the tests, which are found without a program, in a process of its own.
 
     In place of the names of the program are objects that allow everything.
@@ -120,15 +113,14 @@ def _found(job: dict[str, Any]) -> dict[str, Any]:
             found = {"ran": [], "problem": str(error)}
         except BaseException:
             found = {"ran": None, "problem": None}  # they need a program
-        with open(writing, "wb") as out:
-            send(out, found)
+        send(writing, found)
         os._exit(0)
     os.close(writing)
-    with open(reading, "rb") as stream:
-        try:
-            found = receive(stream)
-        except EOFError:
-            found = {"ran": None, "problem": None}
+    try:
+        found = receive(reading)
+    except EOFError:
+        found = {"ran": None, "problem": None}
+    os.close(reading)
     os.waitpid(pid, 0)
     return found
 
@@ -171,8 +163,12 @@ def _linked(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     """Return the names of a program that its tests see.
 
     A name of a builtin function, such as `abs`, is one of them only if the tests use no other name
-    of the program, or if it is the entry point.
+    of the program, or if it is the entry point. A module that the program imports for its tests is
+    imported here: it may be one that the program made up.
     """
+    for name in names.keys() & job["borrowed"].keys():
+        with suppress(ImportError):
+            names[name] = importlib.import_module(job["borrowed"][name])
     shadowing = {name for name in names if hasattr(builtins, name)} - {job["entry_point"]}
     if job["entry_point"] or {*names} - shadowing:
         return {name: value for name, value in names.items() if name not in shadowing}
@@ -195,11 +191,10 @@ class _RemoteProgram:
     """
 
     def __init__(self, connection: int):
-        self._reading = open(connection, "rb")  # noqa: SIM115
-        self._writing = open(connection, "wb", closefd=False)  # noqa: SIM115
+        self._connection = connection
         self.has_ended = self.needs_interpreter = False
         self._proxies: dict[int, Any] = {}
-        self._classes: dict[Any, type] = {}
+        self._exceptions: dict[int, type[BaseException]] = {}
         self._named_classes: set[int] = set()
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
@@ -218,7 +213,7 @@ class _RemoteProgram:
         self._named_classes = {
             value._at_k_number
             for name, value in names.items()
-            if isinstance(value, _Object) and name[:1].isupper()
+            if isinstance(value, _Object) and name in job["classes"]
         }
         return names
 
@@ -229,12 +224,6 @@ class _RemoteProgram:
         if not isinstance(reply.get("ran"), list):
             self._end()
         return [*map(str, reply["ran"])], reply.get("problem")
-
-    def close(self) -> None:
-        """Close the connection, which ends the process."""
-        self._reading.close()
-        with suppress(BrokenPipeError):
-            self._writing.close()
 
     def ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
         """Return the result of an operation, or raise the exception of the program."""
@@ -295,8 +284,8 @@ class _RemoteProgram:
         if self.has_ended:
             self._end()
         try:
-            send(self._writing, message)
-            reply = receive(self._reading)
+            send(self._connection, message)
+            reply = receive(self._connection)
         except (EOFError, OSError):
             self._end()
         if not isinstance(reply, dict):
@@ -314,10 +303,11 @@ class _RemoteProgram:
         """
         if isinstance(value, _Object):
             return {"object": value._at_k_number}
-        if isinstance(value, type) and value in self._classes.values():
-            return {"object": value._at_k_number}  # type: ignore[attr-defined]
         if isinstance(value, BaseException) and "_at_k_object" in value.__dict__:
             return {"object": value.__dict__["_at_k_object"]}
+        for number, kind in self._exceptions.items():
+            if kind is value:
+                return {"object": number}
         self.needs_interpreter = True
         raise _NeedsInterpreterError
 
@@ -327,24 +317,22 @@ class _RemoteProgram:
             return self._exception_class(parts)
         number, kind, class_name, special = parts
         if number not in self._proxies:
-            key = (kind, class_name)
-            if key not in self._classes:
-                self._classes[key] = _proxy_class(self, str(class_name), {*special})
-            self._proxies[number] = self._classes[key](number)
+            proxy_class = _proxy_class(kind, str(class_name), tuple(special))
+            self._proxies[number] = proxy_class(number, self)
         object.__setattr__(self._proxies[number], "_at_k_trust", _RETURNED)
         return self._proxies[number]
 
     def _exception_class(self, chain: list[Any]) -> type[BaseException]:
         """Return a class of exceptions of the program, or of Python if it is one of them."""
         number, module, name = chain[0]
-        known = getattr(sys.modules.get(module), name, None) if module in _MODULES else None
-        if isinstance(known, type) and issubclass(known, BaseException):
-            return known
-        if number not in self._classes:
-            base = self._exception_class(chain[1:])
-            members = {"_at_k_number": number, "__getattr__": _attribute, "__str__": _text}
-            self._classes[number] = type(str(name), (base,), members)
-        return self._classes[number]
+        if number not in self._exceptions:
+            known = getattr(sys.modules.get(module), name, None) if module in _MODULES else None
+            if not (isinstance(known, type) and issubclass(known, BaseException)):
+                base = self._exception_class(chain[1:])
+                members = {"__getattr__": _attribute, "__str__": _text}
+                known = type(str(name), (base,), members)
+            self._exceptions[number] = known
+        return self._exceptions[number]
 
     def _exception(self, chain: list[Any], arguments: Any, text: str, number: int) -> BaseException:
         kind = self._exception_class(chain)
@@ -392,10 +380,9 @@ the tests expect.
 class _Object:
     """An object of the program. Its subclasses have the special methods that its class has."""
 
-    _at_k_program: _RemoteProgram
-
-    def __init__(self, number: int):
+    def __init__(self, number: int, program: _RemoteProgram):
         object.__setattr__(self, "_at_k_number", number)
+        object.__setattr__(self, "_at_k_program", program)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_at_k") or name in _PREDICATES:
@@ -419,13 +406,15 @@ class _Object:
         raise _NeedsInterpreterError
 
 
-def _proxy_class(program: _RemoteProgram, name: str, operations: set[str]) -> type:
-    """Return the class of proxies for a class of the program that supports these operations.
+@lru_cache(maxsize=1024)
+def _proxy_class(kind: int, name: str, operations: tuple[str, ...]) -> type:
+    """Return the class of proxies for a class of a program that supports these operations.
 
-    Attributes are set and deleted as `_Object` does it.
+    Attributes are set and deleted as `_Object` does it. The number of the class keeps classes of a
+    program apart that have one name.
     """
     # A class that defines __eq__ without __hash__ would not be hashable.
-    members: dict[str, Any] = {"_at_k_program": program, "__hash__": _Object.__hash__}
+    members: dict[str, Any] = {"__hash__": _Object.__hash__}
     for method, operation in SPECIAL_METHODS.items():
         if operation in operations and method not in ("__setattr__", "__delattr__"):
             members[method] = _method(operation)

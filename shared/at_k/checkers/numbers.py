@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from itertools import islice
+from typing import NamedTuple
 
 from ..core.match import decimal_form
 
@@ -193,10 +194,12 @@ def _plain(text: str) -> str:
         for pattern, replacement in _LATEX:
             text = pattern.sub(replacement, text)
     if "$" in text:
-        text = re.sub(r"(?<=[-+])\s?\$\s?|\$(?=-)", "", text).replace("$", " ")
+        text = re.sub(r"(?<=[-+])\s?\$\s?|\$(?=-)|(?<=\s)\$", "", text).replace("$", " ")
     if "**" in text:
         text = re.sub(r"(?<!\d)\*\*|\*\*(?!\d)", "", text)
-    return re.sub(r"</?[a-zA-Z][^<>]*>", " ", text) if "<" in text else text
+    if "<" in text:
+        text = re.sub(r"</?[a-zA-Z][^<>]*>", " ", text)
+    return text.replace("~", " ")  # a space of LaTeX, or "about"
 
 
 # --- Numbers and what stands around them --------------------------------------------------
@@ -227,14 +230,14 @@ _BEFORE = re.compile(
     r"|\d\s*(?:[,;]|,?\s*(?:or|and))\s*[a-z](?:_\{?\w+\}?)?\s*[=≈]\s*$"  # x = 2 or x =
     r"|\d:$"  # 12:
     r"|[<>!]=\s?$|(?<![-=<>\n])(?<!^)[<>]\s?$|[≤≥≠±√∛]\s?\(?$|\}\{\s?$"
-    rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
+    rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|overline|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
     re.IGNORECASE,
 )
 _WORDS_BEFORE = re.compile(
     r"\d,?\sand\s$|\d(?:\s[^\W\d_]+),?\sor\s$|\d\sin\s$"  # 2 and, 24 hours or, 3 in
     rf"|\d\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?$"  # 2 hours and
     rf"|\b{_MONTHS}\s{_DAY},?\s$|\b{_DAY}\s(?:of\s)?{_MONTHS},?\s$"
-    r"|\b(?:than|not|except)\s(?:the\s|by\s)?$",
+    r"|\b(?:than|not|except)\s(?:the\s|by\s)?$|\b(?:quarter|half|\d+)\s(?:past|to)\s$",
     re.IGNORECASE,
 )
 _RANGE = re.compile(
@@ -247,13 +250,13 @@ _STATED = re.compile(
     r"(?:(?<![<>!])=|≈|\b(?:is|are|be|it['\u2019]s|equals?|equal to|get|gives?))\s?$"
 )
 _AFTER = re.compile(
-    r"\s?(?:\\?(?:sqrt|pi)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
+    r"\s?(?:\\?(?:sqrt|pi|overline)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
     r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
     r"|\s?(?:[-+*\u00d7÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'\u2019.])|\\(?:sqrt|pi))"
     rf"|\s?(?:{_MIXED_UNITS})\s?(?:and\s)?\d+(?:\.\d+)?\s?(?:{_MIXED_UNITS})"
 )
 _GOES_ON = re.compile(
-    rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?=|:\d|\s(?:to|bis)\s\d|\s?,\s?[-+]?\d+\s?[)\]}}]"
+    rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?[|)]?\s?=|:\d|\s(?:to|bis)\s\d|\s?,\s?[-+]?\d+\s?[)\]}}]"
     r"|(?:,\s[-+]?\d[\d.]*)+,?\s(?:or|and)\s"
     r"|\s*(?:,|\bor\b|\band\b)\s*[a-z](?:_\{?\w+\}?)?\s*=\s*[-+]?\d"
 )
@@ -261,7 +264,7 @@ _GOES_ON = re.compile(
 
 _SUSPICIOUS_WORD = re.compile(
     r".*\\[a-z]+|.*(?:plus|minus|times|by|log|ln|sin|cos|tan|sqrt|(?<![a-z])[a-z])"
-    rf"|.*(?:小时|分钟?)|or|and|in|to|bis|than|not|except|the|{_MONTHS}|{_MIXED_UNITS}",
+    rf"|.*(?:小时|分钟?)|or|and|in|to|past|bis|than|not|except|the|{_MONTHS}|{_MIXED_UNITS}",
     re.IGNORECASE,
 )
 _NUMBERED = frozenset(
@@ -282,7 +285,7 @@ _KNOWN = (  # a determiner names a number that is known from before
 )
 _ASIDE = re.compile(
     rf"\b(?:{_COMPARED_WITH}|{_KNOWN})\s(?:the\s|all\s|an?\s|a total of\s)?\s?[-+]?\d\S*\s?$"
-    rf"|\b(?:at|with)\s[\d.]+\s?%$|{_IN_YEAR}",
+    rf"|\b(?:at|with)\s[\d.]+\s?%$|,\swith\s(?:the\s|an?\s|only\s)?[-+]?\d\S*\s?$|{_IN_YEAR}",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
@@ -297,7 +300,9 @@ _CONCLUSION = re.compile(
 _TWO_FACTS = re.compile(
     r".*\b(?:and|while|but)\s(?!(?:each|every|only|he|she|it|they|we)\b)\S.*\s([^\W\d_]+)\s"
 )
-_MORE_THAN = re.compile(r"\s(?:[a-z]+\s)?(?:more|less|[a-z]+er)\sthan\b")  # 5 years older than
+_ASIDE_AFTER = re.compile(  # 5 years older than, 100% sure
+    r"\s(?:[a-z]+\s)?(?:more|less|[a-z]+er)\sthan\b|\s(?:sure|certain|confident)\b"
+)
 _RESULT_OF = ("=", "+", "*")
 _INEQUALITIES, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
 _HARMLESS = frozenset(".;!?'\"\u2019")
@@ -365,7 +370,7 @@ class _Token:
     def is_aside(self) -> bool:
         """Whether the number explains another one, or is what a number is compared with."""
         stop = self.match.end()
-        if _MORE_THAN.match(self.text, stop) or _ORDINAL.match(self.text, stop):
+        if _ASIDE_AFTER.match(self.text, stop) or _ORDINAL.match(self.text, stop):
             return True
         before = self.text[max(0, self.start - 48) : self.start]
         if "(" in before and _PARENTHESIS.search(before):
@@ -428,21 +433,21 @@ _LAST_DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
 _FEW, _MANY = 48, 240  # characters before the last digit that are read
 _NOT_WORDS = r"x|plus|minus|negative|times|by|or|and|log|ln|sin|cos|tan|sqrt|divided|multiplied"
 _NOT_BEFORE = (
-    rf"{_NOT_WORDS}|between|from|to|entre|zwischen|et|und|y|bis|than|not|except|{_MIXED_UNITS}"
+    rf"{_NOT_WORDS}|between|from|to|entre|zwischen|et|und|y|bis|past|than|not|except|{_MIXED_UNITS}"
     rf"|{_MONTHS}|{'|'.join(sorted(_NUMBERED))}"
 )
 _MAY_BE_ASIDE = re.compile(
     r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each|among|after|because"
     r"|since|although|though|whereas|given|instead|ahead|compared|from|which)\b"
     r"|\b(?:and|while|but) [^\d.=]{3,40}\d"
-    r"|\b(?:the|these|those|his|her|their|its|all) (?:[a-z]+ )?\d|, as\b|—|Check:"
+    r"|\b(?:the|these|those|his|her|their|its|all) (?:[a-z]+ )?\d|, (?:as|with)\b|—|Check:"
     rf"|\b(?:by|before|without)\s[a-z]+ing\b|\d (?:of|in)\b|{_IN_YEAR}"
 )
 _EXPLAINED = 64  # characters before a number that are searched for the number that it explains
 _UNITS = rf"percent|per|pct|pi|to|{_MIXED_UNITS}|{'|'.join(_SCALES)}"
 _SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _SIMPLE_BEFORE = re.compile(
-    rf"(?:^|\n|#### ?|(?:(?<![<>!])(?<!or [a-z] )(?<!and [a-z] )=|[a-z][:,]"
+    rf"(?:^|\n|#### ?|(?:(?<![<>!])(?<!or [a-z] )(?<!and [a-z] )(?<!\d, [a-z] )=|[a-z][:,]"
     rf"|(?:^|(?<=[\s(\"]))(?!(?:{_NOT_BEFORE})\b)[A-Za-z]{{2,}}) )$"
 )
 _SIMPLE_AFTER = re.compile(
@@ -480,25 +485,64 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     ('12', '1/3', None)
     """
     text = answer_part(text, stop, _has_digit)
-    marks = _marks(text)
-    if (simple := _simple_number(text, marks)) is not None:
+    words = _words_of_marks(text)
+    if (simple := _simple_number(text, words)) is not None:
         return simple or None
-    marked = _marked(text, marks)
-    if marked and (corrected := _correction(text[max(0, marked[-1][0]) :])) is not None:
+    marks = _marks(text, words)
+    if marks and (corrected := _correction(text[marks[-1].stop :])) is not None:
         return corrected
-    for start, content in reversed(marked):
-        if start < 0:
-            return _one_number(content)
-        answer = text[start:]
-        if _KEY_OF_JSON.search(text[max(0, start - 8) : start]):
-            value = _VALUE_OF_JSON.match(answer)
-            return _first(next(filter(None, value.groups()), "")) if value else None
-        if space := _BEFORE_ANSWER.match(answer):
-            answer = answer[space.end() :]
-        sentence = answer[: end.start()] if (end := _SENTENCE_END.search(answer)) else answer
-        if _LAST_DIGIT.search(sentence):
-            return _first(sentence)
+    for mark in reversed(marks):
+        if mark.box is not None:
+            return _one_number(mark.box)
+        answer = _answer_after(text, mark)
+        if _has_digit(answer):
+            return _first(answer)
+        if _KEY_OF_JSON.search(text[max(0, mark.stop - 8) : mark.stop]):
+            return None
     return _last(text)
+
+
+class _Mark(NamedTuple):
+    """A mark of an answer, such as "answer:".
+
+    Attributes:
+        start, stop: where the mark starts and ends.
+        box: what is in it, if it is a box.
+    """
+
+    start: int
+    stop: int
+    box: str | None = None
+
+
+def _marks(text: str, words: list[str]) -> list[_Mark]:
+    """Return the marks of a text in their order, of boxes and hashes the last one.
+
+    Args:
+        text: the text.
+        words: those of `_words_of_marks`.
+    """
+    marks = []
+    start = text.rfind("\\boxed")
+    if start >= 0 and (box := _boxed(text)) is not None:
+        marks.append(_Mark(start, start + len("\\boxed") + len(box), box))
+    if "####" in words and (hashes := [*_HASHES.finditer(text)]):
+        marks.append(_Mark(*hashes[-1].span()))
+    if words:
+        first = max(0, min(map(text.find, words)) - _LONGEST_BEFORE_WORD)
+        marks += [_Mark(*mark.span()) for mark in _ANSWER.finditer(text, first)]
+    return sorted(marks)
+
+
+def _answer_after(text: str, mark: _Mark) -> str:
+    """Return the sentence after a mark, or the value of a key of JSON."""
+    answer = text[mark.stop :]
+    if _KEY_OF_JSON.search(text[max(0, mark.stop - 8) : mark.stop]):
+        value = _VALUE_OF_JSON.match(answer)
+        return next(filter(None, value.groups()), "") if value else ""
+    if space := _BEFORE_ANSWER.match(answer):
+        answer = answer[space.end() :]
+    return answer[: end.start()] if (end := _SENTENCE_END.search(answer)) else answer
 
 
 def _correction(text: str) -> str | None:
@@ -514,25 +558,14 @@ def _has_digit(text: str) -> bool:
     return _LAST_DIGIT.search(text) is not None
 
 
-def _marked(text: str, marks: list[str]) -> list[tuple[int, str]]:
-    """Return where each marked answer starts, in their order, or -1 and what is in a box."""
-    found: list[tuple[int, int, str]] = []
-    if "boxed" in text and (content := _boxed(text)) is not None:
-        found.append((text.rfind("\\boxed"), -1, content))
-    if "####" in marks and (hashes := [*_HASHES.finditer(text)]):
-        found.append((hashes[-1].start(), hashes[-1].end(), ""))
-    if marks:
-        found += [(mark.start(), mark.end(), "") for mark in _ANSWER.finditer(text)]
-    return [(start, content) for _, start, content in sorted(found)]
-
-
 # --- The part of a response that has its answer -------------------------------------------
 
 _THOUGHT = r"think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
 _TAGS = re.compile(
-    rf"(?P<starts><(?:{_THOUGHT})>|\[THINK\]|◁think▷|<\|channel\|>(?!final)\w+<\|message\|>)"
-    rf"|(?P<ends></(?:{_THOUGHT})>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>)"
-    r"|<\|end\|>",
+    r"[<\[◁](?:"  # one set of characters, which is searched fast
+    rf"(?P<starts>(?:{_THOUGHT})>|THINK\]|think▷|\|channel\|>(?!final)\w+<\|message\|>)"
+    rf"|(?P<ends>/(?:{_THOUGHT})>|/THINK\]|/think▷|\|channel\|>final<\|message\|>)"
+    r"|\|end\|>)",
     re.IGNORECASE,
 )
 _MAY_THINK = re.compile(
@@ -592,17 +625,18 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
 
 
 # Parts of all marks, which are searched faster than a regular expression.
-_ASCII_MARKS = ("nswer", "NSWER", "####", "ntwort", "esposta", "espuesta", "isposta")
-_OTHER_MARKS = ("éponse", "твет", "答案", "答え", "정답")
+_LONGEST_BEFORE_WORD = 16  # characters of a mark before these parts
+_ASCII_WORDS = ("nswer", "NSWER", "####", "ntwort", "esposta", "espuesta", "isposta")
+_OTHER_WORDS = ("éponse", "твет", "答案", "答え", "정답")
 
 
-def _marks(text: str) -> list[str]:
+def _words_of_marks(text: str) -> list[str]:
     """Return the parts of marks that are in a text."""
-    marks = _ASCII_MARKS if text.isascii() else (*_ASCII_MARKS, *_OTHER_MARKS)
-    return [mark for mark in marks if mark in text]
+    words = _ASCII_WORDS if text.isascii() else (*_ASCII_WORDS, *_OTHER_WORDS)
+    return [word for word in words if word in text]
 
 
-def _simple_number(text: str, marks: list[str]) -> str | None:
+def _simple_number(text: str, words: list[str]) -> str | None:
     """Return the answer of a text that ends with a number among words, or None for other texts.
 
     The answer is empty if the text has no digit.
@@ -620,9 +654,9 @@ def _simple_number(text: str, marks: list[str]) -> str | None:
         return None
     if text[start - 1 : start] == "$" or text[max(0, start - 2) : start] == "**":
         start -= 1 if text[start - 1] == "$" else 2
-    if "boxed" in text or not _stands_among_words(text, start, stop):
+    if "boxed" in text or "?" in text[stop:] or not _stands_among_words(text, start, stop):
         return None
-    if marks and _LAST_DIGIT.search(text, min(map(text.find, marks)), start):
+    if words and _LAST_DIGIT.search(text, min(map(text.find, words)), start):
         return None
     return _simple_form(digits)
 
@@ -637,7 +671,7 @@ def _stands_among_words(text: str, start: int, stop: int) -> bool:
     explained = max(0, start - _EXPLAINED)
     if _LAST_DIGIT.search(text, explained, start) and _MAY_BE_ASIDE.search(text, explained, stop):
         return False
-    if _MORE_THAN.match(text, stop):
+    if _ASIDE_AFTER.match(text, stop):
         return False
     may_be_item = text[stop : stop + 1] in (".", ")")
     return not (may_be_item and _ITEM.match(text, text.rfind("\n", 0, start) + 1))
@@ -687,8 +721,9 @@ def _last(text: str) -> str | None:
     stop = len(text)
     while (digit := _last_digit(text, stop)) >= 0:
         line = text.rfind("\n", 0, digit) + 1
+        is_question = line > 0 and text[line:].partition("\n")[0].rstrip().endswith("?")
         stop = min(stop, digit + 40)
-        if _is_number_of_item(text, line, digit):
+        if is_question or _is_number_of_item(text, line, digit):
             stop = line
             continue
         start, tokens = -1, []
@@ -769,7 +804,8 @@ def _are_two_facts(tokens: list[_Token]) -> bool:
 _WORD = r"[^\W\d_]{2,}"
 _NAME = re.compile(r"\s*[^\W\d_]\w*(?:\(\w\))?\s*")
 _CALCULATION = re.compile(r"(?:[\s\d.,()+*/^\u00d7÷·-]|\\(?:times|cdot|div))*\d[\s)]*")
-_LEFT = re.compile(rf"[\s(\[]*(?:{_WORD}[.:]?[\s(\[]+)*")
+_LEFT = re.compile(rf"[\s(\[]*(?:{_WORD}[.:]?[\s(\[]+)*≈?\s?")
+_OPTION = re.compile(r"^\s*\(?[A-Z]\)\s")
 _RIGHT = re.compile(r"(?:[\s°'\"()\[\].]|[^\W\d_]|(?<=[^\W\d_])[-/](?=[^\W\d_]))*")
 _UNIT_POWER = re.compile(r"(?<=[^\W\d_])\s?\^\s?\{?-?\d\}?")
 
@@ -788,11 +824,14 @@ def read_reference(answer: str) -> str | None:
         content = answer[marks[-1].end() :] if marks else answer
     elif len({_boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
         return None  # several answers
-    return _one_number(content, decimal_comma=False)
+    return _one_number(content, is_reference=True)
 
 
-def _one_number(text: str, decimal_comma: bool = True) -> str | None:
-    """Return the number that a text is, beside its unit and a name, or None if it is not one."""
+def _one_number(text: str, is_reference: bool = False) -> str | None:
+    """Return the number that a text is, beside its unit and a name, or None if it is not one.
+
+    In a reference, 1,5 may be two answers, and "A) 5" an option.
+    """
     text = _plain(text)
     *names, text = text.split("=")
     if not all(_NAME.fullmatch(name) or _CALCULATION.fullmatch(name) for name in names):
@@ -800,10 +839,11 @@ def _one_number(text: str, decimal_comma: bool = True) -> str | None:
     if names:
         text = re.sub(r"^\s*- ", "-", text)
     token = next(_tokens(text), None)
-    form = None if token is None else token.form
-    if token is None or form is None:
+    if token is None or (is_reference and _has_decimal_comma(token.match)):
         return None
-    if not decimal_comma and _has_decimal_comma(token.match):
-        return None  # 1,5 may be two answers
-    left, right = text[: token.start], _UNIT_POWER.sub("", text[token.match.end() :])
-    return form if _LEFT.fullmatch(left) and _RIGHT.fullmatch(right) else None
+    left, right = text[: token.start], text[token.match.end() :]
+    if not is_reference:
+        left = _OPTION.sub("", left)
+    if not (_LEFT.fullmatch(left) and _RIGHT.fullmatch(_UNIT_POWER.sub("", right))):
+        return None
+    return token.form

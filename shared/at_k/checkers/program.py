@@ -140,9 +140,7 @@ class _AnsweringProgram:
     """
 
     def __init__(self, job: dict[str, Any], connection: int):
-        self._reading = open(connection, "rb", closefd=False)  # noqa: SIM115
-        self._writing = open(connection, "wb", closefd=False)  # noqa: SIM115
-        self._job = job
+        self._job, self._connection = job, connection
         self._space: dict[str, Any] = {}
         self._kept: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
@@ -151,7 +149,7 @@ class _AnsweringProgram:
         """Answer until the tests end."""
         with suppress(EOFError, BrokenPipeError):
             while True:
-                message = receive(self._reading)
+                message = receive(self._connection)
                 try:
                     if "load" in message:
                         self._load(message["load"], message["watched"])
@@ -160,11 +158,11 @@ class _AnsweringProgram:
                         reply = self._run_tests(message["run"])
                     else:
                         reply = self._do(message["do"], message["with"], message["by_name"])
-                    send(self._writing, reply)
+                    send(self._connection, reply)
                 except (EOFError, BrokenPipeError):
                     return
                 except BaseException as error:
-                    send(self._writing, {"error": self._described(error)})
+                    send(self._connection, {"error": self._described(error)})
 
     def _load(self, imports: list[str], watched: list[str]) -> None:
         """Run the program. Modules that the tests import are there for it too, as in one file."""
@@ -207,7 +205,7 @@ class _AnsweringProgram:
             return {"exception class": self._chain(value)}
         kind = type(value)
         name = value.__name__ if kind is type else kind.__name__
-        return {"object": [self._number(value), self._number(kind), name, special_methods(kind)]}
+        return {"object": [self._number(value), self._number(kind), name, special_methods(kind)]}  # type: ignore[arg-type]
 
     def _number(self, value: Any) -> int:
         if id(value) not in self._numbers:

@@ -39,6 +39,8 @@ class TestCode:
         is_test: whether the code outside functions and classes is a test itself.
         has_definitions: whether tests may be in functions and classes.
         has_check: whether it defines the function `check` that HumanEval has.
+        classes: names of the program that it uses as classes.
+        borrowed: pairs of a name and its module, which it uses without importing it.
         is_together: whether it reaches into the interpreter of a program, which has to run it then.
     """
 
@@ -49,6 +51,8 @@ class TestCode:
     is_test: bool
     has_definitions: bool
     has_check: bool
+    classes: tuple[str, ...]
+    borrowed: tuple[tuple[str, str], ...]
     is_together: bool
 
 
@@ -123,8 +127,10 @@ class Tests:
             "entry_point": self.entry_point,
             "names": self.code.names,
             "imports": self.code.imports,
+            "classes": self.code.classes,
+            "borrowed": dict(self.code.borrowed),
             "modules": [
-                *("unittest", "builtins"),
+                *("unittest", "builtins", "sandboxed"),
                 *self.code.modules,
                 *(["_pytest"] if "pytest" in self.code.modules else []),
             ],
@@ -303,6 +309,8 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         is_test=is_test,
         has_definitions=has_definitions,
         has_check=any(isinstance(n, ast.FunctionDef) and n.name == "check" for n in tree.body),
+        classes=tuple(_classes(nodes)),
+        borrowed=tuple(_borrowed_modules(nodes).items()),
         is_together=is_together,
     )
 
@@ -315,6 +323,66 @@ def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             modules.add(node.module)
     return sorted(modules)
+
+
+def _classes(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the capitalized names that tests use as classes.
+
+    These have attributes, or their objects have, or these are operands of an operator, or they are
+    a base of a class or an argument of `isinstance`. In `Sum([1, 2]) == 3`, Sum may be a function.
+    """
+    used: set[str] = set()
+    makers: dict[str, str] = {}  # what is called for a variable, or by a fixture that returns it
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            makers |= {_last_name(target): _last_name(node.value) for target in node.targets}
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            makers[_last_name(node.optional_vars)] = _last_name(node.context_expr)
+        elif isinstance(node, ast.FunctionDef):
+            for inside in ast.walk(node):
+                if isinstance(inside, (ast.Return, ast.Yield)) and inside.value is not None:
+                    makers[node.name] = _last_name(inside.value)
+        elif isinstance(node, ast.Call) and _last_name(node) in ("isinstance", "issubclass"):
+            used |= {_last_name(x) for x in ast.walk(node.args[-1])}
+        elif isinstance(node, ast.ClassDef):
+            used |= {_last_name(base) for base in node.bases}
+        elif isinstance(node, ast.BinOp):
+            used |= {_last_name(x) for x in (node.left, node.right) if isinstance(x, ast.Call)}
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            name = _last_name(node.value)
+            used |= {name, makers.get(name, "")}
+    return {name for name in used if name[:1].isupper()}
+
+
+def _last_name(node: ast.AST) -> str:
+    """Return the name of a variable, of an attribute or of what is called; "" for the rest."""
+    if isinstance(node, ast.Call):
+        return _last_name(node.func)
+    return getattr(node, "id", getattr(node, "attr", ""))
+
+
+# Modules that programs import for their tests, as in MBPP. Others have a function of their own name
+# that may be meant, such as datetime and copy.
+_BORROWED = {"np": "numpy", "numpy": "numpy"} | {
+    name: name
+    for name in (
+        *("math", "cmath", "collections", "itertools", "functools", "operator", "random", "re"),
+        *("string", "statistics", "heapq", "json", "fractions", "decimal"),
+    )
+}
+
+
+def _borrowed_modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """Return the names of modules whose attributes tests use and that they do not import."""
+    imported = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in nodes
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    used = {_last_name(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    return {name: _BORROWED[name] for name in (used & _BORROWED.keys()) - imported}
 
 
 def _needs_interpreter(nodes: Iterable[ast.AST], names: set[str], modules: Iterable[str]) -> bool:

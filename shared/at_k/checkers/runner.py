@@ -122,7 +122,7 @@ def run_tests(
                 exec(code, space)
             except BaseException as error:
                 is_exit = isinstance(error, SystemExit) and not error.code
-                if not (is_exit and _is_raised_by_tests(error)):
+                if not (is_exit and _raises(code, error)):
                     if only_find:
                         raise
                     result.fails(CODE, error)
@@ -182,11 +182,17 @@ def _without_main() -> Any:
             pytest.main = main_of_pytest
 
 
-def _is_raised_by_tests(error: BaseException) -> bool:
+def _raises(code: types.CodeType, error: BaseException) -> bool:
+    """Whether code, or a function in it, raises an exception itself and calls nothing that does."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
-    return last is not None and last.tb_frame.f_code.co_filename == _FILE
+    return last is not None and _contains(code, last.tb_frame.f_code)
+
+
+def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
+    nested = (x for x in code.co_consts if isinstance(x, types.CodeType))
+    return code is inner or any(_contains(x, inner) for x in nested)
 
 
 # --- Tests that need no pytest ------------------------------------------------------------
@@ -300,18 +306,14 @@ def _run_with_pytest(
         if name.lower().startswith("test"):  # of the program
             vars(module).pop(name)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    path = os.path.abspath(f"test_{os.getpid()}.py")
+    # pytest reads the folder of a file, and a program must not be able to write to it.
+    path = os.__file__
     options = ["-q", "-s", "--assert=plain", "-p", "no:cacheprovider", "-c", os.devnull]
-    options += ["-W", "ignore", *(["--collect-only"] if only_find else [])]
+    options += ["-W", "ignore", "--noconftest", *(["--collect-only"] if only_find else [])]
     plugin = _Plugin(module, result, only_find)
     pytest.hookimpl(wrapper=True)(_Plugin.pytest_runtest_makereport)
     pytest.hookimpl(tryfirst=True)(_Plugin.pytest_pyfunc_call)
-    with open(path, "w", encoding="utf-8"):
-        pass
-    try:
-        status = pytest.main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
-    finally:
-        os.unlink(path)
+    status = pytest.main([*options, "--rootdir", os.path.dirname(path), path], [plugin])
     if plugin.problem is not None:
         raise UnusableTestsError(plugin.problem)
     if status not in (0, 1, 5):

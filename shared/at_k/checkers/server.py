@@ -33,6 +33,7 @@ from contextlib import suppress
 from typing import Any
 
 from .program import MOST_FILES, run_program
+from .values import special_methods
 
 with suppress(ImportError):  # Windows lacks it, and runs no programs
     import resource
@@ -73,6 +74,7 @@ def serve(limits: dict[str, Any]) -> None:
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     for name in _OFTEN_IMPORTED:
         importlib.import_module(name)
+    special_methods(type(serve))  # type: ignore[arg-type]  # kept for all programs
     server = Server(limits, jobs, child_ended, examiner, control)
     sys.argv = ["program.py"]
     gc.collect()
@@ -226,9 +228,6 @@ class Server:
         events.register(self._jobs, 0)  # reports only that the parent has ended
         left, last = limit, time.monotonic()
         while True:
-            self._reap()
-            if not self.is_usable or (self._is_examined if has_tests else self._status is not None):
-                return None
             wait = max(_TICK, min(left, deadline - time.monotonic(), _LONGEST_TICK))
             ready = dict(events.poll(math.ceil(1000 * wait)))
             if self._jobs in ready:
@@ -236,6 +235,9 @@ class Server:
                 raise _ParentEndedError
             if self._control.fileno() in ready:
                 self._listen()
+            self._reap()
+            if not self.is_usable or (self._is_examined if has_tests else self._status is not None):
+                return None
             now = time.monotonic()
             if now - last >= _TICK:  # also while signals arrive all the time
                 self._look()

@@ -9,13 +9,18 @@ from __future__ import annotations
 import importlib
 import json
 import operator
+import os
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from functools import lru_cache
+from typing import Any
 
 LONGEST = 1 << 25  # bytes of a message
+_read, _write = os.read, os.write  # which a program may replace
 
 _AS_IT_IS = (type(None), bool, str, float)
+_KINDS: tuple[Any, ...] = (bool, int, float, str, list, tuple, dict, set)
+_FACTORIES: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
 # The name of each type, how it is written with simpler values, and how it is made of them.
 _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     int: ("int", hex, lambda text: int(text, 16)),  # those that JSON might round
@@ -38,7 +43,7 @@ _TYPES: dict[type, tuple[str, Callable[[Any], Any], Callable[[Any], Any]]] = {
     defaultdict: (
         "defaultdict",
         lambda x: [getattr(x.default_factory, "__name__", None), dict(x)],
-        lambda x: defaultdict(x[0] and _BUILTINS[x[0]], x[1]),
+        lambda x: defaultdict(x[0] and _FACTORIES[x[0]], x[1]),
     ),
 }
 # The same for types of modules that are not imported before they are needed.
@@ -50,7 +55,6 @@ _OTHER_TYPES: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("datetime", "datetime"): lambda x: [*x.timetuple()[:6], x.microsecond],
     ("datetime", "timedelta"): lambda x: [x.days, x.seconds, x.microseconds],
 }
-_FACTORIES = (None, bool, int, float, str, list, tuple, dict, set)
 # Classes and functions of Python that both sides have. None of them does anything but compute.
 _COMPUTING: list[Any] = [
     *(bool, int, float, str, list, tuple, dict, set, frozenset, bytes, bytearray, complex, range),
@@ -61,6 +65,7 @@ _BUILTINS: dict[str, Any] = {x.__name__: x for x in _COMPUTING}
 _MAKERS: dict[str, Callable[[Any], Any]] = {name: make for name, _, make in _TYPES.values()}
 _MAKERS["builtin"] = lambda name: _BUILTINS[name]
 _BASES = (list, str, float, *_TYPES)
+_ARRAYS = "biufcU"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
@@ -70,7 +75,7 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
         return value
     if kind is list:
         return [encode(entry, keep) for entry in value]
-    if kind in _TYPES and getattr(value, "default_factory", None) in _FACTORIES:
+    if kind in _TYPES and getattr(value, "default_factory", None) in (None, *_FACTORIES.values()):
         name, parts, _ = _TYPES[kind]
         return {name: encode(parts(value), keep)}
     if kind in (type, type(len)) and value in _COMPUTING:
@@ -79,7 +84,7 @@ def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
     other = _OTHER_TYPES.get((kind.__module__, kind.__name__))
     if other is not None and getattr(value, "tzinfo", None) is None:
         return {"other": [kind.__module__, kind.__name__, other(value)]}
-    if kind.__module__ == "numpy" and hasattr(value, "dtype") and value.dtype.kind in "biufcU":
+    if kind.__module__ == "numpy" and hasattr(value, "dtype") and value.dtype.kind in _ARRAYS:
         return {"array": [value.dtype.str, encode(value.tolist(), keep)]}
     return keep(value)
 
@@ -93,7 +98,10 @@ def as_base(value: Any) -> Any:
 
 
 def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
-    """Return the value that `encode` wrote. `resolve` returns an object that was kept."""
+    """Return the value that `encode` wrote. `resolve` returns an object that was kept.
+
+    All values that it returns can be encoded again: a program could choose others.
+    """
     if type(data) is list:
         return [decode(entry, resolve) for entry in data]
     if type(data) is not dict:
@@ -109,28 +117,34 @@ def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
         import numpy
 
         array = numpy.array(decode(parts[1], resolve), dtype=parts[0])
+        if array.dtype.kind not in _ARRAYS:
+            raise ValueError("an array of objects")
         return array[()] if array.ndim == 0 else array
     return resolve(name, parts)
 
 
-def send(stream: BinaryIO, message: Any) -> None:
+def send(descriptor: int, message: Any) -> None:
     """Send a message, or raise a ValueError if it is too long."""
-    line = json.dumps(message).encode()
-    if len(line) >= LONGEST:
+    line = json.dumps(message).encode() + b"\n"
+    if len(line) > LONGEST:
         raise ValueError(f"a value has more than {LONGEST >> 20} MiB")
-    stream.write(line + b"\n")
-    stream.flush()
+    rest = memoryview(line)
+    while rest:
+        rest = rest[_write(descriptor, rest) :]
 
 
-def receive(stream: BinaryIO) -> Any:
-    """Return a message, or raise an EOFError if there is none, or one that is none."""
+def receive(descriptor: int) -> Any:
+    """Return a message, or raise an EOFError if there is none, or anything but one."""
+    line = bytearray()
     try:
-        line = stream.readline(LONGEST)
-        if line.endswith(b"\n"):
-            return json.loads(line)
+        while not line.endswith(b"\n"):
+            part = _read(descriptor, 1 << 16)
+            if not part or len(line) > LONGEST:
+                raise EOFError
+            line += part
+        return json.loads(line)
     except (OSError, ValueError, RecursionError) as error:
         raise EOFError from error
-    raise EOFError
 
 
 # --- What tests do with an object that stays in the process of the program -----------------
@@ -161,6 +175,7 @@ SPECIAL_METHODS = {
 }
 
 
-def special_methods(kind: type) -> list[str]:
+@lru_cache
+def special_methods(kind: Any) -> list[str]:
     """Return the operations that a class supports."""
     return [name for method, name in SPECIAL_METHODS.items() if hasattr(kind, method)]
