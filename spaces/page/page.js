@@ -13,7 +13,7 @@ const page = (() => {
     }
   };
   const settle = (state) => {
-    active -= 1;
+    active = Math.max(0, active - 1);
     if (active > 0) return;
     if (asked === version) show(state);
     else if (root.dataset.state === "scoring") show("changed");
@@ -43,6 +43,17 @@ const page = (() => {
     version += 1;
     show("stopped");
   };
+  // Gradio waits without end for a server that has ended.
+  setInterval(async () => {
+    if (root.dataset.state !== "scoring") return;
+    try {
+      await fetch("favicon.ico", { cache: "no-store" });
+    } catch {
+      active = 0;
+      version += 1;
+      show("failed");
+    }
+  }, 3000);
   const done = (result, problem) => {
     // The elements are drawn in the next frame.
     requestAnimationFrame(() => requestAnimationFrame(() => settle("")));

@@ -91,7 +91,8 @@ def _differences(answer: Answer, key: str) -> dict[int, float]:
 
 def _score_columns(answer: Answer, keys: Sequence[str]) -> dict[str, Cell]:
     """Return a column for each score of each run. A run can have fewer questions than another."""
-    scale, columns = scale_of(answer.runs), {}
+    scale = scale_of(answer.runs)
+    columns: dict[str, Cell] = {}
     for run in answer.runs:
         scores = _scores_of_questions(run)
         for key in keys:

@@ -213,14 +213,20 @@ def test_what_is_refused_leaves_no_earlier_result(browser, space, tmp_path):
         assert "There are no files" in problem(page)
 
 
-def test_a_server_that_does_not_answer_leaves_no_earlier_result(browser, space):
+@pytest.mark.parametrize("answer", ["503", "none"])
+def test_a_server_that_does_not_answer_leaves_no_earlier_result(browser, space, answer):
+    def refuse(route):
+        route.fulfill(status=503, body="down") if answer == "503" else route.abort()
+
     with opened(browser, space) as page:
-        page.route("**/queue/join*", lambda route: route.fulfill(status=503, body="down"))
+        page.route("**/queue/join*", refuse)
+        page.route("**/favicon.ico", refuse)
         page.click("#score")
         wait_for_state(page, "failed")
         assert page.locator("#state p:visible").inner_text().startswith("There is no result")
         assert sentence(page) == ""
         page.unroute("**/queue/join*")
+        page.unroute("**/favicon.ico")
         page.click("#score")
         page.wait_for_function(FRESH)
 

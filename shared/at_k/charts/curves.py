@@ -11,7 +11,7 @@ from ..core.checks import as_list, check_k, check_names, check_text, entries_of,
 from ..core.estimates import Estimate
 from ..results import estimates_of
 from .figure import Figure
-from .lines import LineAxis, figure_of_lines, k_axis, with_panels
+from .lines import MOST_LABELED, LineAxis, figure_of_lines, k_axis, with_panels
 from .results import (
     MOST_KEYS,
     ChartDetails,
@@ -315,9 +315,11 @@ def by_question(
     sizes = {len(by_key[shown]) for by_key in per_question.values() for shown in keys}
     most = max(2, *sizes)
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
-    x = LineAxis(f"{noun}s, from the {order}", 1, most, integers=True)
+    ticks = range(1, most + 1) if most <= MOST_LABELED else None
+    x = LineAxis(f"{noun}s, from the {order}", 1, most, ticks, integers=True)
     questions = most if len(sizes) == 1 and noun == "question" else None
-    details = ChartDetails(**{"questions": questions, **options})
+    known: ChartOptions = {"questions": questions, **options}
+    details = ChartDetails(**known)
     names = score_titles(keys, estimates_of(next(iter(runs.values()))))
     rows = with_panels(rows, names, f"score of the {noun}")
     text = details.caption_of(rows, "Bands", correction(runs))

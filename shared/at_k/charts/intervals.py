@@ -147,8 +147,9 @@ def forest(
         "n": most if least == most else f"{least} to {most}",
         "confidence": board.get("confidence"),
         "interval": board.get("interval"),
+        **options,
     }
-    details = ChartDetails(**{**known, **options})
+    details = ChartDetails(**known)
     percent = f"{100 * check_confidence(board.get('confidence')):.6g} %"
     text = details.caption_of(
         rows,

@@ -20,7 +20,7 @@ _COLUMN = 3.3  # inches
 _LABELS = 22.0  # width of the labels of the vertical axis
 _MARKER = 3.0  # half of a marker
 _APART = 9.0  # smallest distance between markers of a line
-_MOST_LABELED = 10  # values of k that are all labeled
+MOST_LABELED = 10  # ticks, up to which all are labeled
 _MOST_WITH_TOOLTIPS = 500  # points, up to which those without marker have a tooltip
 
 
@@ -72,7 +72,7 @@ def k_axis(ks: Iterable[int]) -> LineAxis:
     are_powers = len(ordered) > 2 and all(k & (k - 1) == 0 for k in ordered)
     logarithmic = are_powers or (last > 8 and last >= 4 * first)
     ticks: Sequence[float] | None = ordered
-    if len(ordered) > _MOST_LABELED:
+    if len(ordered) > MOST_LABELED:
         powers = [2**i for i in range(last.bit_length()) if first <= 2**i < last]
         ticks = [*powers, last] if logarithmic else None
     return LineAxis("number of samples k", first, last, ticks, True, logarithmic)
