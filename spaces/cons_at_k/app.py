@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.charts import Chart
-from page.controls import CONFIDENCE, WHICH_QUESTIONS, Slider
+from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
 from page.sentences import enumerated, percent, sentence_per_run
 from page.space import Call, Example, Options, Run, Space, compared_interval
 
@@ -138,7 +138,7 @@ SPACE = Space(
         ),
     ],
     controls=[
-        Slider("k", "k", "samples that vote", 1, 512, 1, 5, limited_by_samples=True),
+        NumberField("k", "k", "samples that vote", 1, 512, 1, 5, limited_by_samples=True),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.charts import Chart, curve_ks
-from page.controls import CONFIDENCE, WHICH_QUESTIONS, Slider
+from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
 from page.sentences import percent
 from page.space import Call, Estimate, Example, Options, Run, Space, compared_interval
 
@@ -192,8 +192,8 @@ SPACE = Space(
         ),
     ],
     controls=[
-        Slider("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
-        Slider("tau", "τ", "share of them that must be correct", 0, 1, 0.05, 0.5),
+        NumberField("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
+        NumberField("tau", "τ", "share of them that must be correct", 0, 1, 0.05, 0.5),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.charts import Chart, curve_ks
-from page.controls import CONFIDENCE, WHICH_QUESTIONS, Slider, TextField, parse_numbers
+from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField, TextField, parse_numbers
 from page.sentences import decimal, sentence_per_run
 from page.space import Call, Example, Options, Run, Space, compared_interval
 
@@ -120,7 +120,7 @@ SPACE = Space(
         ),
     ],
     controls=[
-        Slider("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
+        NumberField("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
         TextField(
             "w",
             "Rewards",

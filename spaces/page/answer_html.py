@@ -70,6 +70,12 @@ def problem_html(problem: str) -> str:
     return f'<div class="problem" role="alert">{escape(problem)}</div>' if problem else ""
 
 
+def menu_html(choices: Sequence[str]) -> str:
+    """Return the menu of what can be downloaded."""
+    options = "".join(f"<option>{escape(choice)}</option>" for choice in choices)
+    return f'<label>Download <select name="choice">{options}</select></label>'
+
+
 def code_html(code: str) -> str:
     """Return code in a box that scrolls. A click selects all of it."""
     return (

@@ -23,6 +23,7 @@ ROLES = {
 }
 """The roles of columns that a visitor can choose, and their labels."""
 
+_ONE_PER_QUESTION = ("references", "questions", "groups")
 _CORRECT = ("correct_values", "correct_at_least")
 _MAX_ENTRIES, _MAX_COLUMNS, _LONGEST = 40, 200, 120
 _NUMBERED = re.compile(r"(.*?)(\d{1,4})")
@@ -36,7 +37,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "groups": lambda name: f"Scores for each {name}",
     "questions": lambda names: f"Questions are identified by {' and '.join(_listed(names))}",
     "pool": lambda names: f"Rows that differ in {', '.join(names)} are samples of one question",
-    "samples": lambda names: f"A sample in each of the columns {names[0]} to {names[-1]}",
+    "samples": lambda names: f"A sample in each of {len(names)} columns, {names[0]} to {names[-1]}",
     "references_first": lambda _: "No names of columns: the first has references, others samples",
     "by_order": lambda holds: (
         "The files have the same questions in the same order" if holds else "Score each by itself"
@@ -139,14 +140,16 @@ def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Read
     """Yield how people write tables whose columns have no usual names."""
     numbered = [x for x in names if (match := _NUMBERED.fullmatch(x)) and match[1]]
     prefixes = {_NUMBERED.fullmatch(x)[1] for x in numbered}  # type: ignore[index]
-    if 1 < len(numbered) <= MAX_SAMPLES_PER_QUESTION and len(prefixes) == 1:
-        yield {"samples": numbered}
+    usual = {x for role in _ONE_PER_QUESTION for x in columns_named(names, COLUMN_NAMES[role])}
+    samples = numbered if len(prefixes) == 1 else [x for x in names if x not in usual]
+    if usual and 1 < len(samples) <= MAX_SAMPLES_PER_QUESTION:
+        yield {"samples": samples}
     references = columns_named(names, COLUMN_NAMES["references"])
     if has_references and len(references) > 1:
         for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
             others = [other for other in references if other != name]
             yield {"predictions": name, "references": others[0]}
-    if has_references and len(names) > 1:
+    if has_references and len(names) > 1 and not usual:  # else the first row has names
         yield {"references_first": True}
 
 

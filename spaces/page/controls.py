@@ -12,8 +12,8 @@ _MAX_CHARACTERS = 500
 
 
 @dataclass(frozen=True)
-class Slider:
-    """A slider for a number, or a field for a whole number such as k.
+class NumberField:
+    """A field for a number.
 
     Attributes:
         name: the name of the option.
@@ -21,7 +21,7 @@ class Slider:
         info: the text below the label.
         minimum: the smallest value.
         maximum: the largest value.
-        step: the distance between values. If it is an integer, so are the values.
+        step: by how much the arrow keys change the value. If it is an integer, so are the values.
         value: the default.
         limited_by_samples: whether the value can be at most the number of samples per question.
     """
@@ -99,7 +99,7 @@ class Choice:
         return value
 
 
-Control = Slider | TextField | Choice
+Control = NumberField | TextField | Choice
 
 
 def parse_options(
@@ -119,7 +119,7 @@ def parse_options(
     return raw, {control.name: control.parse(raw[control.name]) for control in controls}
 
 
-CONFIDENCE = Slider("confidence", "Confidence", "of the limits", 0.5, 0.99, 0.01, 0.95)
+CONFIDENCE = NumberField("confidence", "Confidence", "of the limits", 0.5, 0.99, 0.01, 0.95)
 
 SAME_QUESTIONS, OTHER_QUESTIONS = "auto", "questions"
 WHICH_QUESTIONS = Choice(

@@ -12,12 +12,20 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from .answer_html import chart_html, code_html, escape, problem_html, result_html, scores_html
+from .answer_html import (
+    chart_html,
+    code_html,
+    escape,
+    menu_html,
+    problem_html,
+    result_html,
+    scores_html,
+)
 from .asking import in_words, merged
 from .downloads import Downloads
 from .layout import COPY_LINK, FILES, TEXT, Layout
 from .python_code import python_code
-from .question_table import ALL, question_table, samples_html
+from .question_table import ALL, questions_html, samples_html
 from .received import MAX_BYTES
 from .request import Answer, ChoiceError, Reading, Request, make_request
 from .scoring import score_in_steps
@@ -38,7 +46,6 @@ Values = dict[Any, Any]
 
 _BEGIN = "(...values) => page.begin(values, false)"
 _BEGIN_AT_TOP = "(...values) => page.begin(values, true)"
-_OPEN = "(...values) => page.open(values)"
 _UNEXPECTED = "An error on this server prevents a result for these inputs."
 
 
@@ -55,8 +62,8 @@ def shown_values(
         "scores": scores_html(space, answer),
         "charts": chart_html(space, answer, ["narrow"], slice(1, None)),
         "code": code_html(python_code(space, answer)),
-        "questions": question_table(space, answer),
-        "download": choices,
+        "questions": questions_html(space, answer),
+        "download": menu_html(choices),
         "file": downloads.write(folder, choices[0]),
         "folder": folder,
     }
@@ -95,20 +102,27 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
             button.click(js=_BEGIN, **scoring | {"fn": handlers.for_example(example)})
             for button, example in zip(layout.examples, space.examples, strict=True)
         ),
-        blocks.load(js=_OPEN, **scoring | {"fn": handlers.open}),
+        inputs.address.change(js=_BEGIN, **scoring | {"fn": handlers.open}),
     ]
     for event in events:
         shown = [outputs.result, outputs.problem]
         event.success(None, shown, js="(...shown) => page.done(...shown)", **private)
         event.failure(None, js="() => page.fail()", **private)
+    blocks.load(None, None, inputs.address, js="() => page.open()", **private)
     layout.stop.click(None, js="() => page.stop()", cancels=events, **private)
     quick: dict[str, Any] = {"show_progress": "hidden", **private}
     outputs.only.input(
         handlers.show_questions, [outputs.folder, outputs.only], outputs.questions, **quick
     )
-    outputs.questions.select(handlers.show_samples, outputs.folder, outputs.samples, **quick)
-    outputs.download.input(
-        handlers.write_file, [outputs.folder, outputs.download], outputs.file, **private
+    outputs.questions.select(
+        handlers.show_samples,
+        outputs.folder,
+        outputs.samples,
+        trigger_mode="always_last",
+        **quick,
+    )
+    outputs.download.select(
+        handlers.write_file, outputs.folder, outputs.file, trigger_mode="always_last", **private
     )
     outputs.copy_link.click(None, None, outputs.copy_link, js="() => page.copyLink()", **private)
 
@@ -282,7 +296,6 @@ class Handlers:
         outputs, inputs = self._outputs, self._inputs
         widths = ["narrow" if values[inputs.is_narrow] else "wide"]
         shown = shown_values(self._space, request, answer, self._downloads, widths)
-        choices = shown.pop("download")
         file = Path(shown.pop("file"))
         updates = {getattr(outputs, name): value for name, value in shown.items()}
         updates |= {
@@ -291,7 +304,6 @@ class Handlers:
             outputs.details: gr.update(visible=True),
             outputs.only: ALL,
             outputs.samples: "",
-            outputs.download: gr.update(choices=choices, value=choices[0]),
             outputs.file: _file_update(file),
             outputs.copy_link: COPY_LINK,
         }
@@ -326,14 +338,13 @@ class Handlers:
         updates |= {
             outputs.asking: gr.update(visible=True),
             inputs.ways: gr.update(choices=ways, value=None, visible=bool(ways)),
-            outputs.naming: gr.update(visible=bool(error.columns)),
             inputs.correct: gr.update(visible=error.asks_correct),
         }
         if error.columns:
             for role, component in inputs.columns.items():
                 value = request.reading.get(role)
                 value = value if value in error.columns else ""
-                updates[component] = gr.update(choices=columns, value=value)
+                updates[component] = gr.update(choices=columns, value=value, visible=True)
         return updates
 
     def _chosen_updates(self, request: Request) -> Values:
@@ -345,7 +356,6 @@ class Handlers:
         choices = [(in_words(way), json.dumps(way)) for way in ways]
         updates: Values = {
             outputs.asking: gr.update(visible=bool(request.reading)),
-            outputs.naming: gr.update(visible=False),
             inputs.ways: gr.update(choices=[], value=None, visible=False),
             inputs.correct: gr.update(value=_words_of_correct(correct), visible=bool(correct)),
             inputs.chosen: gr.update(
@@ -353,22 +363,23 @@ class Handlers:
             ),
             inputs.asked_for: request.fingerprint_of_samples(),
         }
-        return updates | dict.fromkeys(inputs.columns.values(), "")
+        hidden = gr.update(value="", visible=False)
+        return updates | dict.fromkeys(inputs.columns.values(), hidden)
 
     # --- Parts of an answer --------------------------------------------------------------------
 
-    def show_questions(self, folder: str, only: str) -> dict[str, Any]:
+    def show_questions(self, folder: str, only: str) -> str:
         """Show the questions that a visitor selects."""
-        return question_table(self._space, self._answer(folder), only)
+        return questions_html(self._space, self._answer(folder), only)
 
-    def show_samples(self, folder: str, selected: gr.SelectData) -> str:
+    def show_samples(self, folder: str, selected: gr.EventData) -> str:
         """Show the samples of the question in the selected row."""
-        return samples_html(self._space, self._answer(folder), int(selected.row_value[0]) - 1)
+        return samples_html(self._space, self._answer(folder), int(selected.value))
 
-    def write_file(self, folder: str, choice: str) -> Any:
-        """Write the file that a visitor chooses."""
+    def write_file(self, folder: str, selected: gr.EventData) -> Any:
+        """Write the file that a visitor selects in the menu."""
         self._answer(folder)
-        return _file_update(Path(self._downloads.write(folder, choice)))
+        return _file_update(Path(self._downloads.write(folder, selected.value)))
 
     def _answer(self, folder: str) -> Answer:
         try:

@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from .asking import is_reading
-from .controls import Choice, Control, Slider
+from .controls import Choice, Control, NumberField
 from .downloads import Downloads, result_dict
 from .events import connect_events, shown_values
 from .layout import build_layout
@@ -132,6 +132,6 @@ def _described(control: Control) -> str:
     if isinstance(control, Choice):
         choices = [f"{value!r} ({text})" for value, text in control.choices.items()]
         return f"{control.info}: {' or '.join(choices)}"
-    if isinstance(control, Slider):
+    if isinstance(control, NumberField):
         return f"{control.info}, from {control.minimum:g} to {control.maximum:g}"
     return f"{control.info}, as text"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -58,7 +59,7 @@ class Inputs:
     text: gr.Textbox
     files: gr.File
     checker: gr.Radio
-    controls: dict[str, gr.Number | gr.Slider | gr.Radio | gr.Textbox]
+    controls: dict[str, gr.Number | gr.Radio | gr.Textbox]
     ways: gr.Radio
     chosen: gr.CheckboxGroup
     columns: dict[str, gr.Dropdown]
@@ -92,7 +93,6 @@ class Outputs:
     Attributes:
         problem: why there is no answer.
         asking: the column with the inputs that answer what the rules of reading ask.
-        naming: the row with the columns to choose.
         answer, details: the columns with the answer.
         working: where the progress is shown.
         result: the result in words.
@@ -108,7 +108,6 @@ class Outputs:
 
     problem: gr.HTML
     asking: gr.Column
-    naming: gr.Row
     answer: gr.Column
     details: gr.Column
     working: gr.HTML
@@ -118,9 +117,9 @@ class Outputs:
     charts: gr.HTML
     code: gr.HTML
     only: gr.Radio
-    questions: gr.Dataframe
+    questions: gr.HTML
     samples: gr.HTML
-    download: gr.Dropdown
+    download: gr.HTML
     file: gr.DownloadButton
     copy_link: gr.Button
     folder: gr.State
@@ -157,18 +156,18 @@ def build_layout(space: Space, request: Request, shown: dict[str, Any]) -> Layou
         shown: the values of the components of its answer, by their names in `Outputs`.
     """
     is_narrow = gr.Checkbox(visible=False)
-    address = gr.Textbox(visible=False)
+    address = gr.Textbox("", visible=False)
     gr.HTML(title_html(space), elem_id="summary")
-    with gr.Row(elem_id="examples"):
+    with gr.Column(elem_id="examples"):
         examples = [gr.Button(example.name, size="sm") for example in space.examples]
-    with gr.Row(elem_id="body"):
+    with gr.Column(elem_id="body"):
         with gr.Column(elem_id="top"):
             states = "".join(f'<p class="{x}">{text}</p>' for x, text in _STATES.items())
             gr.HTML(f'<div role="status">{states}</div>', elem_id="state")
             working = gr.HTML(elem_id="working")
             stop = gr.Button("Stop", size="sm", elem_id="stop")
             problem = gr.HTML(visible=False, elem_id="problem")
-            asking, naming, answers = _answers_of_questions()
+            asking, answers = _answers_of_questions()
             with gr.Column(elem_id="answer") as answer:
                 result = gr.HTML(shown["result"], elem_id="result")
         with gr.Column(elem_id="inputs"):
@@ -189,33 +188,31 @@ def build_layout(space: Space, request: Request, shown: dict[str, Any]) -> Layou
                 visible=space.has_references,
                 elem_id="only",
             )
-            questions = gr.Dataframe(
-                shown["questions"]["data"],
-                headers=shown["questions"]["headers"],
-                interactive=False,
-                max_height=320,
-                show_label=False,
-                buttons=[],
+            questions = gr.HTML(
+                shown["questions"],
+                js_on_load="page.followRows(element, trigger)",
                 elem_id="questions",
             )
             samples = gr.HTML(elem_id="samples")
             charts = gr.HTML(shown["charts"], elem_classes="charts")
             code = gr.HTML(shown["code"], elem_id="code")
-            with gr.Row(elem_id="downloads"):
-                download = gr.Dropdown(
+            with gr.Column(elem_id="downloads"):
+                download = gr.HTML(
                     shown["download"],
-                    value=shown["download"][0],
-                    label="Download",
-                    filterable=False,
+                    js_on_load="page.followMenu(element, trigger)",
                     elem_id="download",
                 )
-                file = gr.DownloadButton("Download", shown["file"], size="sm", elem_id="file")
+                file = gr.DownloadButton(
+                    f"Download {Path(shown['file']).name}",
+                    shown["file"],
+                    size="sm",
+                    elem_id="file",
+                )
                 copy_link = gr.Button(COPY_LINK, size="sm", elem_id="copy-link")
     gr.HTML(html_of(f"## What it measures\n{space.about}\n\n{_links(space)}"), elem_id="about")
     outputs = Outputs(
         problem=problem,
         asking=asking,
-        naming=naming,
         answer=answer,
         details=details,
         working=working,
@@ -240,15 +237,16 @@ def title_html(space: Space) -> str:
     return html_of(f"# {space.title}\n{space.summary}")
 
 
-def _answers_of_questions() -> tuple[gr.Column, gr.Row, dict[str, Any]]:
+def _answers_of_questions() -> tuple[gr.Column, dict[str, Any]]:
     """Create the inputs that answer what the rules of reading ask, in a hidden column."""
     with gr.Column(visible=False, elem_id="asking") as asking:
         ways = gr.Radio([], label="Choose one", visible=False, elem_id="ways")
-        with gr.Row(visible=False, elem_id="naming") as naming:
-            columns = {
-                role: gr.Dropdown([("none", "")], value="", label=label, elem_id=f"column-{role}")
-                for role, label in ROLES.items()
-            }
+        columns = {
+            role: gr.Dropdown(
+                [("none", "")], value="", label=label, visible=False, elem_id=f"column-{role}"
+            )
+            for role, label in ROLES.items()
+        }
         correct = gr.Textbox(
             label="Correct outcomes",
             info="separated by commas, such as A, B; or the least score, such as >= 0.75",
@@ -257,7 +255,7 @@ def _answers_of_questions() -> tuple[gr.Column, gr.Row, dict[str, Any]]:
         )
         chosen = gr.CheckboxGroup([], label="You have chosen", visible=False, elem_id="chosen")
     answers = {"ways": ways, "chosen": chosen, "columns": columns, "correct": correct}
-    return asking, naming, answers
+    return asking, answers
 
 
 def _inputs(
@@ -311,17 +309,16 @@ def _inputs(
     return inputs, score
 
 
-def _control(control: Control, value: Any) -> gr.Number | gr.Slider | gr.Radio | gr.Textbox:
+def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
     about: dict[str, Any] = {"label": control.label, "info": control.info, "elem_id": control.name}
     if isinstance(control, Choice):
         choices = [(text, name) for name, text in control.choices.items()]
         return gr.Radio(choices, value=value, **about)
     if isinstance(control, TextField):
         return gr.Textbox(value, **about)
-    if control.limited_by_samples:
-        return gr.Number(value, **about)
-    limits = control.minimum, control.maximum
-    return gr.Slider(*limits, value, step=control.step, buttons=[], **about)
+    if not control.limited_by_samples:
+        about["info"] += f", {control.minimum:g} to {control.maximum:g}"
+    return gr.Number(value, step=control.step, **about)
 
 
 def _links(space: Space) -> str:

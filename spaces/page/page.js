@@ -13,7 +13,7 @@ const page = (() => {
     }
   };
   const settle = (state) => {
-    active -= 1;
+    active = Math.max(0, active - 1);
     if (active > 0) return;
     if (asked === version) show(state);
     else if (root.dataset.state === "scoring") show("changed");
@@ -28,14 +28,12 @@ const page = (() => {
     return [innerWidth < 600, ...values.slice(1)]; // as in page.css
   };
   const isOpened = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
-  const open = (values) => {
-    const [isNarrow, , ...rest] = isOpened() ? begin(values) : values;
+  const open = () => {
     if (!isOpened()) {
-      active += 1;
       show("");
+      return "";
     }
-    const address = location.hash.length > 1 ? location.hash : location.search;
-    return [isNarrow, address, ...rest];
+    return location.hash.length > 1 ? location.hash : location.search;
   };
   const mark = (state) => {
     version += 1;
@@ -45,6 +43,17 @@ const page = (() => {
     version += 1;
     show("stopped");
   };
+  // Gradio waits without end for a server that has ended.
+  setInterval(async () => {
+    if (root.dataset.state !== "scoring") return;
+    try {
+      await fetch("favicon.ico", { cache: "no-store" });
+    } catch {
+      active = 0;
+      version += 1;
+      show("failed");
+    }
+  }, 3000);
   const done = (result, problem) => {
     // The elements are drawn in the next frame.
     requestAnimationFrame(() => requestAnimationFrame(() => settle("")));
@@ -62,6 +71,27 @@ const page = (() => {
       prompt("Copy this link:", location.href);
     }
     return isLink ? "The link is copied" : "Copied, without the samples: they are too large";
+  };
+  // Tells the server which entry of a menu is selected.
+  const followMenu = (menu, trigger) => {
+    menu.addEventListener("change", (event) => trigger("select", { value: event.target.value }));
+  };
+  // Tells the server which row of a table is selected: by a click, or by the arrow keys.
+  const followRows = (table, trigger) => {
+    const select = (row) => {
+      if (!row) return;
+      for (const other of row.parentNode.children) other.ariaSelected = other === row;
+      row.focus();
+      trigger("select", { value: row.dataset.index });
+    };
+    table.addEventListener("click", (event) => select(event.target.closest("tbody tr")));
+    table.addEventListener("keydown", (event) => {
+      const row = event.target.closest("tbody tr");
+      const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+      if (!row || !(next || event.key === "Enter")) return;
+      event.preventDefault();
+      select(next ? row[next] : row);
+    });
   };
   // At the key that moves the focus, a list of Gradio would open again after it is closed.
   const leave = (event) => {
@@ -85,5 +115,5 @@ const page = (() => {
   // Back and forward, and a link that is pasted into the address of an open page.
   addEventListener("popstate", () => location.reload());
   if (isOpened()) root.dataset.state = "scoring";
-  return { begin, open, mark, stop, done, fail: () => settle("failed"), copyLink };
+  return { begin, open, mark, stop, done, fail: () => settle("failed"), copyLink, followMenu, followRows };
 })();

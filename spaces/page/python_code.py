@@ -11,7 +11,6 @@ from .charts import Chart, charts_of
 from .figures import chart_arguments
 from .request import Answer, Comparison
 from .samples import arguments_of_read
-from .sentences import scale_of
 from .space import Call, Space
 
 _PACKAGE = "evaluate-at-k[{extras}] @ git+https://github.com/evaluate-at-k/evaluate-at-k"
@@ -83,8 +82,7 @@ def _chart(chart: Chart, answer: Answer) -> str:
     if call is not None and (sweep := call.sweep) is not None:
         results = _by_value(sweep[1], chart.call, len(answer.runs) > 1)
     arguments = _arguments(chart_arguments(chart, answer))
-    unit = ".in_percent()" if scale_of(answer.runs).percent else ""
-    return f"charts.{chart.function}({', '.join([results, *arguments])}){unit}"
+    return f"charts.{chart.function}({', '.join([results, *arguments])})"
 
 
 def _by_value(values: Sequence[float], call: str, several: bool) -> str:

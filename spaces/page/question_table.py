@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from at_k.checkers.numbers import read_response
 from at_k.cli.formats import Scale, csv_text
@@ -14,6 +15,7 @@ from .request import Answer, Samples
 from .sentences import scale_of
 from .space import Run, Space
 
+_MAX_ROWS = 500
 _LONGEST_TEXT = 120
 _LONGEST_IN_ROW = 24
 _SAMPLES_IN_ROW = 32
@@ -31,12 +33,27 @@ FILTERS: dict[str, Callable[[float], bool]] = {
 }
 """Which questions a visitor can select, by the share of their samples that are correct."""
 
-Table = dict[str, Any]
-"""The value of a `gr.Dataframe`."""
+
+class QuestionTable(NamedTuple):
+    """A table of questions.
+
+    Attributes:
+        head: the headings of the columns: of the name, of the numbers, and of texts.
+        numbers: how many columns have numbers.
+        rows: for each row the index of its question, and the text of its cells.
+    """
+
+    head: list[str]
+    numbers: int
+    rows: list[tuple[int, list[str]]]
 
 
-def question_table(space: Space, answer: Answer, selected: str = ALL) -> Table:
-    """Return a row for each question: its number and name, its scores, its samples, its text.
+Cell = Callable[[int], str]
+"""Returns the text of the cell of a question, of which it takes the index."""
+
+
+def question_table(space: Space, answer: Answer, selected: str = ALL) -> QuestionTable:
+    """Return a row for each question: its name, its scores, its samples and its text.
 
     Of two runs, the questions with the largest differences are first.
 
@@ -45,39 +62,88 @@ def question_table(space: Space, answer: Answer, selected: str = ALL) -> Table:
         answer: the answer.
         selected: one of `FILTERS`.
     """
-    questions, runs, scale = answer.questions, answer.runs, scale_of(answer.runs)
-    keys, several = _shown_keys(space, answer), len(runs) > 1
-    scores = [_scores_of_questions(run)[key] for run in runs for key in keys]
-    compares = len(runs) == 2 and bool(keys)
-    rows: list[list[Any]] = []
-    for index, name in enumerate(questions.names):
-        if not FILTERS.get(selected, FILTERS[ALL])(_share_correct(answer, index)):
-            continue
-        numbers: list[Any] = [
-            _number(score[index], scale) if index < len(score) else None for score in scores
-        ]
-        cells = [
-            _samples_in_row(answer, run, index) if index < len(outcomes) else ""
-            for run, outcomes in zip(runs, questions.outcomes.values(), strict=True)
-        ]
-        difference: list[Any] = []
-        if compares:
-            first, second = numbers[0], numbers[len(keys)]
-            difference = [None if None in (first, second) else round(second - first, 3)]
-        text = [_shortened(questions.texts[index], _LONGEST_TEXT)] if any(questions.texts) else []
-        name = _shortened(name, _LONGEST_TEXT)
-        rows.append([index + 1, name, *difference, *numbers, *cells, *text])
-    if compares:
-        rows.sort(key=lambda row: -abs(row[2] or 0))
-    unit = " (%)" if scale.percent else ""
-    heads = [f"{x}{unit}, {run.label}" if several else x + unit for run in runs for x in keys]
-    samples = [
-        f"{space.cell_noun}s, {run.label}" if several else f"{space.cell_noun}s" for run in runs
-    ]
-    change = [f"difference in {keys[0]}{unit}"] if compares else []
-    text = ["text"] if any(questions.texts) else []
-    headers = ["#", space.row_noun, *change, *heads, *samples, *text]
-    return {"headers": headers, "data": rows}
+    questions, keys = answer.questions, _shown_keys(space, answer)
+    is_shown = FILTERS.get(selected, FILTERS[ALL])
+    rows = [i for i in range(len(questions.names)) if is_shown(_share_correct(answer, i))]
+    columns: dict[str, Cell] = {
+        space.row_noun: lambda i: _shortened(questions.names[i], _LONGEST_TEXT)
+    }
+    if len(answer.runs) == 2 and keys:
+        scale, differences = scale_of(answer.runs), _differences(answer, keys[0])
+        rows.sort(key=lambda i: -abs(differences.get(i, 0.0)))
+        columns[f"difference in {keys[0]}{_unit(scale)}"] = lambda i: (
+            scale.number(differences[i], sign=True) if i in differences else ""
+        )
+    columns |= _score_columns(answer, keys)
+    numbers = len(columns) - 1
+    columns |= _sample_columns(space, answer)
+    if any(questions.texts):
+        columns["text"] = lambda i: _shortened(questions.texts[i], _LONGEST_TEXT)
+    cells = [(i, [cell(i) for cell in columns.values()]) for i in rows]
+    return QuestionTable([*columns], numbers, cells)
+
+
+def _differences(answer: Answer, key: str) -> dict[int, float]:
+    """Return the score of the second run minus that of the first, by the index of the question."""
+    first, second = (_scores_of_questions(run)[key] for run in answer.runs)
+    return {i: b - a for i, (a, b) in enumerate(zip(first, second, strict=False))}
+
+
+def _score_columns(answer: Answer, keys: Sequence[str]) -> dict[str, Cell]:
+    """Return a column for each score of each run. A run can have fewer questions than another."""
+    scale = scale_of(answer.runs)
+    columns: dict[str, Cell] = {}
+    for run in answer.runs:
+        scores = _scores_of_questions(run)
+        for key in keys:
+            heading = _heading(f"{key}{_unit(scale)}", run, answer)
+            columns[heading] = partial(_number, scores[key], scale)
+    return columns
+
+
+def _number(scores: Sequence[float], scale: Scale, index: int) -> str:
+    return scale.number(scores[index]) if index < len(scores) else ""
+
+
+def _sample_columns(space: Space, answer: Answer) -> dict[str, Cell]:
+    """Return a column with the samples of each run."""
+    return {
+        _heading(f"{space.cell_noun}s", run, answer): partial(_samples_in_row, answer, run)
+        for run in answer.runs
+    }
+
+
+def _heading(name: str, run: Run, answer: Answer) -> str:
+    return f"{name}, {run.label}" if len(answer.runs) > 1 else name
+
+
+def _unit(scale: Scale) -> str:
+    return " (%)" if scale.percent else ""
+
+
+def questions_html(space: Space, answer: Answer, selected: str = ALL) -> str:
+    """Return the table of questions as a grid, whose rows the script of the page lets select."""
+    head, numbers, rows = question_table(space, answer, selected)
+    kinds = ["name", *["number"] * numbers, *["text"] * (len(head) - 1 - numbers)]
+    headings = "".join(
+        f'<th scope="col" class="{kind}">{escape(heading)}</th>'
+        for kind, heading in zip(kinds, head, strict=True)
+    )
+    body = ""
+    for index, cells in rows[:_MAX_ROWS]:
+        tab = "-1" if body else "0"  # arrow keys lead from the first row to the others
+        texts = "".join(
+            f'<td class="{kind}">{escape(cell)}</td>'
+            for kind, cell in zip(kinds, cells, strict=True)
+        )
+        body += f'<tr data-index="{index}" tabindex="{tab}">{texts}</tr>'
+    more = ""
+    if len(rows) > _MAX_ROWS:
+        more = f"The first {_MAX_ROWS} of {len(rows):,} {space.row_noun}s: a download has all."
+    return (
+        f'<div class="numbers"><table role="grid"><thead><tr>{headings}</tr></thead>'
+        f'<tbody>{body}</tbody></table></div><p class="caption">{more}</p>'
+    )
 
 
 def samples_csv(space: Space, answer: Answer) -> str:
@@ -104,10 +170,6 @@ def _texts(columns: Samples, index: int, rewards: Sequence[float | None]) -> lis
     return ["" if x is None or not isinstance(x, str) else x for x in predictions[index]]
 
 
-def _number(score: float, scale: Scale) -> float:
-    return round(100 * score, 1) if scale.percent else round(score, 3)
-
-
 def _share_correct(answer: Answer, index: int) -> float:
     """Return the mean outcome of a question over all runs, from 0 to 1 if samples are correct."""
     rows = [
@@ -119,7 +181,10 @@ def _share_correct(answer: Answer, index: int) -> float:
 
 def _samples_in_row(answer: Answer, run: Run, index: int) -> str:
     """Return the number of correct samples, or their mean, and each with a mark."""
-    rewards = _rewards(answer, answer.questions.outcomes[run.label][index])
+    outcomes = answer.questions.outcomes[run.label]
+    if index >= len(outcomes):
+        return ""
+    rewards = _rewards(answer, outcomes[index])
     summary = _summary(rewards, run.is_binary)
     if isinstance(answer.samples[run.label]["predictions"], dict):  # counts
         return summary

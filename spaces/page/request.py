@@ -11,7 +11,7 @@ from typing import Any
 from at_k.core.checks import InputError
 from at_k.runs.comparison import Difference, differences_in
 
-from .controls import Slider, parse_options
+from .controls import NumberField, parse_options
 from .space import CHECKERS, Call, Options, Run, Space
 
 MAX_SAMPLES_PER_QUESTION = 512
@@ -71,7 +71,7 @@ class Request:
     @property
     def limited_options(self) -> list[str]:
         """The options that can be at most the number of samples per question."""
-        controls = [x for x in self.space.controls if isinstance(x, Slider)]
+        controls = [x for x in self.space.controls if isinstance(x, NumberField)]
         return [x.name for x in controls if x.limited_by_samples]
 
     def fingerprint_of_samples(self) -> str:

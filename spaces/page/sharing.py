@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .asking import is_reading
-from .controls import Slider
+from .controls import NumberField
 from .received import MAX_BYTES
 from .request import Reading, Request, make_request
 from .space import Example, Space, sample_file
@@ -171,7 +171,7 @@ def request_of_address(space: Space, parameters: Mapping[str, str]) -> Request |
         raise ValueError(f"example must be a number from 1 to {len(space.examples)}.")
     changes: dict[str, Any] = dict(query)
     for name in changes:
-        if isinstance(controls.get(name), Slider):
+        if isinstance(controls.get(name), NumberField):
             changes[name] = _number(name, query[name])
     return example_request(space, space.examples[int(number) - 1], **changes)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.charts import Chart
-from page.controls import CONFIDENCE, Slider
+from page.controls import CONFIDENCE, NumberField
 from page.sentences import decimal, sentence_per_run, sizes_note
 from page.space import Call, Example, Options, Run, Space
 
@@ -122,8 +122,8 @@ SPACE = Space(
         Example("Verdicts as numbers", "1 0.9 0.7 0.3 0.0"),
     ],
     controls=[
-        Slider("temperature", "Temperature", "0.1 strict, 1 lenient", 0.1, 1.0, 0.05, 0.5),
-        Slider("penalty", "Penalty", "for each verdict of none", 0.0, 1.0, 0.05, 0.1),
+        NumberField("temperature", "Temperature", "from strict to lenient", 0.1, 1.0, 0.05, 0.5),
+        NumberField("penalty", "Penalty", "for each verdict of none", 0.0, 1.0, 0.05, 0.1),
         CONFIDENCE,
     ],
     calls=calls,

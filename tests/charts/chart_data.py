@@ -21,12 +21,12 @@ def caption_of(chart) -> str:
 
 def texts_of(chart) -> list[list[str]]:
     """Return the lines of each text that a reader sees in the picture of a chart."""
-    return list(_visible_texts(ET.fromstring(chart._svg())))
+    return list(_visible_texts(ET.fromstring(chart.svg())))
 
 
 def labels_of(chart, axis: str) -> list[str]:
     """Return the labels at the ticks of an axis, "X" or "Y", in the picture of a chart."""
-    groups = ET.fromstring(chart._svg()).iter(f"{SVG}g")
+    groups = ET.fromstring(chart.svg()).iter(f"{SVG}g")
     (found,) = (x for x in groups if x.get("aria-label", "").startswith(f"{axis}-axis"))
     (labels,) = (x for x in found.iter() if "role-axis-label" in x.get("class", ""))
     return ["".join(lines) for lines in _visible_texts(labels)]
@@ -34,7 +34,7 @@ def labels_of(chart, axis: str) -> list[str]:
 
 def paths_of(chart, kind: str) -> list[ET.Element]:
     """Return the paths of marks of a kind, such as "mark-line", in the picture of a chart."""
-    groups = ET.fromstring(chart._svg()).iter(f"{SVG}g")
+    groups = ET.fromstring(chart.svg()).iter(f"{SVG}g")
     found = [group for group in groups if kind in group.get("class", "").split()]
     return [path for group in found for path in group.iter(f"{SVG}path")]
 

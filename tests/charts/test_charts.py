@@ -364,10 +364,9 @@ def test_the_description_says_what_lines_show(result):
     first, last = result["pass@1"], result["pass@8"]
     assert f"{first:.3f} at 1, {last:.3f} at 8" in description
     assert description.endswith("9 samples per question.")
-    spec = charts.by_k(result, "pass@k", n=9).in_percent().to_dict(validate=False)
+    spec = charts.by_k(result, "pass@k", n=9, percent=True).to_dict(validate=False)
     expected = f"{first:.1%} at 1, {last:.1%} at 8"
     assert spec["description"] == re.sub(r"[\d.]+ at 1, [\d.]+ at 8", expected, description)
-    assert "in_percent" not in spec["usermeta"]
 
 
 def test_items_are_ordered_by_their_score():

@@ -32,7 +32,7 @@ def test_every_example_is_scored_and_its_code_prints_these_scores(page, tmp_path
         answer = answer_to(page, request)
         assert space.sentence(answer.runs, answer.options)
         assert page.answer_html.scores_html(space, answer).count("<tr>") > 1
-        assert page.question_table.question_table(space, answer)["data"]
+        assert page.question_table.question_table(space, answer).rows
         if number:
             continue
         figures = page.answer_html.chart_html(space, answer, ["narrow", "wide"], slice(None))
@@ -110,53 +110,53 @@ def test_each_distinct_pair_is_checked_once_in_a_request(page, monkeypatch):
 def table_of(page, metric, text, **given):
     space, answer = answer_of(page, metric, text, **given)
     table = page.question_table.question_table(space, answer)
-    return [table["headers"], *table["data"]], page.question_table.samples_html(space, answer, 0)
+    rows = [cells for _, cells in table.rows]
+    return [table.head, *rows], page.question_table.samples_html(space, answer, 0)
 
 
 def test_the_questions_have_scores_samples_marked_correct_or_not_and_texts(page):
     table, html = table_of(page, "gpassk", WITH_TEXTS, k=2)
     assert table == [
-        ["#", "question", "pass@2 (%)", "pass^2 (%)", "samples", "text"],
-        [1, "1", 83.3, 16.7, "2 of 4:  \u2713 1   \u2717 2   \u2713 1   \u2717 3", "1 + 0?"],
-        [2, "2", 83.3, 16.7, "2 of 4:  \u2713 2   \u2713 2   \u2717 1   \u2717", "1 + 1?"],
+        ["question", "pass@2 (%)", "pass^2 (%)", "samples", "text"],
+        ["1", "83.3", "16.7", "2 of 4:  \u2713 1   \u2717 2   \u2713 1   \u2717 3", "1 + 0?"],
+        ["2", "83.3", "16.7", "2 of 4:  \u2713 2   \u2713 2   \u2717 1   \u2717", "1 + 1?"],
     ]
     assert "<span>correct</span> <code>1</code>" in html
     table, html = table_of(page, "gpassk", "id,reference,1,2\nq7,12,= 12,ten\n", checker="numeric")
-    assert table[1] == [1, "q7", 100.0, 0.0, "1 of 2:  \u2713 = 12   \u2717 ten"]
+    assert table[1] == ["q7", "100.0", "0.0", "1 of 2:  \u2713 = 12   \u2717 ten"]
     assert "<span>correct</span> <code>= 12</code> <small>12</small>" in html
     assert "<span>incorrect</span> <code>ten</code> <small>no number</small>" in html
     votes, _ = table_of(page, "cons_at_k", WITH_TEXTS, k=2)
-    assert votes[0][2:6] == [f"{name}@2 (%)" for name in ("vote", "maj", "cons", "pass")]
+    assert votes[0][1:5] == [f"{name}@2 (%)" for name in ("vote", "maj", "cons", "pass")]
 
 
 def test_the_questions_have_counts_rewards_grades_and_verdicts(page):
     counts = "question_id,n,correct\nq1,6,2\nq2,6,6\n"
     table, html = table_of(page, "gpassk", counts, k=2)
-    assert table[1:] == [[1, "q1", 60.0, 6.7, "2 of 6"], [2, "q2", 100.0, 100.0, "6 of 6"]]
+    assert table[1:] == [["q1", "60.0", "6.7", "2 of 6"], ["q2", "100.0", "100.0", "6 of 6"]]
     assert "2 of 6 samples are correct." in html
     table, html = table_of(page, "max_at_k", '{"rewards": [0.25, 0.75]}', k=2)
-    assert table == [["#", "question", "max@2", "samples"], [1, "1", 0.75, "0.500:  0.25   0.75"]]
+    assert table == [["question", "max@2", "samples"], ["1", "0.750", "0.500:  0.25   0.75"]]
     grades = '{"id": "q1", "outcomes": ["A", "C"]}'
     table, _ = table_of(page, "bayes_at_n", grades, categories="C, B, A", w="0, 0.5, 1")
-    assert table[1] == [1, "q1", 0.5, 0.5, "0.500:  1 A   0 C"]
+    assert table[1] == ["q1", "0.500", "0.500", "0.500:  1 A   0 C"]
     verdicts = "answer,statement,verdict\na,s1,Fully\na,s2,none\n"
     table, _ = table_of(page, "score_agg", verdicts)
-    assert table[1] == [1, "a", 0.45, "0.500:  1 fully   0 none"]
+    assert table[1] == ["a", "0.450", "0.500:  1 fully   0 none"]
 
 
 def test_questions_are_filtered_by_the_share_of_correct_samples(page):
     space, answer = answer_of(page, "gpassk", "1 1\n1 0\n0 0")
     table = page.question_table.question_table
     shown = {
-        name: [row[0] for row in table(space, answer, name)["data"]]
+        name: [cells[0] for _, cells in table(space, answer, name).rows]
         for name in page.question_table.FILTERS
     }
-    every = [1, 2, 3]
     assert shown == {
-        "All": every,
-        "All correct": [1],
-        "Some correct": [2],
-        "None correct": [3],
+        "All": ["1", "2", "3"],
+        "All correct": ["1"],
+        "Some correct": ["2"],
+        "None correct": ["3"],
     }
     printed = page.question_table.samples_csv(space, answer).splitlines()
     assert printed[:3] == ["run,question,reference,sample,outcome", "text,1,,,1", "text,1,,,1"]
@@ -167,8 +167,8 @@ def test_two_runs_have_the_largest_differences_first_and_their_code_compares_the
     given = {"files": TWO_FILES, "checker": "numeric", "k": 8}
     space, answer = answer_of(page, "gpassk", **given)
     table = page.question_table.question_table(space, answer)
-    assert table["headers"][2] == "difference in pass@8 (%)"
-    differences = [abs(row[2]) for row in table["data"]]
+    assert table.head[1] == "difference in pass@8 (%)"
+    differences = [abs(float(cells[1])) for _, cells in table.rows]
     assert len(differences) == 94
     assert differences == sorted(differences, reverse=True)
     for file in TWO_FILES:
@@ -290,6 +290,7 @@ def test_text_of_a_visitor_never_becomes_html(page, tmp_path):
         page.answer_html.chart_html(space, answer, ["wide"], slice(None)),
         page.answer_html.code_html(page.python_code.python_code(space, answer)),
         page.answer_html.problem_html(HOSTILE),
+        page.question_table.questions_html(space, answer),
         page.question_table.samples_html(space, answer, 0),
     ]
     for html in parts:
@@ -300,9 +301,16 @@ def test_text_of_a_visitor_never_becomes_html(page, tmp_path):
 def test_half_of_a_character_in_a_text_can_be_sent_and_saved(page, tmp_path):
     text = '{"id": "\\ud800", "predictions": ["\\ud800", "a"], "reference": "a"}'
     space, answer = answer_of(page, "gpassk", text)
-    table = page.question_table.question_table(space, answer)
-    assert json.dumps(table, ensure_ascii=False).encode()
+    assert page.question_table.questions_html(space, answer).encode()
     assert page.question_table.samples_html(space, answer, 0).isprintable()
+
+
+def test_the_page_shows_some_of_many_questions_and_says_so(page):
+    space, answer = answer_of(page, "gpassk", "1 0\n" * 1_200)
+    html = page.question_table.questions_html(space, answer)
+    assert html.count("<tr data-index=") == 500
+    assert html.count('tabindex="0"') == 1
+    assert "The first 500 of 1,200 questions: a download has all." in html
 
 
 def test_grades_that_are_none_of_the_categories_are_named(page):

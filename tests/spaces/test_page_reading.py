@@ -87,15 +87,20 @@ ASKED = {
         [
             {"predictions": "answer", "references": "reference"},
             {"predictions": "reference", "references": "answer"},
-            {"references_first": True},
         ],
         {"predictions": "answer", "references": "reference"},
         [["4", "5"], ["3"]],
     ),
     "numbered columns": (
         "reference,a1,a2,a3\nParis,Paris,paris,Lyon\nRome,Rome,Rome,Milan",
-        [{"samples": ["a1", "a2", "a3"]}, {"references_first": True}],
+        [{"samples": ["a1", "a2", "a3"]}],
         {"samples": ["a1", "a2", "a3"]},
+        [["Paris", "paris", "Lyon"], ["Rome", "Rome", "Milan"]],
+    ),
+    "a header of any names": (
+        "reference,a,b,c\nParis,Paris,paris,Lyon\nRome,Rome,Rome,Milan",
+        [{"samples": ["a", "b", "c"]}],
+        {"samples": ["a", "b", "c"]},
         [["Paris", "paris", "Lyon"], ["Rome", "Rome", "Milan"]],
     ),
     "no names of columns": (
@@ -119,7 +124,7 @@ ASKED = {
     "words": ("id,outcome\na,A\na,B\nb,A", [], {"correct_values": ["A"]}, [[True, False], [True]]),
     "columns without usual names": (
         "item,resp,gold\nq1,12,12\nq1,13,12",
-        [{"references_first": True}],
+        [{"samples": ["item", "resp"]}],
         {"predictions": "resp", "references": "gold", "questions": "item"},
         [["12", "13"]],
     ),
@@ -134,10 +139,9 @@ def test_a_page_asks_where_the_rules_of_reading_need_an_answer(page, name):
     assert list(error.value.ways) == ways
     assert all(map(page.asking.in_words, ways))
     assert error.value.asks_correct == (name in ("scores", "words"))
-    assert bool(error.value.columns) == (
-        name in ("words", "columns without usual names", "numbered columns")
-        or name == "two columns of references"
-    )
+    asks_columns = {"words", "columns without usual names", "numbered columns"}
+    asks_columns |= {"two columns of references", "a header of any names"}
+    assert bool(error.value.columns) == (name in asks_columns)
     again = pickle.loads(pickle.dumps(error.value))  # as it comes from the worker
     assert (again.ways, again.columns, str(again)) == (
         error.value.ways,

@@ -16,10 +16,9 @@ difference: the difference of two runs against k, with a simultaneous band.
 forest: many runs with their limits, ranks and letters.
 
 Each function takes results as they are and computes no score. It returns an Altair chart, which
-shows itself in a notebook and has `save(file)` for SVG, PDF, PNG and HTML. The HTML needs no
-network. `in_percent()` returns the chart with scores in percent. A chart is 3.3 inches wide, the
-column of a paper, with text of 8 points; lines differ in color, dash pattern and marker, so that
-they can be told apart in print without color.
+shows itself in a notebook and has `save(file)` for SVG, PDF, PNG and HTML. SVG and HTML need no
+network and no script. A chart is 3.3 inches wide, the column of a paper, with text of 8 points;
+lines differ in color, dash pattern and marker, so that they can be told apart without color.
 
 The caption below a chart says what the limits are and what was scored. Results do not say it
 themselves, except for the method of `interval="auto"`, and a caption says only what is known. So
@@ -35,6 +34,7 @@ Args:
         "questions" is for other questions like these, and all other methods are for the same
         questions, sampled again.
     caption: a text to show instead, or "" for none.
+    percent: whether scores from 0 to 1 are in percent.
     width: width of the chart in inches.
 """
 

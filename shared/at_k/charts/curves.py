@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
 from ..core.estimates import Estimate
 from ..results import estimates_of
 from .figure import Figure
-from .lines import LineAxis, figure_of_lines, k_axis, with_panels
+from .lines import MOST_LABELED, LineAxis, figure_of_lines, k_axis, with_panels
 from .results import (
     MOST_KEYS,
     ChartDetails,
+    ChartOptions,
     ChartResults,
     ChartScores,
     Curve,
@@ -37,13 +38,7 @@ def by_k(
     metric: str | Sequence[str] | None = None,
     *,
     highlight: int | None = None,
-    questions: int | None = None,
-    n: int | str | None = None,
-    checker: str | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    caption: str | None = None,
-    width: float = 3.3,
+    **options: Unpack[ChartOptions],
 ) -> Figure:
     """Return a chart of scores against k, with their limits as bands.
 
@@ -60,7 +55,7 @@ def by_k(
         metric: the metrics that are shown, such as "pass@k" or ["pass@k", "pass^k"]. "G-Pass@k"
             stands for all thresholds, "G-Pass@k_0.5" for one. Default: all that have several k.
         highlight: a k that a dashed line marks.
-        questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
+        **options: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
@@ -84,13 +79,13 @@ def by_k(
         for shown in metrics
         for k, estimate in lines[shown].items()
     ]
-    details = ChartDetails(questions, n, checker, confidence, interval, caption)
+    details = ChartDetails(**options)
     votes = "maj@k is shown at odd k only." if any(left_out) else ""
     text = details.caption_of(rows, "Bands", votes, correction(runs))
     first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     rows = with_panels(rows, names, "mean over the questions")
-    return figure_of_lines(rows, k_axis(row["x"] for row in rows), text, width, highlight)
+    return figure_of_lines(rows, k_axis(row["x"] for row in rows), text, details, highlight)
 
 
 def _lines(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
@@ -124,13 +119,7 @@ def by_threshold(
     k: int | Sequence[int] | None = None,
     *,
     highlight: float | None = None,
-    questions: int | None = None,
-    n: int | str | None = None,
-    checker: str | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    caption: str | None = None,
-    width: float = 3.3,
+    **options: Unpack[ChartOptions],
 ) -> Figure:
     """Return a chart of G-Pass@k against its threshold, with the limits as bands.
 
@@ -142,7 +131,7 @@ def by_threshold(
             {name: result}.
         k: the numbers of samples that are shown. Default: all that have several thresholds.
         highlight: a threshold that a dashed line marks.
-        questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
+        **options: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
@@ -173,14 +162,14 @@ def by_threshold(
         for shown in ks
         for row in _with_steps(int(shown), curves[name][shown], run=name, metric=shown)
     ]
-    details = ChartDetails(questions, n, checker, confidence, interval, caption)
+    details = ChartDetails(**options)
     text = details.caption_of(rows, "Bands", correction(runs))
     title = "G-Pass@{0}: at least a share τ of {0} samples correct"
     are_series = len(runs) == 1 and len(ks) > 1
     names = {x: f"k = {x}" if are_series else title.format(x) for x in ks}
     x = LineAxis("threshold τ", 0, 1, [0, 0.25, 0.5, 0.75, 1])
     rows = with_panels(rows, names, title.format("k"))
-    return figure_of_lines(rows, x, text, width, highlight)
+    return figure_of_lines(rows, x, text, details, highlight)
 
 
 def _with_steps(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
@@ -206,13 +195,7 @@ def by_parameter(
     *,
     parameter: str,
     highlight: float | None = None,
-    questions: int | None = None,
-    n: int | str | None = None,
-    checker: str | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    caption: str | None = None,
-    width: float = 3.3,
+    **options: Unpack[ChartOptions],
 ) -> Figure:
     """Return a chart of scores against a parameter, with their limits as bands.
 
@@ -225,7 +208,7 @@ def by_parameter(
         key: the scores that are shown, such as "pass@8". Default: all.
         parameter: the title of the horizontal axis, such as "temperature".
         highlight: a value of the parameter that a dashed line marks.
-        questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
+        **options: see `at_k.charts`.
 
     Raises:
         ValueError: if a run has fewer than two values of the parameter, or not all scores.
@@ -252,13 +235,13 @@ def by_parameter(
         for value in sorted(by_value)
     ]
     values = [row["x"] for row in rows]
-    details = ChartDetails(questions, n, checker, confidence, interval, caption)
+    details = ChartDetails(**options)
     text = details.caption_of(rows, "Bands")
     first = next(iter(next(iter(estimates.values())).values()))
     names = score_titles(keys, first.values())
     rows = with_panels(rows, names, "mean over the questions")
     x = LineAxis(parameter, min(values), max(values))
-    return figure_of_lines(rows, x, text, width, highlight)
+    return figure_of_lines(rows, x, text, details, highlight)
 
 
 def _sweeps(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
@@ -288,10 +271,7 @@ def by_question(
     *,
     labels: Sequence[Any] | None = None,
     noun: Literal["question", "item"] = "question",
-    n: int | str | None = None,
-    checker: str | None = None,
-    caption: str | None = None,
-    width: float = 3.3,
+    **options: Unpack[ChartOptions],
 ) -> Figure:
     """Return a chart of the scores of single questions, from the hardest to the easiest.
 
@@ -305,7 +285,7 @@ def by_question(
         labels: a label of each question, for tooltips. Default: its index, from 0.
         noun: what the results have scores of, such as the items of score_agg. They go from the
             lowest score to the highest.
-        n, checker, caption, width: see `at_k.charts`.
+        **options: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
@@ -335,12 +315,15 @@ def by_question(
     sizes = {len(by_key[shown]) for by_key in per_question.values() for shown in keys}
     most = max(2, *sizes)
     order = "hardest to the easiest" if noun == "question" else "lowest to the highest"
-    x = LineAxis(f"{noun}s, from the {order}", 1, most, integers=True)
+    ticks = range(1, most + 1) if most <= MOST_LABELED else None
+    x = LineAxis(f"{noun}s, from the {order}", 1, most, ticks, integers=True)
     questions = most if len(sizes) == 1 and noun == "question" else None
-    details = ChartDetails(questions=questions, n=n, checker=checker, caption=caption)
+    known: ChartOptions = {"questions": questions, **options}
+    details = ChartDetails(**known)
     names = score_titles(keys, estimates_of(next(iter(runs.values()))))
     rows = with_panels(rows, names, f"score of the {noun}")
-    return figure_of_lines(rows, x, details.caption_of(rows, "Bands", correction(runs)), width)
+    text = details.caption_of(rows, "Bands", correction(runs))
+    return figure_of_lines(rows, x, text, details)
 
 
 def _ranked(values: Any, key: str, labels: list[Any] | None, noun: str) -> list[Row]:

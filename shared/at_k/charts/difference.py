@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import altair as alt
 
@@ -21,13 +21,14 @@ from .lines import (
 )
 from .results import (
     ChartDetails,
+    ChartOptions,
     ChartScores,
     Row,
     check_scores,
     correction_of_runs,
     metric_label,
 )
-from .style import DARK, DIFFERENCE, LINE_HEIGHT, inline_data, text_width
+from .style import DARK, LINE_HEIGHT, inline_data, text_width
 
 _ROOM_AT_ZERO = 0.12  # of the height, for a label beside the line at 0
 _WIDEST_LABEL = 0.45  # of the width; wider labels could be in the way of the band
@@ -37,14 +38,8 @@ def difference(
     comparison: ChartScores,
     runs: Sequence[str] = ("A", "B"),
     *,
-    questions: int | None = None,
-    n: int | str | None = None,
-    checker: str | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    caption: str | None = None,
-    width: float = 3.3,
     highlight: int | None = None,
+    **options: Unpack[ChartOptions],
 ) -> Figure:
     """Return a chart of the difference of two runs against k.
 
@@ -55,8 +50,8 @@ def difference(
         comparison: what `at_k.compare` returns for several k.
         runs: names of the two runs, in the order of `at_k.compare`. The difference is the second
             minus the first.
-        questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
         highlight: a k that a dashed line marks.
+        **options: see `at_k.charts`.
 
     Raises:
         ValueError: if this is not a comparison at several k, or highlight is not among them.
@@ -87,12 +82,12 @@ def difference(
     ]
     x = k_axis(curve)
     segments = _excluding_zero(rows, x, name_a, name_b)
-    details = ChartDetails(questions, n, checker, confidence, interval, caption)
+    details = ChartDetails(**options)
     corrected = correction_of_runs(comparison)
     text = details.caption_of(rows, "Bands", corrected, _conclusion(segments))
-    y = _vertical(rows, segments)
-    notes = _line_at_zero(segments, x, y, _WIDEST_LABEL * printed_width(width))
-    return figure_of_lines(rows, x, text, width, highlight, y, notes)
+    y = _vertical(rows, segments, details.formats.difference)
+    notes = _line_at_zero(segments, x, y, _WIDEST_LABEL * printed_width(details.width))
+    return figure_of_lines(rows, x, text, details, highlight, y, notes)
 
 
 def _row_of(point: Difference, **columns: Any) -> Row:
@@ -118,8 +113,14 @@ def _excluding_zero(rows: Sequence[Row], x: LineAxis, name_a: str, name_b: str) 
     return segments
 
 
-def _vertical(rows: Sequence[Row], segments: Sequence[Row]) -> VerticalChannel:
-    """Return the vertical channel, whose range has 0, and room for labels beside it."""
+def _vertical(rows: Sequence[Row], segments: Sequence[Row], number: str) -> VerticalChannel:
+    """Return the vertical channel, whose range has 0, and room for labels beside it.
+
+    Args:
+        rows: the differences.
+        segments: the ranges that have a label.
+        number: the format of differences.
+    """
     values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
     lowest, highest = min(0.0, *values), max(0.0, *values)
     room = _ROOM_AT_ZERO * (highest - lowest)
@@ -129,7 +130,7 @@ def _vertical(rows: Sequence[Row], segments: Sequence[Row]) -> VerticalChannel:
     # In percent, a difference is in percentage points.
     label = "datum.value ? replace(datum.label, '%', ' pp') : '0'"
     scale = alt.Scale(domain=[lowest, highest])
-    return partial(vertical_channel, scale=scale, format=DIFFERENCE, labelExpr=label)
+    return partial(vertical_channel, scale=scale, format=number, labelExpr=label)
 
 
 def _line_at_zero(

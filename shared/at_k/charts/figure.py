@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import io
+import html
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,40 +13,21 @@ import altair as alt
 
 from ..core.checks import check_number
 from .results import Row
-from .style import (
-    LEGEND_SYMBOL,
-    PADDING,
-    PERCENT_FORMATS,
-    POINTS_PER_INCH,
-    config,
-    inline_data,
-    wrap_text,
-)
+from .style import LEGEND_SYMBOL, PADDING, POINTS_PER_INCH, config, inline_data, wrap_text
 
 _NARROWEST_VIEW = 60.0
 _CAPTION_SHARE = 0.86  # of the width: fonts that stand in for Helvetica are up to 16 % wider
 _PPI = 300
-# On a page, a figure is as wide as the page allows, up to twice its size in print.
+_VEGA_LITE = alt.SCHEMA_VERSION.rpartition(".")[0]  # "v6.1" of "v6.1.0"
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <title>Chart</title>
-<style>
-body {{ background: white; }}
-#chart {{ width: min(100%, {width:.0f}pt); box-sizing: border-box; }}
-#chart svg.marks {{ width: 100%; height: auto; }}
-</style>
-<script>{scripts}</script>
+<style>body {{ background: white; }} svg {{ width: min(100%, 60em); height: auto; }}</style>
 </head>
-<body>
-<div id="chart"></div>
-<script>
-const actions = {{"source": false, "compiled": false, "editor": false}};
-vegaEmbed("#chart", {spec}, {{"renderer": "svg", "actions": actions}}).catch(console.error);
-</script>
-</body>
+<body>{svg}</body>
 </html>
 """
 
@@ -65,69 +47,88 @@ class Figure(alt.FacetChart):
             fp: path of the file, or an open file.
             format: "svg", "pdf", "png", "html" or "json". Default: the suffix of the path.
             **options: options of `altair.Chart.save`. A PNG has 300 pixels per inch unless `ppi` is
-                given. SVG and HTML have no options: HTML includes all scripts that it needs.
+                given. SVG and HTML have no options: HTML is a page with the SVG.
         """
         if format is None and isinstance(fp, (str, Path)):
             format = Path(fp).suffix.lstrip(".").lower()
-        if format in ("svg", "html"):
-            if options:
-                raise TypeError(f"A chart saved as {format} has no option {', '.join(options)}.")
-            text = self._svg() if format == "svg" else self._html()
-            if isinstance(fp, (str, Path)):
-                Path(fp).write_text(text, encoding="utf-8")
-            else:
-                fp.write(text)
+        if format not in ("svg", "html"):
+            if format == "png" and "scale_factor" not in options:
+                options = {"ppi": _PPI, **options}
+            super().save(str(fp) if isinstance(fp, Path) else fp, format=format, **options)
             return
-        if format == "png" and "scale_factor" not in options:
-            options = {"ppi": _PPI, **options}
-        super().save(str(fp) if isinstance(fp, Path) else fp, format=format, **options)
-
-    def in_percent(self) -> Figure:
-        """Return the same chart with scores from 0 to 1 in percent, in its description too."""
-        figure = self.copy(deep=False)
-        figure.description = self.usermeta.get("in_percent", self.description)
-        figure.usermeta = {**self.usermeta, "percent": True}
-        return figure
+        if options:
+            raise TypeError(f"A chart saved as {format} has no option {', '.join(options)}.")
+        text = self.svg() if format == "svg" else _PAGE.format(svg=self.svg())
+        if isinstance(fp, (str, Path)):
+            Path(fp).write_text(text, encoding="utf-8")
+        else:
+            fp.write(text)
 
     def to_dict(self, *args: Any, **options: Any) -> dict[str, Any]:
         """Return the Vega-Lite specification, with spaces in place of control characters.
 
         These are not allowed in SVG, and vl-convert ends the process at some of them.
         """
-        spec = _with_printable_text(super().to_dict(*args, **options))
-        details = spec.get("usermeta", {})
-        details.pop("in_percent", None)
-        if details.pop("percent", False):
-            _show_percent(spec["spec"])
-        return spec
+        return _with_printable_text(super().to_dict(*args, **options))
 
-    def _svg(self) -> str:
-        """Return the chart as SVG, whose units are points."""
-        stream = io.StringIO()
-        super().save(stream, format="svg")
-        return re.sub(r' (width|height)="([\d.]+)"', r' \1="\2pt"', stream.getvalue(), count=2)
+    def svg(self) -> str:
+        """Return the chart as SVG, whose units are points.
 
-    def _html(self) -> str:
-        """Return the chart as an HTML page that holds all scripts."""
-        # Imported here because it is only needed to write files.
-        from vl_convert import javascript_bundle
+        It needs no script: each mark has the lines of its tooltip as its title, which browsers
+        show.
+        """
+        # Imported here because it is only needed to draw.
+        from vl_convert import vegalite_to_svg
 
-        version = alt.SCHEMA_VERSION.rpartition(".")[0]  # "v6.1" of "v6.1.0"
-        return _PAGE.format(
-            width=2 * POINTS_PER_INCH * self.usermeta["inches"],
-            scripts=javascript_bundle(vl_version=version),  # type: ignore[call-arg]
-            # Text of users could otherwise end the script.
-            spec=self.to_json(indent=None).replace("<", "\\u003c"),
+        spec = self.to_dict(validate=False)
+        _describe_marks(spec)
+        svg = vegalite_to_svg(spec, vl_version=_VEGA_LITE)
+        described = f'<svg role="graphics-document" aria-label="{html.escape(spec["description"])}"'
+        svg = svg.replace("<svg", described, 1)
+        svg = re.sub(r' (width|height)="([\d.]+)"', r' \1="\2pt"', svg, count=2)
+        return re.sub(
+            r'<path (aria-label="([^"]*)"[^>]*)/>', r"<path \1><title>\2</title></path>", svg
         )
 
     def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
         """Return the chart as SVG, or what an explicitly enabled renderer of Altair makes of it."""
         if alt.renderers.active != "default":
             return super()._repr_mimebundle_(*args, **options)
-        return {"image/svg+xml": self._svg(), "text/plain": repr(self)}
+        return {"image/svg+xml": self.svg(), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         return "<at_k.charts figure>"
+
+
+def _describe_marks(part: Any) -> None:
+    """Describe the marks of a specification by the lines of their tooltips; no others."""
+    if isinstance(part, list):
+        for entry in part:
+            _describe_marks(entry)
+    elif isinstance(part, dict):
+        if "mark" in part:
+            lines = part["encoding"].pop("tooltip", None)
+            if lines:
+                part["encoding"]["description"] = {"value": {"expr": _tooltip_expression(lines)}}
+            else:
+                part["mark"]["aria"] = False
+        for entry in part.values():
+            _describe_marks(entry)
+
+
+def _tooltip_expression(tooltip: Sequence[dict[str, str]]) -> str:
+    """Return the expression of Vega for the lines of a tooltip, such as "score: 0.8786".
+
+    A mark has no line for a value that it lacks, such as a limit.
+    """
+    lines = []
+    for line in tooltip:
+        value = shown = f"datum[{json.dumps(line['field'])}]"
+        if "format" in line:
+            shown = f"format({value}, {json.dumps(line['format'])})"
+        title = json.dumps(f"\n{line.get('title', line['field'])}: ")
+        lines.append(f"(isValid({value}) ? {title} + {shown} : '')")
+    return f"slice({' + '.join(lines)}, 1)"
 
 
 def printed_width(inches: float) -> float:
@@ -175,7 +176,7 @@ def make_figure(
     rows: Sequence[Row],
     caption: str,
     inches: float,
-    content: Sequence[str] = ("", ""),
+    content: str = "",
     **resolved: Any,
 ) -> Figure:
     """Return a figure with a panel for each value of the column `panel`, its title.
@@ -185,11 +186,9 @@ def make_figure(
         rows: the data.
         caption: the text below the panels, or "".
         inches: the width of the figure.
-        content: what the panels show, for readers who do not see them: with scores as they are, and
-            with scores in percent.
+        content: what the panels show, for readers who do not see them.
         **resolved: the scales that panels do not share, as in `resolve_scale`.
     """
-    description, in_percent = (f"{text} {caption}".strip() for text in content)
     lines = wrap_text(caption, _CAPTION_SHARE * printed_width(inches)).split("\n")
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     return Figure(
@@ -198,12 +197,11 @@ def make_figure(
         spec=panel,
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(**resolved)),
         title=alt.TitleParams(lines) if caption else alt.Undefined,
-        description=description,
+        description=f"{content} {caption}".strip(),
         spacing=14,
         background="white",
         padding=PADDING,
         config=config(),
-        usermeta={"inches": inches, "in_percent": in_percent},
     )
 
 
@@ -219,15 +217,3 @@ def _with_printable_text(value: Any) -> Any:
     if isinstance(value, str) and not value.isprintable():
         return "".join(x if x.isprintable() or x == "\n" else " " for x in value)
     return value
-
-
-def _show_percent(part: Any) -> None:
-    """Let the axes and tooltips of a part of a specification show scores in percent."""
-    if isinstance(part, list):
-        for entry in part:
-            _show_percent(entry)
-    elif isinstance(part, dict):
-        if part.get("format") in PERCENT_FORMATS:
-            part["format"] = PERCENT_FORMATS[part["format"]]
-        for entry in part.values():
-            _show_percent(entry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import altair as alt
 
@@ -23,6 +23,7 @@ from .lines import score_scale, tooltip, with_panels
 from .results import (
     MOST_KEYS,
     ChartDetails,
+    ChartOptions,
     ChartResults,
     Row,
     correction,
@@ -33,7 +34,14 @@ from .results import (
     score_titles,
     shown_names,
 )
-from .style import LINE_HEIGHT, SCORE, inline_data, series_channels, text_width, wrap_text
+from .style import (
+    LINE_HEIGHT,
+    NumberFormats,
+    inline_data,
+    series_channels,
+    text_width,
+    wrap_text,
+)
 
 _LABEL_SHARE = 0.42  # of the width of a figure
 _GAP = 6.0  # between text and the panel
@@ -48,14 +56,7 @@ _ALL = "all questions"
 def by_group(
     results: ChartResults,
     key: str | Sequence[str] | None = None,
-    *,
-    questions: int | None = None,
-    n: int | str | None = None,
-    checker: str | None = None,
-    confidence: float | None = None,
-    interval: str | None = None,
-    caption: str | None = None,
-    width: float = 3.3,
+    **options: Unpack[ChartOptions],
 ) -> Figure:
     """Return a chart of the scores of all questions and of each group, with their limits as bars.
 
@@ -65,7 +66,7 @@ def by_group(
     Args:
         results: what `compute` returns with `groups`, or a dict of several, {name: result}.
         key: the scores that are shown, such as "pass@8". Default: all.
-        questions, n, checker, confidence, interval, caption, width: see `at_k.charts`.
+        **options: see `at_k.charts`.
 
     Raises:
         TypeError: if results are not a dict.
@@ -95,20 +96,17 @@ def by_group(
         for name, by_key in runs.items()
         if (estimate := by_key.get(score if group is None else f"{group}/{score}"))
     ]
-    details = ChartDetails(questions, n, checker, confidence, interval, caption)
+    details = ChartDetails(**options)
     text = details.caption_of(rows, "Bars", correction(runs_by_name(results)))
     names = score_titles(shown, next(iter(runs.values())).values())
     rows = with_panels(rows, names, "score")
-    return figure_of_rows(rows, text, width)
+    return figure_of_rows(rows, text, details)
 
 
 def forest(
     board: Mapping[str, Any],
     key: str | Sequence[str] | None = None,
-    *,
-    checker: str | None = None,
-    caption: str | None = None,
-    width: float = 3.3,
+    **options: Unpack[ChartOptions],
 ) -> Figure:
     """Return a chart of many runs: their scores with limits, their ranks and their letters.
 
@@ -119,7 +117,7 @@ def forest(
     Args:
         board: what `at_k.leaderboard` returns.
         key: the scores that are shown, such as "pass@8". Default: all.
-        checker, caption, width: see `at_k.charts`.
+        **options: see `at_k.charts`.
 
     Raises:
         ValueError: if this is not a leaderboard, or has no score with this key.
@@ -133,8 +131,8 @@ def forest(
         raise ValueError(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
-    known = {"": [row["key"] for row in board["runs"]]}
-    keys = shown_names(key, known, "key", "scores", MOST_KEYS)
+    keys_of_runs = {"": [row["key"] for row in board["runs"]]}
+    keys = shown_names(key, keys_of_runs, "key", "scores", MOST_KEYS)
     titles = score_titles(keys, carried_by(board, Estimate) or ())
     rows = [
         {**row, "series": "", "panel": titles[score], "label": row["run"]}
@@ -144,14 +142,14 @@ def forest(
         if row["key"] == score
     ]
     least, most = min(row["n_min"] for row in rows), max(row["n_max"] for row in rows)
-    details = ChartDetails(
-        questions=board.get("questions"),
-        n=most if least == most else f"{least} to {most}",
-        checker=checker,
-        confidence=board.get("confidence"),
-        interval=board.get("interval"),
-        caption=caption,
-    )
+    known: ChartOptions = {
+        "questions": board.get("questions"),
+        "n": most if least == most else f"{least} to {most}",
+        "confidence": board.get("confidence"),
+        "interval": board.get("interval"),
+        **options,
+    }
+    details = ChartDetails(**known)
     percent = f"{100 * check_confidence(board.get('confidence')):.6g} %"
     text = details.caption_of(
         rows,
@@ -160,7 +158,7 @@ def forest(
         f"Ranks and letters: simultaneous {percent} limits of all differences; runs that share a "
         f"letter cannot be told apart.",
     )
-    return figure_of_rows(rows, text, width, {"rank": "ranks", "letters": "letters"})
+    return figure_of_rows(rows, text, details, {"rank": "ranks", "letters": "letters"})
 
 
 def _is_list_of_runs(runs: Any) -> bool:
@@ -185,29 +183,33 @@ def _rank_range(row: Row) -> str:
 
 
 def figure_of_rows(
-    rows: Sequence[Row], caption: str, inches: float, columns: Mapping[str, str] | None = None
+    rows: Sequence[Row],
+    caption: str,
+    details: ChartDetails,
+    columns: Mapping[str, str] | None = None,
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each label has a row.
 
     Args:
         rows: the scores, with the columns panel, label and series.
         caption: the text below the panels.
-        inches: width of the figure.
+        details: its width and the formats of scores.
         columns: the columns of text at the right, by their headings. With these, each panel has a
             range of its own.
     """
     columns = columns or {}
-    most = _LABEL_SHARE * printed_width(inches)
+    most = _LABEL_SHARE * printed_width(details.width)
     rows = [row | {"label": wrap_text(row["label"], most)} for row in rows]
     left = max(text_width(line) for row in rows for line in row["label"].split("\n")) + _GAP
     texts = [[heading, *(row[field] for row in rows)] for heading, field in columns.items()]
     widths = [max(map(text_width, column)) + _GAP for column in texts]
     right = max(_LAST_LABEL, sum(widths))
-    view = view_width(inches, left, right)
+    view = view_width(details.width, left, right)
     rows = wrap_names(rows, view + right)
     series = len({row["series"] for row in rows})
     step = max(_SERIES_HEIGHT * series + _BETWEEN_SERIES, LINE_HEIGHT * _lines_of_rows(rows) + 2)
-    layers = [*_bar_layers(rows, view, view + right, bool(columns)), _text("label", -_GAP, "right")]
+    bars = _bar_layers(rows, view, view + right, details.formats, zoomed=bool(columns))
+    layers = [*bars, _text("label", -_GAP, "right")]
     for i, (heading, field) in enumerate(columns.items()):
         start = view + _GAP + sum(widths[:i])
         layers += [_text(field, start, "left"), _heading(heading, start)]
@@ -215,7 +217,7 @@ def figure_of_rows(
     panel = alt.LayerChart(layer=layers, width=view, height=height)
     scales = {"x": "independent"} if columns else {}
     scales |= {"y": "independent", "yOffset": "independent"}
-    return make_figure(panel, rows, caption, inches, **scales)
+    return make_figure(panel, rows, caption, details.width, **scales)
 
 
 def _y() -> alt.Y:
@@ -226,13 +228,21 @@ def _y() -> alt.Y:
     return alt.Y("label:N", sort=None, axis=None, scale=alt.Scale(type="band", padding=0))
 
 
-def _bar_layers(rows: Sequence[Row], width: float, room: float, zoomed: bool) -> list[alt.Chart]:
+def _bar_layers(
+    rows: Sequence[Row], width: float, room: float, formats: NumberFormats, zoomed: bool
+) -> list[alt.Chart]:
     """Return the bars of limits and the markers of scores. Series of a row are below each other."""
     scale = alt.Scale(zero=False) if zoomed else score_scale(rows)
     ticks = max(_FEWEST_TICKS, int(width / _BETWEEN_TICKS))
 
     def x(column: str) -> alt.X:
-        axis = alt.Axis(title=None, format=SCORE, tickCount=ticks)
+        axis = alt.Axis(
+            title=None,
+            format=formats.score,
+            tickCount=ticks,
+            labelOverlap="greedy",
+            labelSeparation=3,
+        )
         return alt.X(f"{column}:Q", scale=scale, axis=axis)
 
     names = list(dict.fromkeys(row["series"] for row in rows))
@@ -246,7 +256,8 @@ def _bar_layers(rows: Sequence[Row], width: float, room: float, zoomed: bool) ->
         limited = base.transform_filter("isValid(datum.lo)")
         layers.append(limited.mark_rule(strokeWidth=1.2).encode(x=x("lo"), x2=alt.X2("hi:Q")))
     marker = base.mark_point(filled=True, opacity=1, size=14)
-    layers.append(marker.encode(x=x("score"), shape=channels["shape"], tooltip=tooltip(rows)))
+    lines = tooltip(rows, formats)
+    layers.append(marker.encode(x=x("score"), shape=channels["shape"], tooltip=lines))
     return layers
 
 

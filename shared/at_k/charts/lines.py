@@ -12,15 +12,15 @@ import altair as alt
 
 from ..core.checks import check_number
 from .figure import Figure, make_figure, view_width, wrap_names
-from .results import Row
-from .style import DARK, IN_TOOLTIP, SCORE, inline_data, series_channels, text_width
+from .results import ChartDetails, Row
+from .style import DARK, NumberFormats, inline_data, series_channels, text_width
 
 _ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights in a column of a paper
 _COLUMN = 3.3  # inches
 _LABELS = 22.0  # width of the labels of the vertical axis
 _MARKER = 3.0  # half of a marker
 _APART = 9.0  # smallest distance between markers of a line
-_MOST_LABELED = 10  # values of k that are all labeled
+MOST_LABELED = 10  # ticks, up to which all are labeled
 _MOST_WITH_TOOLTIPS = 500  # points, up to which those without marker have a tooltip
 
 
@@ -72,7 +72,7 @@ def k_axis(ks: Iterable[int]) -> LineAxis:
     are_powers = len(ordered) > 2 and all(k & (k - 1) == 0 for k in ordered)
     logarithmic = are_powers or (last > 8 and last >= 4 * first)
     ticks: Sequence[float] | None = ordered
-    if len(ordered) > _MOST_LABELED:
+    if len(ordered) > MOST_LABELED:
         powers = [2**i for i in range(last.bit_length()) if first <= 2**i < last]
         ticks = [*powers, last] if logarithmic else None
     return LineAxis("number of samples k", first, last, ticks, True, logarithmic)
@@ -125,7 +125,7 @@ def figure_of_lines(
     rows: Sequence[Row],
     x: LineAxis,
     caption: str,
-    inches: float,
+    details: ChartDetails,
     highlight: float | None = None,
     y: VerticalChannel | None = None,
     notes: Sequence[alt.Chart] = (),
@@ -136,7 +136,7 @@ def figure_of_lines(
         rows: the scores, with the columns panel, series and x.
         x: the horizontal axis.
         caption: the text below the panels.
-        inches: width of the figure. Wider figures have higher panels.
+        details: its width and the formats of scores. Wider figures have higher panels.
         highlight: a value of the horizontal axis that a dashed line marks.
         y: returns the vertical channel of a column. Default: the scores and their range.
         notes: more layers, in front of the lines.
@@ -145,18 +145,22 @@ def figure_of_lines(
         ValueError: if the axis does not have the value that is marked.
     """
     right = max(_MARKER, text_width(f"{x.highest:g}") / 2)
-    view = view_width(inches, _LABELS, right)
-    content = [_content(rows, x, number) for number in ("{:.3f}", "{:.1%}")]
+    view = view_width(details.width, _LABELS, right)
+    content = _content(rows, x, details.formats.text)
     rows = wrap_names(rows, view + right)
     _mark_apart(rows, x, view)
-    y = y or partial(vertical_channel, scale=score_scale(rows), format=SCORE)
+    y = y or partial(vertical_channel, scale=score_scale(rows), format=details.formats.score)
     height = _ONE_PANEL if len({row["panel"] for row in rows}) == 1 else _SEVERAL_PANELS
     panel = alt.LayerChart(
-        layer=[*_highlight(highlight, x), *_line_layers(rows, x, y, view + right), *notes],
+        layer=[
+            *_highlight(highlight, x),
+            *_line_layers(rows, x, y, view + right, details.formats),
+            *notes,
+        ],
         width=view,
-        height=height * math.sqrt(inches / _COLUMN),
+        height=height * math.sqrt(details.width / _COLUMN),
     )
-    return make_figure(panel, rows, caption, inches, content, y="independent")
+    return make_figure(panel, rows, caption, details.width, content, y="independent")
 
 
 def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
@@ -212,7 +216,7 @@ def _mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> None:
 
 
 def _line_layers(
-    rows: Sequence[Row], x: LineAxis, y: VerticalChannel, room: float
+    rows: Sequence[Row], x: LineAxis, y: VerticalChannel, room: float, formats: NumberFormats
 ) -> list[alt.Chart]:
     """Return the bands, the lines and the markers of a panel.
 
@@ -242,11 +246,13 @@ def _line_layers(
         marker = marker.encode(opacity=alt.condition("datum.marker", alt.value(1), alt.value(0)))
     else:
         marker = marker.transform_filter("datum.marker")
-    layers.append(marker.encode(y=y("score"), shape=channels["shape"], tooltip=tooltip(rows)))
+    layers.append(
+        marker.encode(y=y("score"), shape=channels["shape"], tooltip=tooltip(rows, formats))
+    )
     return layers
 
 
-def tooltip(rows: Sequence[Row]) -> list[alt.Tooltip]:
+def tooltip(rows: Sequence[Row], formats: NumberFormats) -> list[alt.Tooltip]:
     """Return the lines of the tooltip: the series, the key, the score and its limits."""
     numbers = {"score": "score", "lo": "lower limit", "hi": "upper limit"}
     numbers |= {"band_lo": "lower limit of the band", "band_hi": "upper limit of the band"}
@@ -256,7 +262,7 @@ def tooltip(rows: Sequence[Row]) -> list[alt.Tooltip]:
         if any(row.get(column, "") != "" for row in rows)
     ]
     return lines + [
-        alt.Tooltip(f"{column}:Q", title=title, format=IN_TOOLTIP)
+        alt.Tooltip(f"{column}:Q", title=title, format=formats.tooltip)
         for column, title in numbers.items()
         if any(column in row for row in rows)
     ]

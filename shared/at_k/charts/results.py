@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, TypedDict
 
 from ..core.checks import as_list, check_confidence, check_count, check_text, short
 from ..core.estimates import Estimate, read_score
@@ -14,6 +14,7 @@ from ..core.score import ScoreId
 from ..results import Result, estimates_of
 from ..runs.comparison import Difference
 from ..runs.noise import correction_in_words
+from .style import AS_SHARES, IN_PERCENT, NumberFormats
 
 Row = dict[str, Any]
 """What is drawn of a score: a row of the data of a chart."""
@@ -252,9 +253,22 @@ def _score_title(score: _Named) -> str:
 # --- Captions -----------------------------------------------------------------------------
 
 
+class ChartOptions(TypedDict, total=False):
+    """The keywords that all functions take; see `at_k.charts`."""
+
+    questions: int | None
+    n: int | str | None
+    checker: str | None
+    confidence: float | None
+    interval: str | None
+    caption: str | None
+    percent: bool
+    width: float
+
+
 @dataclass
 class ChartDetails:
-    """What results do not say about themselves, and a caption does; see `at_k.charts`."""
+    """Checked `ChartOptions`."""
 
     questions: int | None = None
     n: int | str | None = None
@@ -262,6 +276,8 @@ class ChartDetails:
     confidence: float | None = None
     interval: str | None = None
     caption: str | None = None
+    percent: bool = False
+    width: float = 3.3
 
     def __post_init__(self) -> None:
         if self.questions is not None:
@@ -273,6 +289,11 @@ class ChartDetails:
         for name in ("checker", "interval", "caption"):
             if (text := getattr(self, name)) is not None:
                 check_text(name, text)
+
+    @property
+    def formats(self) -> NumberFormats:
+        """How the chart prints scores."""
+        return IN_PERCENT if self.percent else AS_SHARES
 
     def caption_of(self, rows: Iterable[Row], mark: str, *more: str) -> str:
         """Return the caption that is given, or sentences on the limits and on what was scored.

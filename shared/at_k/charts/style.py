@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
@@ -23,9 +23,24 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 DASHES = ([1, 0], [5, 2], [1.5, 1.5], [6, 1.5, 1.5, 1.5], [9, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
-SCORE, DIFFERENCE, IN_TOOLTIP = "f", "+f", ".4f"
-"""Formats of scores at ticks, of differences at ticks, and of both in tooltips."""
-PERCENT_FORMATS = {SCORE: "%", DIFFERENCE: "+%", IN_TOOLTIP: ".2%"}
+
+class NumberFormats(NamedTuple):
+    """How a chart prints scores, and differences of scores.
+
+    Attributes:
+        score, difference: formats of Vega at the ticks of axes.
+        tooltip: format of Vega in tooltips.
+        text: format of Python in the description.
+    """
+
+    score: str
+    difference: str
+    tooltip: str
+    text: str
+
+
+AS_SHARES = NumberFormats("f", "+f", ".4f", "{:.3f}")
+IN_PERCENT = NumberFormats("%", "+%", ".2%", "{:.1%}")
 
 LEGEND_SYMBOL = 13.0  # its width, with the space before the name
 _BETWEEN_COLUMNS = 10.0  # of a legend
