@@ -56,10 +56,10 @@ def result(
     interval: str,
     key: str,
     limits: np.ndarray | Sequence[np.ndarray],
-    true: np.ndarray,
+    true: np.ndarray | float,
     rounding: float = ROUNDING,
 ) -> Result:
-    """Return the result for scores, lower and upper limits, (B,) each."""
+    """Return the result for scores, lower and upper limits, (B,) each, and true scores."""
     score, lo, hi = limits
     covers = (lo - rounding <= true) & (true <= hi + rounding)
     return Result(interval, key, covers, hi - lo, score - true)
@@ -306,7 +306,7 @@ def study_other_questions(
     draw, sizes = truth if isinstance(truth, Clustered) else (truth, [1] * questions)
     options, scores = OTHER_QUESTIONS.options(n), TrueScores(OTHER_QUESTIONS, n)
     all_rates = draw(np.random.default_rng(0), (5, POPULATION))
-    population = {key: scores.mean(key, all_rates).mean() for key in scores.keys}
+    population = {key: float(scores.mean(key, all_rates).mean()) for key in scores.keys}
     clusters = np.repeat(np.arange(len(sizes)), sizes)
     for b in blocks(runs):
         correct = rng.binomial(n, draw(rng, (b, questions)))
@@ -387,9 +387,11 @@ def study_max(
                 **levels,
             )
             for k in ks:
-                known = all_parameters if interval == "questions" else parameters[: len(rows)]
-                true = truth.true_max(known, k)
-                true = true.mean() if interval == "questions" else true.reshape(chosen, -1).mean(1)
+                if interval == "questions":
+                    true = np.full(chosen, truth.true_max(all_parameters, k).mean())
+                else:
+                    of_questions = truth.true_max(parameters[: len(rows)], k)
+                    true = of_questions.reshape(chosen, -1).mean(axis=1)
                 name = f"hierarchical k {'>' if k > n else '<='} n"
                 name = name if interval == "hierarchical" else interval
                 yield result(name, f"max@{k}", limits[f"max@{k}"], true, REWARD_ROUNDING)

@@ -198,8 +198,8 @@ class BinaryFamily(Family):
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
-    def other_fits(self, fit: Fit) -> list[Fit]:
-        """The fit with a Beta distribution of the rates, where it fits the data about as well.
+    def _estimates(self, fit: Fit) -> list[Mapping[int, np.ndarray]]:
+        """The priors of a fit, and Beta distributions of the rates that fit about as well.
 
         The mean and the variance of the rates are estimated without bias. One step of the EM
         algorithm adapts the prior to the samples.
@@ -219,9 +219,9 @@ class BinaryFamily(Family):
         pairs = whole_prior(fit.priors), whole_prior(adapted)
         fits = fits_too(likelihood, multiplicity, *pairs)[:, None]
         if not fits.any():
-            return []
-        priors = {size: np.where(fits, adapted[size], fit.priors[size]) for size in adapted}
-        return [fit._replace(priors=priors)]
+            return [fit.priors]
+        others = {size: np.where(fits, adapted[size], fit.priors[size]) for size in adapted}
+        return [fit.priors, others]
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         ranges = self.none_correct, self.all_correct
@@ -230,26 +230,32 @@ class BinaryFamily(Family):
         none, every = (self.estimate(self.n, c) for c in (np.zeros_like(self.n), self.n))
         return ranges, (np.minimum(none, ranges[0]), np.maximum(every, ranges[1]))
 
-    def shifted(self, fit: Fit) -> Shifted:
+    def shifted(self, fit: Fit) -> list[Shifted]:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        theta, products = np.zeros(()), np.zeros(())
-        for n, prior in fit.priors.items():
-            moments = self._moments(n, pairs)
-            theta = theta + _means_over_shifted(prior, moments.mean)
-            products = products + _means_over_shifted(prior, moments.covariances(pairs))
-        covariance = {pair: products[:, i] for i, pair in enumerate(pairs)}
-        theta = np.clip(theta, *self.extremes(fit.multiplicity))  # which rounding may exceed
-        groups = len(fit.multiplicity)
-        return Shifted(theta, covariance, np.zeros(groups), np.ones(groups))
+        estimates, groups, total = self._estimates(fit), len(fit.multiplicity), np.zeros(())
+        for n in fit.priors:
+            priors = np.concatenate([estimate[n] for estimate in estimates])
+            total = total + _means_over_shifted(priors, self._moments(n, pairs))
+        extremes, result = self.extremes(fit.multiplicity), []
+        for means in np.split(total, len(estimates), axis=2):
+            theta, covariances = np.split(means, [self.columns.shape[1]], axis=1)
+            theta = np.clip(theta, *extremes)  # which rounding may exceed
+            covariance = {pair: covariances[:, i] for i, pair in enumerate(pairs)}
+            result.append(Shifted(theta, covariance, np.zeros(groups), np.ones(groups)))
+        return result
 
-    def _moments(self, n: int, pairs: list[ColumnPair]) -> _Moments:
-        """The moments of the estimates of a question with n samples, given each of 283 rates."""
+    def _moments(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
+        """(283, m + P) means and covariances of the estimates of a question with n samples.
+
+        The estimates have a row for each rate.
+        """
         if n > _EVERY_COUNT and self.inner_k is not None:
             sums = self._sums_by_quadrature(n, pairs)
         else:
             sums = self._sums_over_counts(n, pairs)
-        columns = self.columns.shape[1]
-        return _Moments(*np.split(sums, [columns, 2 * columns, 2 * columns + len(pairs)], axis=1))
+        m = self.columns.shape[1]
+        moments = _Moments(*np.split(sums, [m, 2 * m, 2 * m + len(pairs)], axis=1))
+        return np.hstack([moments.mean, moments.covariances(pairs)])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))

@@ -245,13 +245,9 @@ class Family(abc.ABC):
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(m, B) smallest and largest possible values of the columns, over (B, U) questions."""
 
-    def other_fits(self, fit: Fit) -> list[Fit]:
-        """Other estimates of the priors, which fit the data too."""
-        return []
-
     @abc.abstractmethod
-    def shifted(self, fit: Fit) -> Shifted:
-        """The shifted scores, and covariances for new samples."""
+    def shifted(self, fit: Fit) -> list[Shifted]:
+        """The family under the estimated priors, and under another estimate if it fits too."""
 
     @abc.abstractmethod
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:

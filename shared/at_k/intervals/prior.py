@@ -30,13 +30,15 @@ def estimate_prior(
     Returns:
         The priors split by n: for each n, (B, J). The sum over n and J is 1.
     """
-    total = multiplicity.sum(axis=1, keepdims=True)
-    prior = np.broadcast_to(start, (len(total), len(start)))
-    steps = np.array([[early_steps(number)] for number in total[:, 0]])
+    numbers = multiplicity.sum(axis=1)
+    steps = np.array([early_steps(number) for number in numbers])
+    share = multiplicity / numbers[:, None]
+    priors = np.tile(start, (len(steps), 1))
     for step in range(1, steps.max()):
-        weights = _weights(likelihood, multiplicity, prior)
-        prior = np.where(step < steps, prior * (weights @ likelihood), prior)
-    return last_step(n, likelihood, multiplicity, prior)
+        going = slice(None) if step < steps.min() else step < steps
+        prior = priors[going]
+        priors[going] = prior * (_weights(likelihood, share[going], prior) @ likelihood)
+    return last_step(n, likelihood, multiplicity, priors)
 
 
 def early_steps(questions: float) -> int:
@@ -48,7 +50,8 @@ def last_step(
     n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
 ) -> dict[int, np.ndarray]:
     """One step of the EM algorithm from (B, J) priors, which splits them by n."""
-    weights = _weights(likelihood, multiplicity, prior)
+    share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
+    weights = _weights(likelihood, share, prior)
     return {
         size: prior * (weights[:, n == size] @ likelihood[n == size])
         for size in np.unique(n).tolist()
@@ -102,8 +105,7 @@ def fits_too(
     return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
 
 
-def _weights(likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray) -> np.ndarray:
+def _weights(likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """(B, U) share of the questions with each count, relative to its probability."""
-    share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
     # Counts of other groups may be almost impossible under the prior of this one.
     return share / np.maximum(prior @ likelihood.T, 1e-300)

@@ -120,47 +120,44 @@ class RewardFamily(Family):
         samples = (leveled_samples(self.rewards, group) for group in multiplicity)
         return [None if group is None else group.fit() for group in samples]
 
-    def other_fits(self, fit: Fit) -> list[Fit]:
-        if not any(fitted and fitted.other for fitted in fit.priors):
-            return []
-        others = [fitted and (fitted.other or fitted) for fitted in fit.priors]
-        return [fit._replace(priors=others)]
-
-    def shifted(self, fit: Fit) -> Shifted:
-        theta = np.zeros((_MEMBERS, len(self.ks), len(fit.priors)))
-        theta[-1] = 1.0
+    def shifted(self, fit: Fit) -> list[Shifted]:
+        groups = len(fit.priors)
+        number = max((len(fitted.estimates) for fitted in fit.priors if fitted), default=1)
+        theta = np.zeros((number, _MEMBERS, len(self.ks), groups))
+        theta[:, -1] = 1.0
         variance = np.zeros_like(theta)
-        offset, scale = np.zeros(len(fit.priors)), np.ones(len(fit.priors))
+        offset, scale = np.zeros(groups), np.ones(groups)
         least, most = self.score_bounds(fit.multiplicity)
         for group, fitted in enumerate(fit.priors):
             if fitted is None:  # all rewards are equal
-                theta[:, :, group] = 0.0
+                theta[..., group] = 0.0
                 offset[group] = self.columns[fit.multiplicity[group] > 0][0, 0]
                 continue
             low, high = fitted.samples.levels[[0, -1]].tolist()
             offset[group] = min(low, least[group])
             scale[group] = max(high, most[group]) - offset[group]
             size = (high - low) / scale[group]
-            shifted = fitted.shifted(_SHIFTS)
-            for column, k in enumerate(self.ks):
-                mean, square = _shifted_moments(fitted, shifted, k)
-                mean = (low - offset[group]) / scale[group] + size * mean
-                theta[1:-1, column, group] = np.clip(mean, 0.0, 1.0)
-                variance[1:-1, column, group] = size**2 * square
-        covariance = {(column, column): variance[:, column] for column in range(len(self.ks))}
-        return Shifted(theta, covariance, offset, scale)
+            # A group with one estimate has it twice.
+            means, variances = _shifted_moments(fitted, self.ks)
+            means = (low - offset[group]) / scale[group] + size * means
+            theta[:, 1:-1, :, group] = np.clip(means, 0.0, 1.0)
+            variance[:, 1:-1, :, group] = size**2 * variances
+        return [
+            Shifted(mean, {(i, i): square[:, i] for i in range(len(self.ks))}, offset, scale)
+            for mean, square in zip(theta, variance, strict=True)
+        ]
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
         if fitted is None:
             return result
         width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
-        excess = [fitted.excess_variance(k) for k in self.ks]
+        excess = [fitted.excess_variances(k)[0] for k in self.ks]
         for a, b in _neighbors(len(self.ks)):
             j, k = self.ks[a], self.ks[b]
             covariance = sum(
                 float(fitted.distributions.max_covariance(n, j, k) @ prior)
-                for n, prior in fitted.priors.items()
+                for n, prior in fitted.estimates[0].items()
             )
             result[a, b] = width**2 * math.sqrt(excess[a] * excess[b]) * covariance
             result[b, a] = result[a, b]
@@ -219,7 +216,7 @@ class RewardFamily(Family):
         grid = fitted.distributions
         log_odds = np.concatenate([grid.log_odds + step for step in (-0.15, 0.0, 0.15)])
         finer = LevelDistributions(log_odds, samples.gaps)
-        statistics = [self._statistics(fitted, n, finer) for n in fitted.priors]
+        statistics = [self._statistics(fitted, n, finer) for n in fitted.sizes]
         values = [finer.max_mean(k) for k in self.extrapolated_ks]
         low, high = samples.levels[[0, -1]]
         bias, weights = samples.binning_bias(self.extrapolated_ks), samples.multiplicity
@@ -231,11 +228,11 @@ class RewardFamily(Family):
         samples, has_n = fitted.samples, fitted.samples.n == n
         rewards = samples.at_levels(samples.scaled, has_n)
         multiplicity = samples.multiplicity[has_n]
-        questions, prior = multiplicity.sum().item(), fitted.priors[n] / fitted.priors[n].sum()
+        questions, prior = multiplicity.sum().item(), fitted.estimates[0][n] / fitted.estimates[0][n].sum()
         ks = _ladder(int(rewards.sizes.min()))
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([finer.max_mean(j) for j in ks])
-        excess = fitted.excess_variance(1)
+        excess = fitted.excess_variances(1)[0]
         # Half a sample of slack, for scores that the estimated prior makes almost impossible.
         covariance = np.eye(len(ks)) / 2 / (questions * n) ** 2
         for (a, j), (b, k) in itertools.combinations_with_replacement(enumerate(ks), 2):
@@ -244,21 +241,28 @@ class RewardFamily(Family):
             covariance[b, a] = covariance[a, b]
         # Questions of one n are some of all questions, which may differ from the others.
         values = np.array([fitted.distributions.max_mean(j) for j in ks])
-        deviations = values - (values @ fitted.prior)[:, None]
-        between = (deviations * fitted.prior) @ deviations.T
+        deviations = values - (values @ fitted.priors[0])[:, None]
+        between = (deviations * fitted.priors[0]) @ deviations.T
         covariance += (1 - questions / samples.multiplicity.sum()) * between / questions
         return Statistics(expected, observed, covariance)
 
 
-def _shifted_moments(
-    fitted: FittedRewards, shifted: LevelDistributions, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """(121,) mean of Max@k under each shift, and variance of its estimate from one question."""
-    theta = fitted.shifted_means(shifted.max_mean(k), fitted.prior)
-    variance = np.zeros(2 * _SHIFTS + 1)
-    for n, prior in fitted.priors.items():
-        variance = variance + fitted.shifted_means(shifted.max_variance(n, k), prior)
-    return theta, fitted.excess_variance(k) * np.maximum(variance, 0.0)
+def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The means of Max@k under each shift, and the variances of estimates from one question.
+
+    Both are (E, 121, m), for E estimates of the prior and m values of k.
+    """
+    shifted, means, variances = fitted.shifted(_SHIFTS), [], []
+    for k in ks:
+        means.append(fitted.shifted_means(shifted.max_mean(k), fitted.priors))
+        variance = sum(
+            fitted.shifted_means(
+                shifted.max_variance(n, k), np.array([x[n] for x in fitted.estimates])
+            )
+            for n in fitted.sizes
+        )
+        variances.append(fitted.excess_variances(k)[:, None] * np.maximum(variance, 0.0))
+    return np.stack(means, axis=-1), np.stack(variances, axis=-1)
 
 
 def _neighbors(columns: int) -> list[tuple[int, int]]:

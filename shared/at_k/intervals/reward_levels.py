@@ -18,9 +18,10 @@ sharpness of the samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -118,37 +119,38 @@ class LeveledSamples:
         observed = [min(k, least) for k in ks]
         return np.transpose([self.rewards.max_of(k) - binned.max_of(k) for k in observed])
 
-    @cached_property
-    def sum_of_changes(self) -> Callable[[int], float]:
-        """The sum over questions of `squared_changes` at k, where a sample can be left out."""
-        return cache(self._sum_of_changes)
-
     def fit(self) -> FittedRewards:
-        """Estimate the prior over the distributions of a grid."""
-        shapes, shape, location, start = self._grid()
-        grid = self.distributions(shapes[shape], location)
+        """Estimate the prior over the distributions of a grid.
+
+        A prior under which mean rewards are Beta distributed is a second estimate, if it fits the
+        data about as well.
+        """
+        grid = self._grid()
         used = slice(None, None, -(-len(self.counts) // _COUNTS_AT_ONCE))
         n, weights = self.n[used], self.multiplicity[None, used]
-        likelihood = grid.likelihood(self.counts[used])
+        likelihood = grid.distributions.likelihood(self.counts[used])
+        estimates = [
+            estimate_prior(n, likelihood, weights, grid.start),
+            last_step(n, likelihood, weights, self._beta_prior(grid)),
+        ]
+        wholes = [whole_prior(estimate) for estimate in estimates]
+        if not fits_too(likelihood, weights, *wholes)[0]:
+            estimates, wholes = estimates[:1], wholes[:1]
+        has_share = [whole[0] > _NEGLIGIBLE * whole.max() for whole in wholes]
+        kept = np.any(has_share, axis=0)
+        shapes, shape = np.unique(grid.shape[kept], return_inverse=True)
+        return FittedRewards(
+            self,
+            grid.shapes[shapes],
+            shape,
+            grid.location[kept],
+            [
+                {size: np.where(has, prior[0], 0.0)[kept] for size, prior in estimate.items()}
+                for has, estimate in zip(has_share, estimates, strict=True)
+            ],
+        )
 
-        def fitted(
-            priors: Mapping[int, np.ndarray], other: FittedRewards | None = None
-        ) -> FittedRewards:
-            total = whole_prior(priors)[0]
-            kept = total > _NEGLIGIBLE * total.max()
-            kept_shapes, kept_shape = np.unique(shape[kept], return_inverse=True)
-            kept_priors = {size: prior[0, kept] for size, prior in priors.items()}
-            return FittedRewards(
-                self, shapes[kept_shapes], kept_shape, location[kept], kept_priors, other
-            )
-
-        priors = estimate_prior(n, likelihood, weights, start)
-        beta_priors = last_step(n, likelihood, weights, self._beta_prior(grid, start))
-        fits = fits_too(likelihood, weights, whole_prior(priors), whole_prior(beta_priors))[0]
-        return fitted(priors, fitted(beta_priors) if fits else None)
-
-    def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(S, L - 1) shapes, and (J,) the shape, location and first prior of each distribution."""
+    def _grid(self) -> _Grid:
         total = self.multiplicity @ self.counts + 0.5
         above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
         base = np.log(above) - np.log1p(-above)
@@ -164,19 +166,20 @@ class LeveledSamples:
         location = stride * np.concatenate(
             [np.arange(low, high + 1) for low, high in zip(first, last, strict=True)]
         )
+        distributions = self.distributions(shapes[shape], location)
         # Along each shape the mean reward is uniform.
-        density = self.distributions(shapes[shape], location).slope_of_mean()
+        density = distributions.slope_of_mean()
         density /= np.bincount(shape, density)[shape]
         start = np.exp(-2 * octaves**2)[shape] * density
-        return shapes, shape, location, start / start.sum()
+        return _Grid(shapes, shape, location, distributions, start / start.sum())
 
     def distributions(self, shapes: np.ndarray, location: np.ndarray) -> LevelDistributions:
         """Distributions with (.., L - 1) log-odds at the location 0, and (..) locations."""
         return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
 
-    def _beta_prior(self, grid: LevelDistributions, start: np.ndarray) -> np.ndarray:
+    def _beta_prior(self, grid: _Grid) -> np.ndarray:
         """(1, J) the prior under which mean rewards are Beta distributed, see `beta_prior`."""
-        above, below = np.log(np.maximum(grid.mean_and_rest(), 1e-300))
+        above, below = np.log(np.maximum(grid.distributions.mean_and_rest(), 1e-300))
         n = self.counts.sum(axis=1)
         mean, square = (
             self.multiplicity @ (self.counts @ self.scaled**p / n) / self.multiplicity.sum()
@@ -184,7 +187,7 @@ class LeveledSamples:
         )
         between = np.array([square - mean**2 - self._variance_within])
         multiplicity = self.multiplicity[None]
-        return beta_prior(start, above, below, np.array([mean]), between, multiplicity, n)
+        return beta_prior(grid.start, above, below, np.array([mean]), between, multiplicity, n)
 
     def _sharpness(self) -> float:
         """The ratio of the standard deviations of all samples and of those of one question."""
@@ -203,8 +206,8 @@ class LeveledSamples:
         squares = self.multiplicity @ (self.counts @ self.scaled**2 - sums**2 / n)
         return squares / (self.multiplicity @ (n - 1)) if squares > 1e-9 else 0.0
 
-    def _sum_of_changes(self, k: int) -> float:
-        """The sum over questions of `squared_changes`, where a sample can be left out."""
+    def sum_of_changes(self, k: int) -> float:
+        """The sum over questions of `squared_changes` at k, where a sample can be left out."""
         several = self.counts.sum(axis=1) > 1
         counts, multiplicity, total = self.counts[several], self.multiplicity[several], 0.0
         for start in range(0, len(counts), _COUNTS_AT_ONCE):
@@ -214,72 +217,93 @@ class LeveledSamples:
         return total
 
 
+class _Grid(NamedTuple):
+    """The distributions that questions may have, before samples are seen.
+
+    Attributes:
+        shapes: (S, L - 1) log-odds of the shapes of distributions, at the location 0.
+        shape: (J,) the shape of each distribution.
+        location: (J,) its location.
+        distributions: all J.
+        start: (J,) their prior that the EM algorithm starts from.
+    """
+
+    shapes: np.ndarray
+    shape: np.ndarray
+    location: np.ndarray
+    distributions: LevelDistributions
+    start: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class FittedRewards:
     """The distributions that questions may have, and a prior over them.
 
     Args:
         samples: that the prior is estimated from.
-        shapes: (S, L - 1) log-odds of the shapes of distributions, at the location 0.
-        shape: (J,) the shape of each distribution.
-        location: (J,) its location.
-        priors: {n: (J,)} the estimated prior, split by n; the sum is 1.
-        other: the same with a prior under which mean rewards are Beta distributed, if it fits the
-            data about as well.
+        shapes, shape, location: of the J distributions, see `_Grid`.
+        estimates: one or two estimates of the prior, {n: (J,)} with the sum 1. The first one is
+            the prior. The second one fits the data about as well.
     """
 
     samples: LeveledSamples
     shapes: np.ndarray
     shape: np.ndarray
     location: np.ndarray
-    priors: Mapping[int, np.ndarray]
-    other: FittedRewards | None = None
+    estimates: Sequence[Mapping[int, np.ndarray]]
 
     @cached_property
     def distributions(self) -> LevelDistributions:
         """All J distributions."""
         return self.samples.distributions(self.shapes[self.shape], self.location)
 
-    @cached_property
-    def prior(self) -> np.ndarray:
-        """(J,) the estimated prior."""
-        return sum(self.priors.values(), np.zeros(len(self.location)))
+    @property
+    def sizes(self) -> list[int]:
+        """The n of the questions."""
+        return [*self.estimates[0]]
 
-    def excess_variance(self, k: int) -> float:
-        """The factor by which estimates of Max@k vary more than under the grid, at least 1.
+    @cached_property
+    def priors(self) -> np.ndarray:
+        """(E, J) the estimates of the prior, for all n together."""
+        return np.array([whole_prior(estimate) for estimate in self.estimates])
+
+    def excess_variances(self, k: int) -> np.ndarray:
+        """(E,) factors by which estimates of Max@k vary more than under the grid, at least 1.
 
         With few questions the estimated distributions are too close to the samples. With many
         levels the grid may have no distribution close to those of the questions. The squared
-        changes of Max@k when each sample is left out are compared with their expected sum.
+        changes of Max@k when each sample is left out are compared with their expected sum, under
+        each estimate of the prior.
         """
-        samples = self.samples
+        samples, expected = self.samples, np.zeros(len(self.estimates))
         if len(samples.gaps) == 1:  # the grid contains every distribution over two levels
-            return 1.0
-        observed = samples.sum_of_changes(k)  # the same under each prior
-        expected = samples.multiplicity.sum() * sum(
-            self.distributions.squared_changes(n, k) @ prior
-            for n, prior in self.priors.items()
-            if n > 1
-        )
-        return max(1.0, observed / expected) if min(observed, expected) > 1e-12 else 1.0
+            return np.ones(len(expected))
+        for n in self.sizes:
+            if n > 1:
+                changes = self.distributions.squared_changes(n, k)
+                expected += [estimate[n] @ changes for estimate in self.estimates]
+        expected *= samples.multiplicity.sum()
+        observed = samples.sum_of_changes(k)
+        known = np.minimum(observed, expected) > 1e-12
+        return np.maximum(np.where(known, observed / np.maximum(expected, 1e-300), 1.0), 1.0)
 
     def shifted(self, shifts: int) -> LevelDistributions:
         """(S, T) distributions: each shape at all locations within this many shifts."""
         locations = np.arange(self.location.min() - shifts, self.location.max() + shifts + 1)
         return self.samples.distributions(self.shapes[:, None], locations)
 
-    def shifted_means(self, values: np.ndarray, prior: np.ndarray) -> np.ndarray:
-        """(F,) means of (S, T) values of `shifted`, under a (J,) prior at each shift."""
+    def shifted_means(self, values: np.ndarray, priors: np.ndarray) -> np.ndarray:
+        """(E, F) means of (S, T) values of `shifted`, under (E, J) priors at each shift."""
         column = self.location - self.location.min()
         shifts = np.arange(values.shape[1] - column.max())
-        return prior @ values[self.shape[:, None], column[:, None] + shifts]
+        return priors @ values[self.shape[:, None], column[:, None] + shifts]
 
     def posterior_means(self, values: np.ndarray) -> np.ndarray:
         """(U, e) means of (J, e) values of the distributions, for each distinct count."""
         means = []
         for start in range(0, len(self.samples.counts), _COUNTS_AT_ONCE):
             counts = self.samples.counts[start : start + _COUNTS_AT_ONCE]
-            weight = self.distributions.likelihood(counts) * self.prior
+            weight = self.distributions.likelihood(counts) * self.priors[0]
             means.append(weight @ values / weight.sum(axis=1, keepdims=True))
         return np.concatenate(means)
 

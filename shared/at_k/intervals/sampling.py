@@ -125,10 +125,9 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
     family, total = fit.family, fit.multiplicity.sum(axis=1)
 
     def shifted_families(fit: Fit) -> list[Shifted]:
-        every = [family.shifted(one) for one in (fit, *family.other_fits(fit))]
         return [
             x._replace(covariance={pair: y / total for pair, y in x.covariance.items()})
-            for x in every
+            for x in family.shifted(fit)
         ]
 
     result = shifted_families(fit)
