@@ -127,7 +127,8 @@ def fit(counts) -> FittedRewards:
 def test_prior_is_split_by_the_number_of_samples():
     rng = np.random.default_rng(0)
     fitted = fit([rng.multinomial(n, [0.5, 0.3, 0.2]) for n in [4] * 30 + [9] * 10])
-    assert {n: round(prior.sum(), 3) for n, prior in fitted.priors.items()} == {4: 0.75, 9: 0.25}
+    shares = {n: round(prior.sum(), 3) for n, prior in fitted.estimates[0].items()}
+    assert shares == {4: 0.75, 9: 0.25}
 
 
 @pytest.mark.parametrize("pmf", [[0.1, 0.8, 0.1], [0.45, 0.1, 0.45], [0.9, 0.05, 0.05]])
@@ -135,9 +136,9 @@ def test_prior_concentrates_at_the_distribution_that_all_questions_share(pmf):
     fitted = fit(np.random.default_rng(1).multinomial(200, pmf, 100))
     levels = np.array([0.0, 0.5, 1.0])
     mean, square = pmf @ levels, pmf @ levels**2
-    estimate = fitted.distributions.max_mean(1) @ fitted.prior
+    estimate = fitted.distributions.max_mean(1) @ fitted.priors[0]
     assert estimate == pytest.approx(mean, abs=0.02)
-    variance = fitted.distributions.max_variance(200, 1) @ fitted.prior
+    variance = fitted.distributions.max_variance(200, 1) @ fitted.priors[0]
     assert 200 * variance == pytest.approx(square - mean**2, rel=0.1)
 
 

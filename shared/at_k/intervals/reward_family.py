@@ -228,7 +228,8 @@ class RewardFamily(Family):
         samples, has_n = fitted.samples, fitted.samples.n == n
         rewards = samples.at_levels(samples.scaled, has_n)
         multiplicity = samples.multiplicity[has_n]
-        questions, prior = multiplicity.sum().item(), fitted.estimates[0][n] / fitted.estimates[0][n].sum()
+        questions, prior = multiplicity.sum().item(), fitted.estimates[0][n]
+        prior = prior / prior.sum()
         ks = _ladder(int(rewards.sizes.min()))
         observed = np.array([multiplicity @ rewards.max_of(j) for j in ks]) / questions
         expected = np.array([finer.max_mean(j) for j in ks])

@@ -110,7 +110,7 @@ class PlanOptions(ComparisonOptions):
         (score,), _ = included_scores(self.metric, None, scores_of_one_mean(), parameter="metric")
         check_name("interval", self.interval, _KINDS)
         if self.k is not None:
-            check_k(self.k)
+            self.k = check_k(self.k)
         elif score.k is None:
             self.k = 1
         super().__post_init__()
