@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Callable, Mapping
 from collections.abc import Collection, Iterable, Sequence
@@ -650,7 +651,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "5bec04845ab0"
+KERNEL = "4b71a77d5ed8"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -757,49 +758,6 @@ class _Package:
 
 
 PACKAGE = _Package()
-
-
-# --- shared/at_k/core/signatures.py ---------------------------------------------------------------
-
-"""Parameters that several functions share, which are listed once."""
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def shows_options(names: type, values: type) -> Callable[[Function], Function]:
-    """Show options in the signature of a function that takes them as **options.
-
-    Args:
-        names: a class whose annotations are the names and types.
-        values: a dataclass with the defaults.
-    """
-    defaults = {option.name: option.default for option in fields(values)}
-
-    def decorate(function: Function) -> Function:
-        signature = inspect.signature(function)
-        *own, var_keyword = signature.parameters.values()
-        del function.__annotations__[var_keyword.name]
-        shown = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name])
-            for name in names.__annotations__
-            if name not in signature.parameters
-        ]
-        function.__annotations__.update(get_type_hints(names))
-        parameters = [x.replace(annotation=function.__annotations__[x.name]) for x in own + shown]
-        vars(function)["__signature__"] = signature.replace(parameters=parameters)
-        return function
-
-    return decorate
-
-
-def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a function, with the types that their annotations name."""
-    types = get_type_hints(function)
-    return {
-        name: parameter.replace(annotation=types[name])
-        for name, parameter in inspect.signature(function).parameters.items()
-    }
 
 
 # --- shared/at_k/core/score.py --------------------------------------------------------------------
@@ -1326,6 +1284,58 @@ def frame_rows(frame) -> np.ndarray | list[list[Any]]:
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
         return np.asarray(frame)
     return np.asarray(frame.astype(object)).tolist()  # which keeps missing entries as they are
+
+
+# --- shared/at_k/core/signatures.py ---------------------------------------------------------------
+
+"""Parameters that several functions share, which are listed once."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def shows_options(names: type, values: type) -> Callable[[Function], Function]:
+    """Show options in the signature of a function that takes them as **options.
+
+    Args:
+        names: a class whose annotations are the names and types.
+        values: a dataclass with the defaults.
+    """
+    defaults = {option.name: option.default for option in fields(values)}
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        *own, var_keyword = signature.parameters.values()
+        del function.__annotations__[var_keyword.name]
+        shown = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name])
+            for name in names.__annotations__
+            if name not in signature.parameters
+        ]
+        function.__annotations__.update(get_type_hints(names))
+        parameters = [x.replace(annotation=function.__annotations__[x.name]) for x in own + shown]
+        vars(function)["__signature__"] = signature.replace(parameters=parameters)
+        return function
+
+    return decorate
+
+
+def check_options(function: Callable[..., Any], options: Iterable[str]) -> None:
+    """Raise a TypeError if one of the names is not a parameter of a function."""
+    known = inspect.signature(function).parameters
+    for name in options:
+        if name not in known:
+            problem = f"got an unexpected keyword argument {name!r}."
+            raise TypeError(f"{problem}{did_you_mean(name, known)}")
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a function, with the types that their annotations name."""
+    types = get_type_hints(function)
+    return {
+        name: parameter.replace(annotation=types[name])
+        for name, parameter in inspect.signature(function).parameters.items()
+    }
 
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
@@ -5985,14 +5995,6 @@ class Computation:
         del parameters["questions"]
         return parameters
 
-    def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise a TypeError if one of the options is not a parameter."""
-        known = inspect.signature(self.results).parameters
-        for name in options:
-            if name not in known or name == "questions":
-                suggestion = did_you_mean(name, self.parameters)
-                raise TypeError(f"got an unexpected keyword argument {name!r}.{suggestion}")
-
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
         """The names of those options that need the samples in their order."""
         values = {name: options.get(name) for name in self.in_order}
@@ -6033,7 +6035,7 @@ class Computation:
         Raises:
             ValueError: if an input is invalid, with its index.
         """
-        self.check_options(options)
+        check_options(self.results, options)
         in_order = bool(self.ordered_options(options))
         batch = self.read(predictions, references, in_order)
         return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)
@@ -6660,7 +6662,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
             )
         self._refuse_own_checker("compute")
-        self.computation.check_options(options)
+        check_options(self.computation.results, options)
         ordered = self.computation.ordered_options(options)
         if ordered and (len(self._added) or self._exchange is not None):
             raise ValueError(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from .core.signatures import shows_options
+from .core.signatures import check_options, shows_options
 from .functions import RunLike
 from .runs.options import ComparisonOptions, RunOptions
 
@@ -63,6 +63,7 @@ def assert_at_least(
     from .runs.gate import check_threshold, gate_at_least, gate_options
     from .runs.outcomes_of_runs import grade_sources
 
+    check_options(assert_at_least, options)
     requested = gate_options(metric, k, interval, confidence, anytime=anytime, **options)
     requested = requested.with_those_of(R)
     threshold = check_threshold("threshold", threshold, requested.metric)
@@ -102,6 +103,7 @@ def assert_not_worse(
     from .runs.gate import check_margin, gate_not_worse, gate_options
     from .runs.outcomes_of_runs import grade_sources
 
+    check_options(assert_not_worse, options)
     requested = gate_options(metric, k, interval, confidence, anytime=anytime, **options)
     requested = requested.with_those_of(R)
     margin = check_margin("margin", margin, requested.metric)

@@ -293,3 +293,10 @@ def test_counts_of_labels_are_those_of_one_run(capsys, file, baseline):
     assert "--labels has counts" in error_of(capsys, "compare", file, baseline, "--labels", counts)
     message = error_of(capsys, "gate", file, "--at-least", 0.5, "--labels", "{}")
     assert "counts of labels have the keys tp, fn, fp, tn" in message
+
+
+def test_a_gate_takes_a_key(capsys, file):
+    by_key = scores_of(capsys, "gate", file, "--include", "pass@4", "--at-least", 0.1)
+    assert by_key == scores_of(capsys, "gate", file, "--k", 4, "--at-least", 0.1)
+    error = error_of(capsys, "gate", file, "--include", "pass@4", "--k", 2, "--at-least", 0.1)
+    assert "'pass@4', and k is 2: leave out k, or add 4" in error

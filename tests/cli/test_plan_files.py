@@ -43,8 +43,9 @@ def test_the_table_is_followed_by_what_its_columns_are_the_cheapest_design_and_a
 def test_what_no_design_reaches_is_said(capsys):
     printed = output_of(capsys, "plan", *RATES, *GRID, "--difference", 0.001)
     assert (
-        "No design with these numbers of questions and samples finds a difference of 0.001 with a "
-        "probability of 80 %, for other questions like these."
+        "No design with these numbers finds a difference of 0.001 with a probability of 80 %, for "
+        "other questions like these: allow more questions (--number-of-questions) or samples "
+        "(--number-of-samples)."
     ) in " ".join(printed.split())
 
 
@@ -113,3 +114,17 @@ def test_the_cheapest_design_has_the_range_that_the_pilot_run_leaves(capsys, tmp
     for flags in (["--average", "groups", "--groups", "topic"], ["--question-weights", "weight"]):
         text = " ".join(output_of(capsys, "plan", file, *flags).split())
         assert "averaged as in the pilot run, which increases variances by a factor of 1." in text
+
+
+def test_a_correlation_at_its_limit_has_no_range_of_questions(capsys, tmp_path):
+    files = []
+    for name, length in (("a", 4), ("b", 5)):
+        rows = [{"id": i, "outcomes": [int(j < i % length) for j in range(6)]} for i in range(20)]
+        files.append(write_json_lines(tmp_path / f"{name}.jsonl", rows))
+    same = (files[0], files[0], "--by-order", "--difference", 0.05, "--number-of-samples", 64)
+    text = " ".join(output_of(capsys, "plan", *same).split())
+    assert "over questions, 1.00, is estimated at its limit: the pilot runs have too few" in text
+    assert "as far as the pilot run tells" not in text
+    assert "questions_lo" not in scores_of(capsys, "plan", *same)["cheapest"]
+    other = (*files, *same[2:])
+    assert "as far as the pilot run tells" in " ".join(output_of(capsys, "plan", *other).split())

@@ -317,3 +317,41 @@ def test_scores_of_picked_samples_are_compared_by_their_scores_of_questions():
     result = at_k.compare(a, b, "avg@N", interval="questions")
     assert result["avg@1"] == pytest.approx(np.mean(scores[1]) - np.mean(scores[0]))
     assert result["avg@1_lo"] < result["avg@1"] < result["avg@1_hi"]
+
+
+@pytest.mark.parametrize(
+    ("function", "runs", "option", "suggestion"),
+    [
+        (at_k.compare, ([[1, 0]], [[1, 0]]), "ks", "'ks'. Did you mean 'k'?"),
+        (at_k.plan, ([[1, 0]],), "power_", "'power_'. Did you mean 'power'?"),
+        (at_k.noise, ([[1, 0]],), "weights", "Did you mean 'question_weights'?"),
+        (at_k.leaderboard, ({"a": [[1]], "b": [[1]]},), "cluster", "mean 'clusters'?"),
+        (at_k.load("gpassk").compute, (), "includes", "Did you mean 'include'?"),
+    ],
+)
+def test_an_option_that_is_misspelled_is_answered_with_the_right_one(
+    function, runs, option, suggestion
+):
+    with pytest.raises(TypeError, match=re.escape(suggestion)):
+        function(*runs, **{option: 1})
+
+
+@pytest.mark.parametrize("metric", ["pass@2", "G-Pass@2_0.5", "vote@2", "max@2"])
+def test_a_key_is_a_score_at_its_k(metric):
+    rng = np.random.default_rng(3)
+    answers = rng.choice(["x", "y", "z"], (2, 12, 4)).tolist()
+    a, b = ({"predictions": run, "references": ["x"] * 12} for run in answers)
+    if metric == "max@2":
+        a, b = ({"predictions": run} for run in rng.random((2, 12, 4)).round(2).tolist())
+    name = f"{metric.partition('@')[0]}@k"
+    assert at_k.compare(a, b, metric) == at_k.compare(a, b, name, 2, tau=0.5)
+
+
+def test_keys_are_names_of_all_metrics():
+    rows, rewards = [[1, 0, 1, 1], [0, 1, 0, 0]], [[0.5, 1.5, 0.0, 2.0], [1.0, 0.0, 0.0, 1.0]]
+    scores = at_k.load("max_at_k").compute(predictions=rewards, include=["max@2", "max@3"])
+    assert scores == at_k.load("max_at_k").compute(predictions=rewards, k=[2, 3])
+    cons = at_k.load("cons_at_k")
+    scores = cons.compute(predictions=rows, include=["maj@3", "pass@2"])
+    every = cons.compute(predictions=rows, k=[2, 3])
+    assert scores == {key: every[key] for key in ("maj@3", "pass@2")}

@@ -140,7 +140,7 @@ def _comment(texts: Iterable[str]) -> str:
 def _filled(text: str, width: int) -> str:
     """Return a text in lines, without a break in a value such as "95 %" or "T = 0.2"."""
     joined = re.sub(r" (?=[%=])|(?<==) ", "\xa0", text)
-    return textwrap.fill(joined, width).replace("\xa0", " ")
+    return textwrap.fill(joined, width, break_on_hyphens=False).replace("\xa0", " ")
 
 
 class Output(NamedTuple):

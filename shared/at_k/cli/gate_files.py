@@ -156,14 +156,18 @@ def _what_would_decide(gate: Gate) -> str:
     labels = ", and more labels in proportion," if gate.has_labels else ""
     more = f"{number_of(gate.more, f'more {noun}')}{of_each}{labels}"
     text = f"About {more} would decide, if the estimate stays the same."
-    if gate.anytime:
+    if gate.more_anytime is None:
         return text
-    return f"{text} To add them and look again, give --anytime (anytime=True) at each look."
+    return (
+        f"{text} To add them and look again, give --anytime (anytime=True) at each look: then "
+        f"about {number_of(gate.more_anytime, f'more {noun}')}{of_each} would decide."
+    )
 
 
 def _verdict_as_json(gate: Gate) -> str:
     fields = gate._asdict()
-    del fields["size"], fields["has_labels"], fields["averaging"]
+    for name in ("size", "has_labels", "averaging", "more_anytime"):
+        del fields[name]
     number = "questions" if gate.interval == "questions" else "samples"
     more = {} if gate.status != UNDECIDED else {f"more_{number}": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}

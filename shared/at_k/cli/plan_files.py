@@ -12,7 +12,7 @@ from ..core.credits import included_scores, scores_of_one_mean
 from ..readers.run import read_run
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
-from ..runs.plan import PlanOptions, Wanted, plan, plan_runs
+from ..runs.plan import AT_LIMIT, PlanOptions, Wanted, plan, plan_runs
 from .flags import (
     COOL,
     FILE_HELP,
@@ -157,8 +157,9 @@ class PlanView(View):
             claim = f"has a half-width of at most {wanted.value:g}"
             if wanted.name == "difference":
                 claim = f"finds a difference of {wanted.value:g} with a probability of {power}"
-            design = _cheapest_design(plan["cheapest"], claim)
-            notes.append(f"{design}, {INTERVAL_SCOPE[wanted.kind]}.")
+            claim += f", {INTERVAL_SCOPE[wanted.kind]}"
+            has_labels = "labels" in self._columns()
+            notes.append(_cheapest_design(plan["cheapest"], claim, has_labels))
         return [*notes, _assumptions(plan["assumptions"])]
 
 
@@ -170,9 +171,12 @@ def _plan_cell(column: str, value: float | None) -> str:
     return f"{value:g}" if column == "cost" else f"{value:.4f}"
 
 
-def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str) -> str:
+def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
     if cheapest is None:
-        return f"No design with these numbers of questions and samples {claim}"
+        more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]
+        if has_labels:
+            more.append("labels (--number-of-labels)")
+        return f"No design with these numbers {claim}: allow more {' or '.join(more)}."
     questions = number_of(cheapest["questions"], "question")
     if "questions_lo" in cheapest:
         lo, hi = cheapest["questions_lo"], cheapest["questions_hi"]
@@ -181,7 +185,7 @@ def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str) -> str:
     labels = f" and {number_of(cheapest['labels'], 'label')}" if "labels" in cheapest else ""
     return (
         f"The cheapest design, in the last row, has {questions} with {samples} each{labels}, and "
-        f"costs {cheapest['cost']:g}. It {claim}"
+        f"costs {cheapest['cost']:g}. It {claim}."
     )
 
 
@@ -200,7 +204,13 @@ def _assumptions(assumptions: Mapping[str, Any]) -> str:
             text += ", and scores with more samples are extrapolated"
     if "checker" in assumptions:
         text += f". The scores are {correction_in_words(assumptions['checker'])}"
-    return (
-        f"{text}. The correlation of the scores of two runs over questions, "
-        f"{assumptions['correlation']:.2f}, is {assumptions['correlation_is']}."
+    text += (
+        f". The correlation of the scores of two runs over questions, "
+        f"{assumptions['correlation']:.2f}, is {assumptions['correlation_is']}"
     )
+    if assumptions["correlation_is"] == AT_LIMIT:
+        text += (
+            ": the pilot runs have too few questions or samples to tell it, and a difference may "
+            "need many more questions. Give one run, and a smaller --correlation, such as 0.9"
+        )
+    return f"{text}."

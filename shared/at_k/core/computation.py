@@ -16,13 +16,12 @@ import numpy as np
 
 from .batches import Batch
 from .checking import CheckCache, Checked, Checker, Checking
-from .checks import did_you_mean
 from .choice import IntervalOptions, interval_options, question_weighting
 from .columns import check_types, sample_kind, stored
 from .counts import BinaryCounts
 from .report import Report
 from .samples import Labels, Samples, as_outcomes, read_samples
-from .signatures import parameters_of
+from .signatures import check_options, parameters_of
 
 DEFAULT_K = (4, 8, 16)
 
@@ -107,14 +106,6 @@ class Computation:
         del parameters["questions"]
         return parameters
 
-    def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise a TypeError if one of the options is not a parameter."""
-        known = inspect.signature(self.results).parameters
-        for name in options:
-            if name not in known or name == "questions":
-                suggestion = did_you_mean(name, self.parameters)
-                raise TypeError(f"got an unexpected keyword argument {name!r}.{suggestion}")
-
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
         """The names of those options that need the samples in their order."""
         values = {name: options.get(name) for name in self.in_order}
@@ -155,7 +146,7 @@ class Computation:
         Raises:
             ValueError: if an input is invalid, with its index.
         """
-        self.check_options(options)
+        check_options(self.results, options)
         in_order = bool(self.ordered_options(options))
         batch = self.read(predictions, references, in_order)
         return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)

@@ -20,6 +20,7 @@ from .checking import CheckCache
 from .checks import short
 from .computation import Computation, SampledQuestions
 from .package import PACKAGE
+from .signatures import check_options
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
 """The ids of the metric objects that compute, for the calls of their checkers in any thread."""
@@ -116,7 +117,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
             )
         self._refuse_own_checker("compute")
-        self.computation.check_options(options)
+        check_options(self.computation.results, options)
         ordered = self.computation.ordered_options(options)
         if ordered and (len(self._added) or self._exchange is not None):
             raise ValueError(

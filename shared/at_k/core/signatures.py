@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, TypeVar, get_type_hints
+
+from .checks import did_you_mean
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -34,6 +36,15 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
         return function
 
     return decorate
+
+
+def check_options(function: Callable[..., Any], options: Iterable[str]) -> None:
+    """Raise a TypeError if one of the names is not a parameter of a function."""
+    known = inspect.signature(function).parameters
+    for name in options:
+        if name not in known:
+            problem = f"got an unexpected keyword argument {name!r}."
+            raise TypeError(f"{problem}{did_you_mean(name, known)}")
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:

@@ -236,9 +236,13 @@ class RateMoves(NamedTuple):
             samples: number of samples of the run, or infinity if the labels are of others.
         """
         first, second = (
-            share * square for share, square in zip(unlabelled, self.squares, strict=True)
+            share * square if share else np.zeros_like(square)
+            for share, square in zip(unlabelled, self.squares, strict=True)
         )
-        both = first + second + 2 * self.correlations * np.sqrt(first * second)
+        # Squares are infinite where labels do not bound a rate.
+        is_shared = np.broadcast_to(self.correlations > 0, first.shape)
+        shared = np.sqrt(np.multiply(first, second, where=is_shared, out=np.zeros_like(first)))
+        both = first + second + 2 * self.correlations * shared
         return np.sqrt(np.maximum(both - self.realized / samples, 0.0))
 
 

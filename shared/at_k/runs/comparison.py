@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Unpack
 
 from ..core.score import ScoreId
-from ..core.signatures import shows_options
+from ..core.signatures import check_options, shows_options
 from ..functions import RunLike
 from ..results import Result, carried_by, estimates_of
 from .options import ComparisonOptions, RunOptions
@@ -149,6 +149,7 @@ def compare(
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .differences import compare_groups, compare_sources, differences_of
 
+    check_options(compare, options)
     requested = ComparisonOptions(
         metric, k, interval, confidence, temperature=temperature, anytime=anytime, **options
     )

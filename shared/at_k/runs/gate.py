@@ -17,6 +17,8 @@ to be wrong.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +51,8 @@ class Gate(NamedTuple):
         has_labels: whether labels estimate the rates of the checker.
         averaging: how questions are averaged, or "".
         anytime: whether the limits hold at all looks together.
+        more_anytime: `more` for limits that hold at all looks together, if these do not and the
+            claim is undecided; otherwise None.
     """
 
     key: str
@@ -63,6 +67,7 @@ class Gate(NamedTuple):
     has_labels: bool
     averaging: str = ""
     anytime: bool = False
+    more_anytime: int | None = None
 
     @property
     def estimate(self) -> float:
@@ -125,6 +130,11 @@ def _wanted(metric: str, share: float) -> str:
 
 def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
     """Judge whether the score of a run is at least a threshold."""
+    gate = _gate_at_least(run, threshold, options)
+    return _with_next_look(gate, lambda x: _gate_at_least(run, threshold, x), options)
+
+
+def _gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
     options = options.for_samples({run.name: run.outcomes.n})
     if options.metric in _REWARDS and not (options.w is None and has_real_rewards(run.outcomes)):
         rewards = check_rewards(options.w)
@@ -141,10 +151,24 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
     """Judge whether the score of a run is at least that of a baseline minus a margin."""
+    gate = _gate_not_worse(run, baseline, margin, options)
+    return _with_next_look(gate, lambda x: _gate_not_worse(run, baseline, margin, x), options)
+
+
+def _gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
     compared = compare_runs([baseline, run], options)
     (x,) = differences_of(compared)
     basis = _basis([baseline, run], compared.options)
     return Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *basis)
+
+
+def _with_next_look(
+    gate: Gate, judge: Callable[[ComparisonOptions], Gate], options: ComparisonOptions
+) -> Gate:
+    """Return a gate with what would decide it at a further look, if it is not decided."""
+    if gate.status != UNDECIDED or gate.anytime or gate.interval == "posterior":
+        return gate
+    return gate._replace(more_anytime=judge(replace(options, anytime=True)).more)
 
 
 def _basis(

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.checks import short
 from ..core.estimates import Estimate
 from ..core.interval import Interval
-from ..core.signatures import shows_options
+from ..core.signatures import check_options, shows_options
 from ..functions import RunLike
 from ..results import Result
 from .options import ComparisonOptions, RunOptions
@@ -117,6 +117,7 @@ def leaderboard(
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .differences import compare_groups, compare_sources
 
+    check_options(leaderboard, options)
     sources = check_runs(runs)
     requested = ComparisonOptions(
         metric, k, interval, confidence, temperature=temperature, all_k=False, **options

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from ..core.score import ScoreId
-from ..core.signatures import shows_options
+from ..core.signatures import check_options, shows_options
 from ..functions import RunLike
 from .options import ComparisonOptions, RunOptions
 
@@ -132,6 +132,7 @@ def noise(
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .outcomes_of_runs import grade_sources
 
+    check_options(noise, options)
     requested = ComparisonOptions(metric, k, "questions", confidence, **options).with_those_of(R)
     labels_of_runs = None if labels is None else [labels]
     (run,) = grade_sources({"R": R}, requested, checker_rates, labels_of_runs)

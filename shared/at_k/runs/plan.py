@@ -17,7 +17,7 @@ from ..core.choice import Weighting, question_weighting
 from ..core.credits import included_scores, scores_of_one_mean
 from ..core.questions import student_quantile
 from ..core.score import Score, ScoreId
-from ..core.signatures import shows_options
+from ..core.signatures import check_options, shows_options
 from ..functions import RunLike
 from ..scores.checker_rates import CheckerRates, check_rates, require_correction
 from .options import ComparisonOptions
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _KINDS = ("sampling", "questions")
 _QUESTIONS = (100, 200, 500, 1000)
+AT_LIMIT = "estimated at its limit"
 _ASSUMED_CORRELATION = 0.5
 _PARTS = 20  # of the pilot questions, of which each is left out in turn
 _MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
@@ -263,7 +264,9 @@ def plan(
           also has "questions_lo" and "questions_hi", limits of the number of questions that this
           design needs, with about the given confidence: few pilot questions tell little of the
           rates (for 12 questions, limits of 95 % covered in 85 to 95 % of simulated pilot runs).
-        - "assumptions": "correlation", and "correlation_is" "assumed", "given" or "estimated";
+        - "assumptions": "correlation", and "correlation_is" "assumed", "given", "estimated",
+          or "estimated at its limit", which pilot runs with few questions or samples give: then
+          nothing says how many questions a difference needs;
           "rates_are" "assumed" or "estimated"; for a pilot run "pilot_questions", "pilot_samples"
           (of the question with fewest), and whether the score is "extrapolated"; for weights
           "design_effect", by how much they increase the variance; for a checker that
@@ -289,6 +292,7 @@ def plan(
     # Imported here because SciPy and Arrow take longer to import than the rest of at_k.
     from .outcomes_of_runs import grade_sources
 
+    check_options(plan, options)
     requested = PlanOptions(metric, k, **options).with_those_of(R)
     sources = {name: run for name, run in {"R": R, "R_b": R_b}.items() if run is not None}
     runs = grade_sources(sources, requested, requested.checker_rates) if sources else []
@@ -314,7 +318,9 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
         for n, number in itertools.product(options.samples, labels)
     ]
     cheapest = _cheapest(designs, options)
-    if cheapest is not None and len(runs) > 0:
+    # A correlation at its limit does not vary as it should when questions are left out.
+    varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
+    if cheapest is not None and len(runs) > 0 and varies:
         cheapest |= _range_of_questions(runs, options, weighting, rates, cheapest)
     return {
         "key": score_id.key,
@@ -419,7 +425,8 @@ def _prior(
         )
     pilots = [Pilot(run, options.score[1], weighting) for run in runs]
     if len(runs) == 2:
-        r, source = pilots[0].correlation(pilots[1]), "estimated"
+        r = pilots[0].correlation(pilots[1])
+        source = "estimated" if abs(r) < 1 else AT_LIMIT
     elif r is None:
         r, source = _ASSUMED_CORRELATION, "assumed"
     assumptions = {"correlation": r, "correlation_is": source}
