@@ -651,7 +651,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "4b71a77d5ed8"
+KERNEL = "a615ea52a7a0"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2340,14 +2340,19 @@ def concatenate(batches: Sequence[Samples]) -> Samples:
 # --- Validation ---------------------------------------------------------------------------
 
 
+GRADED_SCORES = (
+    " (max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
+    "correct_at_least, of at_k.read in Python, is the least score that is correct)"
+)
+"""What an error about outcomes other than 0 and 1 ends with."""
+
+
 def require_binary(outcomes: Samples) -> Samples:
     """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
     values = outcomes.values
     if not _is_binary(values):
         wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-        wanted += [InPython(" or True"), " if correct"]
-        if np.any((values < 0) | (values % 1 != 0)):
-            wanted.append(" (max_at_k and bayes_at_n take rewards, as floats such as -1.0)")
+        wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
         outcomes.require((values == 0) | (values == 1), *wanted)
     return outcomes
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
+from at_k.core.samples import GRADED_SCORES
 
 REWARDS = " (the pages Max@k and Bayes@N score rewards)"
-_METRICS_OF_REWARDS = " (max_at_k and bayes_at_n take rewards, as floats such as -1.0)"
 _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
 
 
@@ -40,8 +40,8 @@ def in_words(
         elif isinstance(part, InPython) or (isinstance(part, RunName) and not has_names):
             words = ""
         message += words
-    # `at_k.core.samples` names the metrics; a visitor knows the pages.
-    return message.replace(_METRICS_OF_REWARDS, REWARDS)
+    # It names the metrics; a visitor knows the pages.
+    return message.replace(GRADED_SCORES, REWARDS)
 
 
 def _place_in_words(place: Place, row: str, cell: str) -> str:

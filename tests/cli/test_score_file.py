@@ -276,7 +276,8 @@ def test_integers_below_0_are_answered_by_rewards_as_floats(capsys, tmp_path, me
     file = write_json_lines(tmp_path / "a.jsonl", [{"rewards": [1, -1]}])
     error = error_of(capsys, metric, file)
     assert "Question 0, sample 1 is -1: an outcome is 0 or False if incorrect" in error
-    assert "(max_at_k and bayes_at_n take rewards, as floats such as -1.0)" in error
+    assert "(max_at_k and bayes_at_n take graded scores and rewards, as floats such as" in error
+    assert "--correct-at-least, of at_k.read in Python, is the least score" in error
 
 
 def test_an_unknown_word_is_named_and_not_a_known_one_before_it(capsys, tmp_path):

@@ -13,6 +13,7 @@ from typing import Any
 import at_k
 import dill
 import pytest
+from at_k.core.samples import GRADED_SCORES
 from at_k.exchange import Exchange, default_experiment
 from conftest import ROOT
 
@@ -102,7 +103,10 @@ for invalid in (0, 1):
 
 def test_all_processes_learn_that_the_input_of_one_is_invalid(tmp_path):
     """Otherwise they would wait for each other for longer than `run_processes` does."""
-    problem = "predictions[0][1] is 2: an outcome is 0 or False if incorrect, 1 or True if correct."
+    problem = (
+        "predictions[0][1] is 2: an outcome is 0 or False if incorrect, 1 or True if correct"
+        f"{GRADED_SCORES}."
+    )
     errors = {  # as the process with the invalid input says it, and as the other does
         0: (problem, f"Process 0 could not compute: {problem}"),
         1: (problem, f"Process 1 cannot read its input: {problem}"),

@@ -222,7 +222,8 @@ def test_one_level_of_lists_is_unwrapped(tmp_path):
 def test_correct_values_grade_labels(capsys, tmp_path):
     rows = [{"id": 1, "score": x} for x in ("C", "I", None)]
     rows += [{"id": 2, "score": x} for x in ("c", "P")]
-    read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"], missing="drop")
+    with pytest.warns(UserWarning, match="not among correct_values count as incorrect: 'P'"):
+        read = read_rows(tmp_path, rows, outcomes="score", correct_values=["C"], missing="drop")
     assert read == {"predictions": [[True, False, None], [True, False]]}
     flags = ("--outcomes", "score", "--correct-values", "C", "P", "--missing", "drop")
     assert pass_at_k(capsys, tmp_path / "rows.jsonl", *flags) == {"pass@1": 0.75}

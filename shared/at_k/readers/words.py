@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 import tokenize
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from typing import Any
@@ -146,6 +147,9 @@ def as_whole_number(cell: Any) -> int | None:
 def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
     """Return outcomes, or lists of them, as bools: whether they are among the correct values.
 
+    There is a warning if others are words that do not say that a sample is incorrect, such as
+    timeout.
+
     Raises:
         ValueError: if a correct value occurs nowhere.
     """
@@ -166,6 +170,17 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
         raise ValueError(
             f"correct_values has {', '.join(map(short, absent))}, and no outcome is equal to it. "
             f"The outcomes are {shown}{', ..' if len(occurring) > 8 else ''}."
+        )
+    others = [
+        short(outcome)
+        for key, outcome in occurring.items()
+        if key not in correct and isinstance(as_outcome(outcome), str)
+    ]
+    if others:
+        warnings.warn(
+            f"Outcomes that are not among correct_values count as incorrect: "
+            f"{', '.join(others[:8])}{', ..' if len(others) > 8 else ''}.",
+            stacklevel=2,
         )
     return result
 
