@@ -99,9 +99,11 @@ def bands(
     result = []
     for questions, intervals_of_group in zip(groups, intervals, strict=True):
         band: dict[ScoreId, tuple[float, float]] = {}
-        for curve in curves(intervals_of_group):
-            covariance = method.covariance(questions, curve)
-            wider_confidence = simultaneous_confidence(covariance, confidence)
+        scores = [*intervals_of_group]
+        covariance = method.covariance(questions, scores) if scores else np.empty((0, 0))
+        for curve in curves(scores):
+            rows = [scores.index(score) for score in curve]
+            wider_confidence = simultaneous_confidence(covariance[np.ix_(rows, rows)], confidence)
             (wider,) = method.for_groups([questions], wider_confidence)
             band |= {score: (wider[score].lo, wider[score].hi) for score in curve}
         result.append(band)

@@ -245,6 +245,19 @@ class Family(abc.ABC):
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(m, B) smallest and largest possible values of the columns, over (B, U) questions."""
 
+    def shifted_families(self, fit: Fit) -> list[Shifted]:
+        """What `shifted` returns, computed only once for one group, whatever the confidence."""
+        if len(fit.multiplicity) > 1:
+            return self.shifted(fit)
+        key = fit.multiplicity.tobytes()
+        if key not in self._shifted_families:
+            self._shifted_families[key] = self.shifted(fit)
+        return self._shifted_families[key]
+
+    @cached_property
+    def _shifted_families(self) -> dict[bytes, list[Shifted]]:
+        return {}
+
     @abc.abstractmethod
     def shifted(self, fit: Fit) -> list[Shifted]:
         """The family under the estimated priors, and under another estimate if it fits too."""

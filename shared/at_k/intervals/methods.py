@@ -68,8 +68,12 @@ class JoinedIntervals(IntervalMethod):
         return self._most.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        method = self._some if self._keys >= {*keys} else self._most
-        return method.covariance(questions, keys)
+        result = np.eye(len(keys))
+        for method, has_key in ((self._most, False), (self._some, True)):
+            if rows := [i for i, key in enumerate(keys) if (key in self._keys) is has_key]:
+                own = method.covariance(questions, [keys[i] for i in rows])
+                result[np.ix_(rows, rows)] = own
+        return result
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float

@@ -127,7 +127,7 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
     def shifted_families(fit: Fit) -> list[Shifted]:
         return [
             x._replace(covariance={pair: y / total for pair, y in x.covariance.items()})
-            for x in family.shifted(fit)
+            for x in family.shifted_families(fit)
         ]
 
     result = shifted_families(fit)
