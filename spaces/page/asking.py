@@ -138,19 +138,28 @@ def _rows(columns: Columns, name: str, entry: str) -> Iterator[Reading]:
 
 def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
     """Yield how people write tables whose columns have no usual names."""
-    numbered = [x for x in names if (match := _NUMBERED.fullmatch(x)) and match[1]]
-    prefixes = {_NUMBERED.fullmatch(x)[1] for x in numbered}  # type: ignore[index]
     usual = {x for role in _ONE_PER_QUESTION for x in columns_named(names, COLUMN_NAMES[role])}
-    samples = numbered if len(prefixes) == 1 else [x for x in names if x not in usual]
+    samples = _numbered(names) or [x for x in names if x not in usual]
     if usual and 1 < len(samples) <= MAX_SAMPLES_PER_QUESTION:
         yield {"samples": samples}
-    references = columns_named(names, COLUMN_NAMES["references"])
-    if has_references and len(references) > 1:
-        for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
-            others = [other for other in references if other != name]
+    if has_references:
+        yield from _ways_of_references(columns_named(names, COLUMN_NAMES["references"]))
+        if len(names) > 1 and not usual:  # else the first row has names
+            yield {"references_first": True}
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Return the names that differ in a number only, such as a1 and a2; none if others do too."""
+    matches = [match for match in map(_NUMBERED.fullmatch, names) if match and match[1]]
+    return [match[0] for match in matches] if len({match[1] for match in matches}) == 1 else []
+
+
+def _ways_of_references(columns: Sequence[str]) -> Iterator[Reading]:
+    """Yield which one of several columns with names of references has the samples."""
+    if len(columns) > 1:
+        for name in sorted(columns, key=lambda name: name.lower() not in ANSWERS):
+            others = [other for other in columns if other != name]
             yield {"predictions": name, "references": others[0]}
-    if has_references and len(names) > 1 and not usual:  # else the first row has names
-        yield {"references_first": True}
 
 
 def _listed(names: Any) -> list[str]:

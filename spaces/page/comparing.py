@@ -46,16 +46,39 @@ def compare_samples(
     scope = Scope([run.outcomes.n for run in runs], checked, *nouns)
     arguments = [{**checking, **measure} for measure in measures]
     if len(runs) == 2:
-        compared = [compare_runs(runs, measure) for measure in options]
-        differences = [differences_of(measure) for measure in compared]
-        key = next(x.key for x in differences[0] if k is None or x.k == k)
-        view = ComparisonView({None: differences[0]}, list(samples), compared[0].options, scope)
-        scores = [differences_as_dict(measure) for measure in differences]
-        interval = str(options[0].interval)
-        return Comparison(view.sentence(key), interval, key, scores, None, arguments)
+        return _two_runs(runs, options, arguments, k, scope)
+    return _many_runs(runs, options[0], arguments[0], k, scope)
+
+
+def _two_runs(
+    runs: Sequence[Run],
+    options: Sequence[ComparisonOptions],
+    arguments: list[dict[str, Any]],
+    k: int | None,
+    scope: Scope,
+) -> Comparison:
+    """Return the differences of two runs for each measure. The sentence is on the first."""
+    compared = [compare_runs(runs, measure) for measure in options]
+    differences = [differences_of(measure) for measure in compared]
+    key = next(x.key for x in differences[0] if k is None or x.k == k)
+    names = [run.name for run in runs]
+    view = ComparisonView({None: differences[0]}, names, compared[0].options, scope)
+    scores = [differences_as_dict(measure) for measure in differences]
+    interval = str(options[0].interval)
+    return Comparison(view.sentence(key), interval, key, scores, None, arguments)
+
+
+def _many_runs(
+    runs: Sequence[Run],
+    options: ComparisonOptions,
+    arguments: dict[str, Any],
+    k: int | None,
+    scope: Scope,
+) -> Comparison:
+    """Return the leaderboard of the runs by one measure, at the selected k."""
     selected: dict[str, Any] = {} if k is None else {"k": k}
-    compared_runs = compare_runs(runs, replace(options[0], **selected, all_k=False))
-    board = leaderboard_of(compared_runs)
+    compared = compare_runs(runs, replace(options, **selected, all_k=False))
+    board = leaderboard_of(compared)
     sentence = LeaderboardView(board, scope).sentence()
-    interval, key = str(options[0].interval), compared_runs.scores[0].key
-    return Comparison(sentence, interval, key, [], board, [{**arguments[0], **selected}])
+    interval, key = str(options.interval), compared.scores[0].key
+    return Comparison(sentence, interval, key, [], board, [{**arguments, **selected}])

@@ -78,20 +78,29 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     samples, problem = _in_one_order(runs, request.reading.get("by_order"))
     space = request.space
     for label, run in runs.items():
+        prefix = f"{label}: " if len(runs) > 1 else ""
         described = RunInput(run, request.checker).described(space.row_noun, space.cell_noun)
-        notes.append(f"{label}: {described}" if len(runs) > 1 else described)
-        predictions = samples[label]["predictions"]
-        if space.metric == "score_agg" and isinstance(predictions, list):
-            samples[label]["predictions"] = [_in_lower_case(row) for row in predictions]
-        elif not space.has_binary_outcomes and "references" not in run:
-            samples[label]["predictions"] = _as_rewards(predictions)
-        _check_size(samples[label], f"{label}: " if len(runs) > 1 else "")
+        notes.append(f"{prefix}{described}")
+        samples[label]["predictions"] = _as_scored(space, samples[label])
+        _check_size(samples[label], prefix)
     notes += [_without_path(str(warning.message), paths) for warning in caught]
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
     first = next(iter(runs.values()))
     files = dict(zip(runs, paths, strict=True))
     return ReadSamples(samples, files, dict(first.identifiers), list(dict.fromkeys(notes)), problem)
+
+
+def _as_scored(space: Space, samples: Samples) -> Any:
+    """Return predictions as the metric takes them: verdicts in lower case, or rewards."""
+    predictions = samples["predictions"]
+    if not isinstance(predictions, list):
+        return predictions
+    if space.metric == "score_agg":
+        return [_in_lower_case(row) for row in predictions]
+    if space.has_binary_outcomes or "references" in samples:
+        return predictions
+    return _as_rewards(predictions)
 
 
 def _without_path(note: str, paths: Sequence[str]) -> str:
@@ -109,12 +118,9 @@ def _in_lower_case(verdicts: list[Any] | None) -> list[Any] | None:
     return [v.strip().lower() if isinstance(v, str) else v for v in verdicts]
 
 
-def _as_rewards(predictions: Any) -> Any:
+def _as_rewards(predictions: list[Any]) -> list[Any]:
     """Return outcomes as real rewards if one is a negative integer, which is no category."""
-    if not isinstance(predictions, list):
-        return predictions
-    flat = [x for row in predictions for x in row or ()]
-    if not any(isinstance(x, int) and x < 0 for x in flat):
+    if not any(isinstance(x, int) and x < 0 for row in predictions for x in row or ()):
         return predictions
     return [
         [float(x) if isinstance(x, int) else x for x in row] if row else row for row in predictions

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -19,13 +20,14 @@ from at_k.core.checks import check_categories
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
 from at_k.runs.options import ComparisonOptions
+from at_k.runs.outcomes_of_runs import Run as GradedRun
 
 from .comparing import compare_samples
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .grading import ReportingExecutor, grade_samples, questions_of, samples_for
 from .places import in_words
 from .received import MAX_BYTES
-from .request import Answer, ChoiceError, Progress, Request
+from .request import Answer, ChoiceError, Comparison, Progress, Request, Samples
 from .samples import read_samples, sample_counts
 from .space import Call, Options, Run, Space
 
@@ -100,70 +102,134 @@ def _shortened(message: str) -> str:
     return message if len(message) < _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}.."
 
 
+@dataclass(frozen=True)
+class _Scoring:
+    """How the samples of a request are scored.
+
+    Attributes:
+        space: the page.
+        computation: the computation of its metric.
+        options: the options that are used.
+        calls: the calls of `compute`, by name.
+        measures: the scores by which runs are compared, as arguments of `at_k.compare`.
+        checker: the name of the checker.
+    """
+
+    space: Space
+    computation: Computation
+    options: Options
+    calls: dict[str, Call]
+    measures: list[dict[str, Any]]
+    checker: str
+
+    @property
+    def labels(self) -> Any:
+        """The labels that stand for outcomes, and the number of each; or None."""
+        labels = ComparisonOptions(self.measures[0]["metric"]).verdicts
+        return labels or check_categories(self.options.get("categories"))
+
+
 def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
-    computation = COMPUTATIONS[request.space.metric]
     space = request.space
-    read = read_samples(request, computation.parameters)
+    read = read_samples(request, COMPUTATIONS[space.metric].parameters)
     samples = read.runs
     counts = {label: sample_counts(run) for label, run in samples.items()}
     smallest = max(1, min(min(run) for run in counts.values()))
-    options, lowered = _lowered(request, smallest)
-    options["interval"], note = _interval(options.get("interval", SAME_QUESTIONS), counts, space)
-    calls = space.calls(options, smallest)
+    options, changes = _used_options(request, counts, smallest)
     has_references = any("references" in run for run in samples.values())
-    checker = request.checker if has_references else "exact_match"
-    if checker != "exact_match":  # which is the default of compute
-        calls = {
-            name: Call({"check_correct_fn": checker, **call.arguments}, call.sweep)
-            for name, call in calls.items()
-        }
+    scoring = _scoring(space, options, smallest, request.checker if has_references else "")
     # The other named checkers are fast, and compare samples without an executor.
-    executor = ReportingExecutor(report) if checker == "math_verify" else None
-    measures = [
-        {**measure, "confidence": options["confidence"]}
-        for measure in space.measures(options, smallest, has_references)
-    ]
-    labels = ComparisonOptions(measures[0]["metric"]).verdicts
-    labels = labels or check_categories(options.get("categories"))
+    executor = ReportingExecutor(report) if scoring.checker == "math_verify" else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        graded = grade_samples(samples, checker, executor, labels)
-        runs = []
-        for run in graded:
-            sampled = samples_for(computation, samples[run.name], run)
-            others = {
-                name: column for name, column in samples[run.name].items() if name not in _ROLES
-            }
-            results = {
-                name: _results(computation, sampled, others, call) for name, call in calls.items()
-            }
-            is_binary = space.has_references and not (options.get("w") or options.get("categories"))
-            is_binary = is_binary and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
-            runs.append(Run(run.name, counts[run.name], results, is_binary, options["interval"]))
+        graded = grade_samples(samples, scoring.checker, executor, scoring.labels)
+        runs = [_scored_run(scoring, samples[x.name], x, counts[x.name]) for x in graded]
         comparison, problem = None, read.problem
         if len(runs) > 1 and not problem:
-            try:
-                k = options.get("k")
-                nouns = space.row_noun, space.cell_noun
-                comparison = compare_samples(samples, graded, checker, measures, k, nouns)
-            except ValueError as error:
-                problem = f"The runs are not compared: {_in_words(error, request)}"
+            comparison, problem = _compared(scoring, samples, graded, request)
     messages = dict.fromkeys(_without_python(str(warning.message)) for warning in caught)
-    notes = tuple(filter(None, [*read.notes, *lowered, note, *messages, problem]))
-    used = request.checker if has_references else None
-    questions = questions_of(samples, read.identifiers, graded)
     return Answer(
         runs,
-        calls,
+        scoring.calls,
         options,
         samples,
         read.files,
         request.reading,
-        used,
-        questions,
+        request.checker if has_references else None,
+        questions_of(samples, read.identifiers, graded),
         comparison,
-        notes,
+        tuple(filter(None, [*read.notes, *changes, *messages, problem])),
     )
+
+
+def _used_options(
+    request: Request, counts: Mapping[str, Sequence[int]], smallest: int
+) -> tuple[Options, list[str]]:
+    """Return the options that are used, and sentences that say which were changed."""
+    options, changes = _lowered(request, smallest)
+    chosen = options.get("interval", SAME_QUESTIONS)
+    options["interval"], change = _interval(chosen, counts, request.space)
+    return options, [*changes, change]
+
+
+def _scoring(space: Space, options: Options, smallest: int, checker: str) -> _Scoring:
+    """Return how samples are scored.
+
+    Args:
+        space: the page.
+        options: the options that are used.
+        smallest: the smallest number of samples of a question.
+        checker: the name of the checker, or "" if samples have no references.
+    """
+    calls = space.calls(options, smallest)
+    if checker not in ("", "exact_match"):  # which is the default of compute
+        calls = {
+            name: Call({"check_correct_fn": checker, **call.arguments}, call.sweep)
+            for name, call in calls.items()
+        }
+    measures = [
+        {**measure, "confidence": options["confidence"]}
+        for measure in space.measures(options, smallest, bool(checker))
+    ]
+    computation = COMPUTATIONS[space.metric]
+    return _Scoring(space, computation, options, calls, measures, checker or "exact_match")
+
+
+def _scored_run(scoring: _Scoring, samples: Samples, run: GradedRun, counts: Sequence[int]) -> Run:
+    """Return the scores of a run.
+
+    Args:
+        scoring: how it is scored.
+        samples: its samples.
+        run: their outcomes.
+        counts: the number of samples of each question.
+    """
+    sampled = samples_for(scoring.computation, samples, run)
+    others = {name: column for name, column in samples.items() if name not in _ROLES}
+    results = {
+        name: _results(scoring.computation, sampled, others, call)
+        for name, call in scoring.calls.items()
+    }
+    options = scoring.options
+    has_rewards = options.get("w") or options.get("categories")
+    is_binary = scoring.space.has_references and not has_rewards
+    is_binary = is_binary and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
+    return Run(run.name, list(counts), results, is_binary, options["interval"])
+
+
+def _compared(
+    scoring: _Scoring,
+    samples: Mapping[str, Samples],
+    graded: Sequence[GradedRun],
+    request: Request,
+) -> tuple[Comparison | None, str]:
+    """Return the comparison of several runs; or None, and why they cannot be compared."""
+    nouns = scoring.space.row_noun, scoring.space.cell_noun
+    k = scoring.options.get("k")
+    try:
+        return compare_samples(samples, graded, scoring.checker, scoring.measures, k, nouns), ""
+    except ValueError as error:
+        return None, f"The runs are not compared: {_in_words(error, request)}"
 
 
 def _lowered(request: Request, smallest: int) -> tuple[Options, list[str]]:

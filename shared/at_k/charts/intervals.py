@@ -77,16 +77,7 @@ def by_group(
         >>> chart = by_group(result, questions=30, n=16)
     """
     runs = {name: estimates_by_key(scores) for name, scores in runs_by_name(results).items()}
-    for name, by_key in runs.items():
-        if all(estimate.group is None for estimate in by_key.values()):
-            raise ValueError(
-                f"{name or 'The result'} has no scores of groups: compute with groups, a label for "
-                f"each question."
-            )
-    overall = {
-        name: [x for x, estimate in by_key.items() if estimate.group is None]
-        for name, by_key in runs.items()
-    }
+    overall = {name: _overall_keys(name, by_key) for name, by_key in runs.items()}
     shown = shown_names(key, overall, "key", "scores", MOST_KEYS)
     groups = dict.fromkeys(x.group for by_key in runs.values() for x in by_key.values())
     rows = [
@@ -99,8 +90,18 @@ def by_group(
     details = ChartDetails(**options)
     text = details.caption_of(rows, "Bars", correction(runs_by_name(results)))
     names = score_titles(shown, next(iter(runs.values())).values())
-    rows = with_panels(rows, names, "score")
-    return figure_of_rows(rows, text, details)
+    return figure_of_rows(with_panels(rows, names, "score"), text, details)
+
+
+def _overall_keys(name: str, by_key: Mapping[str, Estimate]) -> list[str]:
+    """Return the keys of the scores over all questions of a run, which must have groups too."""
+    keys = [key for key, estimate in by_key.items() if estimate.group is None]
+    if len(keys) == len(by_key):
+        raise ValueError(
+            f"{name or 'The result'} has no scores of groups: compute with groups, a label for "
+            f"each question."
+        )
+    return keys
 
 
 def forest(
