@@ -213,8 +213,9 @@ class RewardFamily(Family):
             return None
         samples = fitted.samples
         # Distributions between those of the grid matter if k is large.
-        grid = fitted.distributions
-        log_odds = np.concatenate([grid.log_odds + step for step in (-0.15, 0.0, 0.15)])
+        has_share = fitted.priors[0] > 0
+        log_odds = fitted.distributions.log_odds[has_share]
+        log_odds = np.concatenate([log_odds + step for step in (-0.15, 0.0, 0.15)])
         finer = LevelDistributions(log_odds, samples.gaps)
         statistics = [self._statistics(fitted, n, finer) for n in fitted.sizes]
         values = [finer.max_mean(k) for k in self.extrapolated_ks]
