@@ -112,6 +112,7 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
 
 
 def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
+    """Return the chart of the scores of groups, if there are any; of several runs Bayes@N only."""
     if not runs[0].groups():
         return None
     key = {"key": runs[0].estimate_of("bayes@N").key} if len(runs) > 1 else {}

@@ -60,6 +60,7 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
 
 
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+    """Return the arguments of each comparison: vote@k only of checked samples, the answers."""
     metrics = ["vote@k", "maj@k"] if checked else ["maj@k"]
     common = {"k": options["k"], "interval": compared_interval(options)}
     return [{"metric": metric, **common} for metric in metrics]

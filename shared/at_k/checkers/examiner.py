@@ -402,6 +402,7 @@ class _Object:
         return isinstance(value, _Object) and self._at_k_program.ask("issubclass", value, self)
 
     def __mro_entries__(self, bases: Any) -> NoReturn:
+        """Python calls it if a class of the tests has an object of the program as its base."""
         self._at_k_program.needs_interpreter = True
         raise _NeedsInterpreterError
 

@@ -308,7 +308,7 @@ def verify_math(
         into its time limit; and the first answer in a normal form, or None if there is none.
     """
     library = math_verify_library()
-    text = answer_part(str(prediction), stop, _has_marked_answer).strip()
+    text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
     if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
         text = _last_box(text)
@@ -331,7 +331,8 @@ def verify_math(
     return TIMED_OUT if timed_out else 0, first
 
 
-def _has_marked_answer(text: str) -> bool:
+def _may_mark_answer(text: str) -> bool:
+    r"""Whether a text may mark its answer: by \boxed or $, "answer", or "=" near its end."""
     return "boxed" in text or "$" in text or re.search(r"answer|=\s*\S+\s*$", text) is not None
 
 

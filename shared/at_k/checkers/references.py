@@ -422,7 +422,10 @@ def _is_active(node: ast.AST) -> bool:
 
 
 def _needs_entry_point(tree: ast.Module, outside: Iterable[ast.AST]) -> bool:
-    """Whether tests define a function `check` with a parameter, which only `main` could call."""
+    """Whether tests define `check(candidate)`, and no code outside of functions calls it.
+
+    Then the name of the function to test is needed.
+    """
     called = {
         n.func.id for n in outside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
     }

@@ -219,7 +219,8 @@ class Sandbox:
         for stream in (self._jobs, self._tests):
             with suppress(OSError):  # a job that was not sent is in the buffer
                 stream.close()
-        if self._folder is not None:  # a server that is no process 1 ends its program itself
+        if self._folder is not None:
+            # Without a namespace of processes the server ends its program, as its pipes are closed.
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_PATIENCE_AT_END)
         self._process.kill()

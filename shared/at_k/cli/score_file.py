@@ -186,7 +186,10 @@ def _scored(
 def _with_both_scores(
     error: MissingError, files: Sequence[str], reading: dict[str, Any], checker: Any
 ) -> MissingError:
-    """Return the error about missing answers with pass@1 for both rules, if checks are fast."""
+    """Return the error about missing answers with pass@1 if they are incorrect, and if left out.
+
+    The error about missing outcomes has these scores already. Slow checkers are not run.
+    """
     if "the mean outcome" in str(error) or checker not in ("exact_match", "numeric", "choice"):
         return error
     scores = []

@@ -373,6 +373,7 @@ class _Maximum:
         return n / (n - k) * means
 
     def marginal(self) -> np.ndarray:
+        """(P, n) by how much sample i raises the maximum of k - 1 others, on average."""
         if self.k == 1:
             return self.ranked
         # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.

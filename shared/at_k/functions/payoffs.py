@@ -47,7 +47,11 @@ class Payoffs:
         return self.pmf @ payoff
 
     def covariance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """(U,) posterior covariance of the expected values of two payoffs."""
+        """(U,) posterior covariance of the expected values of two payoffs.
+
+        Their expected product is that of one payoff of k samples and the other of k more, so it is
+        a mean over 2k samples and the ways to split them.
+        """
         # Payoffs near 1 are replaced by their complement, so that nothing cancels.
         sign = 1.0
         if a.mean() > 0.5:

@@ -88,5 +88,8 @@ class AnytimeIntervals(DerivedIntervals):
         return result
 
     def _size(self, questions: np.ndarray) -> float:
-        n, other = self._n[questions], self._other_questions
-        return look_size(n, bool(n.max() < 2) if other is None else other)
+        """The size of a look at some of the questions, see `look_size`."""
+        n, other_questions = self._n[questions], self._other_questions
+        if other_questions is None:  # the interval that suits the data
+            other_questions = bool(n.max() < 2)
+        return look_size(n, other_questions)

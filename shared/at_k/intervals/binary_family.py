@@ -330,6 +330,7 @@ class BinaryFamily(Family):
 
     @cached_property
     def _scores_of_rates(self) -> np.ndarray:
+        """The scores at each success rate of the grid, and at the rates 0 and 1."""
         return scores_with_ends(self.credits)
 
     def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:

@@ -270,7 +270,7 @@ def _is_value(cell: Any) -> bool:
 
 
 def are_outcomes(rows: Sequence[CellsOfRow], unnamed: Unnamed) -> bool:
-    """Whether all cells are 0, 1, true, false or verdicts, or if rewards are expected numbers."""
+    """Whether all cells are empty or outcomes: 0, 1, words or verdicts; or numbers, as rewards."""
     words = {word for row in rows for word in map(_word, row)}
     if unnamed.are_rewards:
         return all(word == "" or _is_value(word) for word in words)

@@ -123,7 +123,11 @@ _FIELDS = (
 
 
 def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns by role; None where an exact name decides."""
+    """Return the columns by role.
+
+    A role that is None keeps its place, as columns with its usual names may have it. Roles of
+    samples are left out: their columns have to be named.
+    """
     checked = {}
     for role, name in columns.items():
         if role == "counts" and name is not None:

@@ -95,7 +95,11 @@ class Differences:
         self.multiplicity = Multiplicity(len(runs), angles, not self._new_questions)
 
     def _covariance(self, a: ScoredRun, b: ScoredRun) -> np.ndarray:
-        """(m, m) covariance of the errors of the differences of a pair."""
+        """(m, m) covariance of the errors of the differences of a pair.
+
+        Both runs have the same new questions, so their errors are subtracted question by question.
+        New samples of the same questions are independent: covariances add up.
+        """
         if self._new_questions:
             errors = b.errors - a.errors
             return errors.T @ errors

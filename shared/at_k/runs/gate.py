@@ -129,7 +129,10 @@ def _wanted(metric: str, share: float) -> str:
 
 
 def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
-    """Judge whether the score of a run is at least a threshold."""
+    """Judge whether the score of a run is at least a threshold.
+
+    If that is not decided, the gate also says what limits for looking again would need.
+    """
     gate = _gate_at_least(run, threshold, options)
     return _with_next_look(gate, lambda x: _gate_at_least(run, threshold, x), options)
 
