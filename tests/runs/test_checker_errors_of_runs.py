@@ -6,6 +6,7 @@ import re
 import at_k
 import numpy as np
 import pytest
+from at_k.cli.command import main
 from run_command import output_of
 
 JUDGES = {"a": (0.95, 0.03), "b": (0.98, 0.12)}  # which favors run b
@@ -131,7 +132,7 @@ def test_a_leaderboard_says_that_an_estimate_may_lie_outside_of_its_limits(capsy
     assert -1 <= result["pass@1_lo"] <= result["pass@1_hi"] == 1
 
 
-@pytest.mark.filterwarnings("ignore:falling. The corrected pass@2")
+@pytest.mark.filterwarnings("always:.*The corrected pass@2")
 def test_a_corrected_score_that_falls_with_k_is_said(capsys, tmp_path):
     # Each question is called correct throughout or not at all, as no independent errors do.
     runs = {"falling": [[1] * 6] * 5 + [[0] * 6] * 5, "varied": [[1, 0, 1, 1, 0, 1]] * 10}
@@ -146,3 +147,5 @@ def test_a_corrected_score_that_falls_with_k_is_said(capsys, tmp_path):
     assert words in " ".join(output.split())
     output = output_of(capsys, "compare", *files[::-1], "--k", 1, "--checker-rates", 0.7, 0.3)
     assert "falls with k" not in output
+    main(["gate", str(files[0]), "--k", "2", "--at-least", "0.5", "--checker-rates", "0.7", "0.3"])
+    assert "The corrected pass@2, 0.000, is below pass@1, 0.500" in capsys.readouterr().err

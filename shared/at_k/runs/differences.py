@@ -305,16 +305,20 @@ def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
     A checker may leave samples unscored, so k is chosen by the samples that have outcomes.
     """
     compared = _compare(runs, options)
-    if compared.options.metric != "pass@k":
-        return compared
-    scores = compared.options.scores_at(compared.options.ks)
-    falling = [
+    return replace(compared, falling=warn_of_falling_runs(runs, compared.options))
+
+
+def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[str]:
+    """Return the names of runs whose corrected pass@k falls with k, and warn of each."""
+    if options.metric != "pass@k":
+        return []
+    scores = options.scores_at(options.ks)
+    return [
         run.name
         for run in runs
         if not run.errors.rates.are_exact
         and falls_with_k(run.outcomes.counts(), scores, run.errors.rates, run.name)
     ]
-    return replace(compared, falling=falling)
 
 
 def _compare(runs: Sequence[Run], options: ComparisonOptions) -> Compared:

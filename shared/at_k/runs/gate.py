@@ -25,7 +25,7 @@ import numpy as np
 
 from ..core.checks import as_list, check_number
 from ..core.rewards import check_rewards, has_real_rewards
-from .differences import compare_runs, differences_of
+from .differences import compare_runs, differences_of, warn_of_falling_runs
 from .measure import limits_with_moves, score_runs
 from .options import WITHOUT_K, ComparisonOptions, check_metric
 from .outcomes_of_runs import Run
@@ -131,9 +131,11 @@ def _wanted(metric: str, share: float) -> str:
 def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
     """Judge whether the score of a run is at least a threshold.
 
-    If that is not decided, the gate also says what limits for looking again would need.
+    If that is not decided, the gate also says what limits for looking again would need. Warns if a
+    corrected pass@k falls with k.
     """
     gate = _gate_at_least(run, threshold, options)
+    warn_of_falling_runs([run], options.for_samples({run.name: run.outcomes.n}))
     return _with_next_look(gate, lambda x: _gate_at_least(run, threshold, x), options)
 
 
