@@ -34,8 +34,9 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
     a = rewards.posterior_counts()
     q, increase = np.empty(a.shape), np.empty(a.shape)
     mean, levels = np.empty(len(a)), DoubleDouble.from_doubles(rewards.levels)
-    for rows in blocks_of_rows(np.arange(len(a)), a.shape[1] * k):
-        below, after = _rising_quotient(a[rows], k), _rising_quotient(a[rows] + k, k)
+    for rows in blocks_of_rows(np.arange(len(a)), 2 * a.shape[1] * k):
+        quotients = _rising_quotient(np.stack([a[rows], a[rows] + k]), k)
+        below, after = quotients[0], quotients[1]
         none = DoubleDouble.from_doubles(np.zeros((len(rows), 1)))
         share = below - DoubleDouble.concatenate([none, below[:, :-1]])
         mean[rows], q[rows] = (levels * share).sum().hi, below.hi
@@ -44,6 +45,6 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _rising_quotient(a: np.ndarray, k: int) -> DoubleDouble:
-    """(U, L) rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
+    """(.., L) rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
     rising = factorial_powers(a, k, 1)[..., k]
-    return (rising * rising[:, -1:].inverse()).to_double_double()
+    return (rising * rising[..., -1:].inverse()).to_double_double()
