@@ -410,3 +410,15 @@ def test_a_text_with_a_nul_character_is_damaged(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"id,correct\n1,1\n\x001,0\n")
     with pytest.raises(ValueError, match=r"a\.csv, line 3: the text has a NUL character"):
         at_k.read(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("one", "another"),
+    [("isCorrect", "is_correct"), ("Correct", "correct"), ("Outcomes", "outcomes")],
+)
+def test_columns_whose_names_differ_in_spelling_only_are_asked_about(one, another):
+    columns = {"id": [1, 1], one: [1, 1], another: [0, 1]}
+    with pytest.raises(SelectionError, match=f"columns {one} and {another} can both hold the out"):
+        at_k.read(columns)
+    assert at_k.read(columns, outcomes=another) == {"predictions": [[0, 1]]}
+    assert at_k.read(columns | {one: [0, 1]}) == {"predictions": [[0, 1]]}

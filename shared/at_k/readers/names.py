@@ -108,8 +108,8 @@ SETTINGS = frozenset(
         # which model gave the sample, and how it was run
         *("model", "model_name", "model_id", "model_args", "checkpoint", "revision", "policy"),
         *("run", "run_id", "run_name", "eval_id", "eval", "experiment", "experiment_id", "log"),
-        *("step", "global_step", "training_step", "iteration", "temperature", "temp", "config"),
-        *("system",),
+        *("step", "global_step", "training_step", "iteration", "temperature", "temp"),
+        *("config", "system"),
         *("solver", "method", "variant", "agent", "prompt_template", "template", "num_fewshot"),
         *("condition", "setting", "arm", "source", "file", "filename", "path", "strategy"),
         *("provider", "llm", "prompt_version", "shots", "quant", "thinking", "budget"),
@@ -170,11 +170,14 @@ def usual_columns(columns: Iterable[str], role: str) -> list[str]:
 
 
 def columns_named(columns: Iterable[str], names: Sequence[str]) -> list[str]:
-    """Return the columns with these plain names, in the order of the names."""
-    by_plain_name: dict[str, str] = {}
-    for name in columns:
-        by_plain_name.setdefault(plain_name(name), name)
-    return [by_plain_name[name] for name in names if name in by_plain_name]
+    """Return the columns with these plain names, in the order of the names.
+
+    Several columns may have one plain name, such as isCorrect and is_correct.
+    """
+    by_plain_name: dict[str, list[str]] = {}
+    for column in columns:
+        by_plain_name.setdefault(plain_name(column), []).append(column)
+    return [column for name in names for column in by_plain_name.get(name, ())]
 
 
 def sample_numbers(columns: Mapping[str, Sequence[Any]], used: Iterable[str] = ()) -> list[str]:

@@ -250,16 +250,15 @@ def _with_references(
 
 
 def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
-    """Return the first column if all columns of the role are equal, or if it is named after it.
+    """Return the column that is named after the role, or the first if all are equal.
 
     Raises:
         SelectionError: if they differ, so that they can give different scores.
     """
     if role == "references":
         names = [x for x in names if plain_name(x) not in _YIELDING] or names
+    names = [x for x in names if plain_name(x) == role] or names
     first = names[0]
-    if plain_name(first) == role:
-        return first
     for other in names[1:]:
         one, another = list(table.columns[first]), list(table.columns[other])
         if one != another:
