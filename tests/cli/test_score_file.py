@@ -306,3 +306,12 @@ def test_scores_name_the_questions_for_which_they_are_extrapolated(capsys, tmp_p
     assert ", extrapolated for 2 of 6 questions)" in printed
     latex = " ".join(output_of(capsys, "gpassk", file, *flags, "--format", "latex").split())
     assert "extrapolated where a question has fewer than k samples: pass@4 for 2 of 6" in latex
+
+
+def test_samples_that_stop_at_the_first_correct_one_are_not_extrapolated(capsys, tmp_path):
+    rows = [{"id": i, "outcomes": x} for i, x in enumerate([[0, 1], [1], [0, 0, 0, 0], [0, 1]])]
+    file = write_json_lines(tmp_path / "retries.jsonl", rows)
+    flags = ("--budget", 4, "--k", 1, 4, "--include", "pass@k", "--confidence", 0.95)
+    printed = output_of(capsys, "gpassk", file, *flags)
+    assert "pass@4 is 75.0 %" in printed
+    assert "extrapolated" not in printed

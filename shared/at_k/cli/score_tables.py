@@ -304,8 +304,11 @@ class ScoresView(View):
         return f"{text}."
 
     def _extrapolated(self, x: Estimate) -> str:
-        """For how many questions the score is extrapolated, or "" if for none."""
-        if self.scope is None or not isinstance(x.k, int):
+        """For how many questions the score is extrapolated, or "" if for none.
+
+        Samples that stop at the first correct one (`budget`) may be fewer than k.
+        """
+        if self.scope is None or not isinstance(x.k, int) or self.method_of(x) != "hierarchical":
             return ""
         sizes = np.concatenate(self.scope.sizes)
         number, noun = int((sizes < x.k).sum()), self._noun
