@@ -46,6 +46,7 @@ from contextlib import closing
 from contextlib import contextmanager
 from contextlib import suppress
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass
 from dataclasses import dataclass, field, replace
 from dataclasses import dataclass, replace
@@ -651,7 +652,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "a615ea52a7a0"
+KERNEL = "859a0adb1461"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1321,8 +1322,11 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
 
 
 def check_options(function: Callable[..., Any], options: Iterable[str]) -> None:
-    """Raise a TypeError if one of the names is not a parameter of a function."""
-    known = inspect.signature(function).parameters
+    """Raise a TypeError if one of the names is no parameter of a function after the first.
+
+    The first one is the data.
+    """
+    _, *known = inspect.signature(function).parameters
     for name in options:
         if name not in known:
             problem = f"got an unexpected keyword argument {name!r}."
@@ -5743,23 +5747,41 @@ class ScoredRun:
         """(m, m) covariance of the scores for new samples of the same questions, if known."""
         return None if self._covariance is None else self._covariance()
 
-    def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
-        """(2, m) lower and upper limits.
+    def at_all_looks(self) -> ScoredRun:
+        """Return the run with limits that hold at all looks together."""
+        run = copy(self)
+        run.options = replace(self.options, anytime=True)
+        run.limits = cache(run._limits)
+        return run
+
+    def method_of_limits(self, resampled: bool = False) -> IntervalMethod:
+        """Return the method of limits, which hold at all looks together if this is requested.
 
         Args:
-            confidence: of each interval.
             resampled: whether they are for the same questions, sampled again.
-
-        Raises:
-            ValueError: if the questions have no interval.
         """
         method = self.method
         if resampled and self._resampled is not None:
             method = self._resampled()
         assert method is not None, "limits need a method"
-        if self.options.anytime:
-            other = self.options.method == "questions" and not resampled
-            method = PACKAGE.rooms.anytime_limits(method, self.n, other)
+        if not self.options.anytime:
+            return method
+        other_questions: bool | None = self.options.method == "questions" and not resampled
+        if self.options.method == "auto":
+            other_questions = None  # as each group of questions has it
+        return PACKAGE.rooms.anytime_limits(method, self.n, other_questions)
+
+    def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
+        """(2, m) lower and upper limits.
+
+        Args:
+            confidence: of each interval.
+            resampled: see `method_of_limits`.
+
+        Raises:
+            ValueError: if the questions have no interval.
+        """
+        method = self.method_of_limits(resampled)
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self.counted], confidence)
@@ -5842,7 +5864,7 @@ class Report:
         Scores that the data do not identify are left out, with a warning.
         """
         method = None if self._options.confidence is None else run.method
-        intervals, bands = self._limits(method, run.n)
+        intervals, bands = self._limits(run)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
@@ -5877,16 +5899,14 @@ class Report:
         return interval if is_named else interval._replace(interval=None)
 
     def _limits(
-        self, method: IntervalMethod | None, n: np.ndarray
+        self, run: ScoredRun
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
         options = self._options
         none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
-        if method is None or options.confidence is None:
+        if run.method is None or options.confidence is None:
             return none, none
-        if options.anytime:
-            other = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, n, other)
+        method = run.method_of_limits()
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
@@ -6256,10 +6276,7 @@ def bayes_at_n_results(
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
-    options = common.limits(
-        len(questions),
-        bounds=bounds,
-    )
+    options = common.limits(len(questions), bounds=bounds)
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = common.report(len(questions), options, with_mu=False)
     errors = _errors_of_checker(checker_rates, labels)

@@ -231,9 +231,8 @@ class Exchange:
         problem = None if error is None else str(error) or type(error).__name__
         self._write(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
         is_read = False
-        for _ in _waits(
-            _SECONDS_TO_READ
-        ):  # each process removes its rows when it has read the result
+        # Each process removes its rows when it has read the result.
+        for _ in _waits(_SECONDS_TO_READ):
             rows = (self._file(p, "rows").exists() and self._lives(p) for p in self._received)
             is_read = not any(rows)
             if is_read:

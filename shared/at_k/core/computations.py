@@ -224,10 +224,7 @@ def bayes_at_n_results(
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
-    options = common.limits(
-        len(questions),
-        bounds=bounds,
-    )
+    options = common.limits(len(questions), bounds=bounds)
     # Both scores are the centers of their intervals, so mu would repeat them.
     report = common.report(len(questions), options, with_mu=False)
     errors = _errors_of_checker(checker_rates, labels)

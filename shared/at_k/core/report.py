@@ -11,7 +11,7 @@ import numpy as np
 from .checks import check_flag, check_name, label_index
 from .choice import IntervalOptions
 from .estimates import Estimate, as_dict, safe_prefixes
-from .interval import Interval, IntervalMethod
+from .interval import Interval
 from .package import PACKAGE
 from .score import ScoreId
 from .scored_run import ScoredRun
@@ -88,7 +88,7 @@ class Report:
         Scores that the data do not identify are left out, with a warning.
         """
         method = None if self._options.confidence is None else run.method
-        intervals, bands = self._limits(method, run.n)
+        intervals, bands = self._limits(run)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
@@ -123,16 +123,14 @@ class Report:
         return interval if is_named else interval._replace(interval=None)
 
     def _limits(
-        self, method: IntervalMethod | None, n: np.ndarray
+        self, run: ScoredRun
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
         options = self._options
         none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
-        if method is None or options.confidence is None:
+        if run.method is None or options.confidence is None:
             return none, none
-        if options.anytime:
-            other = None if options.method == "auto" else options.method == "questions"
-            method = PACKAGE.rooms.anytime_limits(method, n, other)
+        method = run.method_of_limits()
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -93,23 +95,41 @@ class ScoredRun:
         """(m, m) covariance of the scores for new samples of the same questions, if known."""
         return None if self._covariance is None else self._covariance()
 
-    def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
-        """(2, m) lower and upper limits.
+    def at_all_looks(self) -> ScoredRun:
+        """Return the run with limits that hold at all looks together."""
+        run = copy(self)
+        run.options = replace(self.options, anytime=True)
+        run.limits = cache(run._limits)
+        return run
+
+    def method_of_limits(self, resampled: bool = False) -> IntervalMethod:
+        """Return the method of limits, which hold at all looks together if this is requested.
 
         Args:
-            confidence: of each interval.
             resampled: whether they are for the same questions, sampled again.
-
-        Raises:
-            ValueError: if the questions have no interval.
         """
         method = self.method
         if resampled and self._resampled is not None:
             method = self._resampled()
         assert method is not None, "limits need a method"
-        if self.options.anytime:
-            other = self.options.method == "questions" and not resampled
-            method = PACKAGE.rooms.anytime_limits(method, self.n, other)
+        if not self.options.anytime:
+            return method
+        other_questions: bool | None = self.options.method == "questions" and not resampled
+        if self.options.method == "auto":
+            other_questions = None  # as each group of questions has it
+        return PACKAGE.rooms.anytime_limits(method, self.n, other_questions)
+
+    def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
+        """(2, m) lower and upper limits.
+
+        Args:
+            confidence: of each interval.
+            resampled: see `method_of_limits`.
+
+        Raises:
+            ValueError: if the questions have no interval.
+        """
+        method = self.method_of_limits(resampled)
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self.counted], confidence)

@@ -39,8 +39,11 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
 
 
 def check_options(function: Callable[..., Any], options: Iterable[str]) -> None:
-    """Raise a TypeError if one of the names is not a parameter of a function."""
-    known = inspect.signature(function).parameters
+    """Raise a TypeError if one of the names is no parameter of a function after the first.
+
+    The first one is the data.
+    """
+    _, *known = inspect.signature(function).parameters
     for name in options:
         if name not in known:
             problem = f"got an unexpected keyword argument {name!r}."

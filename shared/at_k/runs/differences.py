@@ -107,6 +107,10 @@ class Differences:
         assert b.covariance is not None
         return a.covariance + b.covariance
 
+    def at_all_looks(self) -> Differences:
+        """Return the differences with limits that hold at all looks together."""
+        return Differences([run.at_all_looks() for run in self._runs], self._width)
+
     def limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) lower and upper limits of the differences."""
         limits = [self._pair_limits(pair, confidence) for pair in range(len(self.pairs))]

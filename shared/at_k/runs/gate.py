@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,12 +133,6 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
     If that is not decided, the gate also says what limits for looking again would need. Warns if a
     corrected pass@k falls with k.
     """
-    gate = _gate_at_least(run, threshold, options)
-    warn_of_falling_runs([run], options.for_samples({run.name: run.outcomes.n}))
-    return _with_next_look(gate, lambda x: _gate_at_least(run, threshold, x), options)
-
-
-def _gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
     options = options.for_samples({run.name: run.outcomes.n})
     if options.metric in _REWARDS and not (options.w is None and has_real_rewards(run.outcomes)):
         rewards = check_rewards(options.w)
@@ -149,31 +142,37 @@ def _gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Ga
                 f"{rewards.min():g} to {rewards.max():g} cannot be less or more than these."
             )
     (score,), (scored,), _ = score_runs([run], options)
+    warn_of_falling_runs([run], options)
     ((lo,), (hi,)) = limits_with_moves(scored, options.confidence).tolist()
     (estimate,) = scored.estimates.tolist()
-    return Gate(score.key, estimate, None, threshold, lo, hi, *_basis([run], options))
+    gate = Gate(score.key, estimate, None, threshold, lo, hi, *_basis([run], options))
+    return _with_next_look(
+        gate, lambda: limits_with_moves(scored.at_all_looks(), options.confidence)
+    )
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
     """Judge whether the score of a run is at least that of a baseline minus a margin."""
-    gate = _gate_not_worse(run, baseline, margin, options)
-    return _with_next_look(gate, lambda x: _gate_not_worse(run, baseline, margin, x), options)
-
-
-def _gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
     compared = compare_runs([baseline, run], options)
     (x,) = differences_of(compared)
     basis = _basis([baseline, run], compared.options)
-    return Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *basis)
+    gate = Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *basis)
+    return _with_next_look(
+        gate, lambda: compared.differences.at_all_looks().limits(gate.confidence)
+    )
 
 
-def _with_next_look(
-    gate: Gate, judge: Callable[[ComparisonOptions], Gate], options: ComparisonOptions
-) -> Gate:
-    """Return a gate with what would decide it at a further look, if it is not decided."""
+def _with_next_look(gate: Gate, limits: Callable[[], np.ndarray]) -> Gate:
+    """Return a gate with what would decide it at a further look, if it is not decided.
+
+    Args:
+        gate: by the limits of one look, or of all.
+        limits: returns the lower and the upper limit that hold at all looks together.
+    """
     if gate.status != UNDECIDED or gate.anytime or gate.interval == "posterior":
         return gate
-    return gate._replace(more_anytime=judge(replace(options, anytime=True)).more)
+    lo, hi = limits().reshape(2).tolist()
+    return gate._replace(more_anytime=gate._replace(lo=lo, hi=hi).more)
 
 
 def _basis(
