@@ -497,7 +497,7 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
         answer = _answer_after(text, mark)
         if _has_digit(answer):
             return _first(answer)
-        if _KEY_OF_JSON.search(text[max(0, mark.stop - 8) : mark.stop]):
+        if _is_key_of_json(text, mark):
             return None
     return _last(text)
 
@@ -534,10 +534,14 @@ def _marks(text: str, words: list[str]) -> list[_Mark]:
     return sorted(marks)
 
 
+def _is_key_of_json(text: str, mark: _Mark) -> bool:
+    return _KEY_OF_JSON.search(text[max(0, mark.stop - 8) : mark.stop]) is not None
+
+
 def _answer_after(text: str, mark: _Mark) -> str:
     """Return the sentence after a mark, or the value of a key of JSON."""
     answer = text[mark.stop :]
-    if _KEY_OF_JSON.search(text[max(0, mark.stop - 8) : mark.stop]):
+    if _is_key_of_json(text, mark):
         value = _VALUE_OF_JSON.match(answer)
         return next(filter(None, value.groups()), "") if value else ""
     if space := _BEFORE_ANSWER.match(answer):

@@ -37,7 +37,7 @@ from .names import (
 )
 from .roles import columns_of_role
 from .table import FILE, ROW, Columns, QuestionRows, SelectionError, Table, Way, nested_columns
-from .words import entry_text
+from .words import entry_text, first_entries
 
 _SHARE_OF_QUESTIONS = 0.5
 _SHARE_OF_ROWS = 0.9
@@ -88,7 +88,7 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
         if last_part(name) in MODELS and len(models) > 1:
             raise SelectionError(
                 f"The rows of {table.title} have different values of {shown_name(name)}: "
-                f"{_first_entries(models)}. They are of different models.",
+                f"{first_entries(models, 4)}. They are of different models.",
                 [
                     Way({"where": {name: models[0]}}, "only this model"),
                     Way({"groups": name}, "scores for each of them"),
@@ -139,13 +139,9 @@ def _refuse(questions: QuestionRows, names: Sequence[str], texts: Sequence[str])
     ways.append(Way({"pool": tuple(names)}, "they are samples of one question"))
     raise SelectionError(
         f"The samples of {questions.ids_of(rows[0]) or 'a question'} have different values of "
-        f"{shown_name(name)}: {_first_entries(entries)}. {why}",
+        f"{shown_name(name)}: {first_entries(entries, 4)}. {why}",
         ways,
     )
-
-
-def _first_entries(entries: Sequence[str]) -> str:
-    return ", ".join(map(short, entries[:4])) + (", .." if len(entries) > 4 else "")
 
 
 def scalar_columns(table: Table, wanted: Collection[str] | None = None) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.checks import FROM_0, Index, InputError, did_you_mean, short
 from .names import last_part, shown_name
-from .words import entry_text, word
+from .words import entry_text, first_entries, word
 
 if TYPE_CHECKING:
     from .layouts import Layout
@@ -337,9 +337,11 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
             rows = [row for row, cell in enumerate(cells) if word(cell) in words]
         if not rows:
             known = list(dict.fromkeys(map(entry_text, cells)))
-            shown = ", ".join(map(short, known[:8])) + (", .." if len(known) > 8 else "")
             wanted = " or ".join(map(short, entries))
-            raise ValueError(f"No row has {wanted} in {shown_name(name)}. Its entries are {shown}.")
+            raise ValueError(
+                f"No row has {wanted} in {shown_name(name)}. Its entries are "
+                f"{first_entries(known)}."
+            )
         table = table.with_rows(rows)
     return table
 

@@ -56,6 +56,11 @@ def entry_text(entry: Any) -> str:
     return entry if isinstance(entry, str) else repr(entry)
 
 
+def first_entries(entries: Sequence[Any], most: int = 8) -> str:
+    """Return the first entries as a message shows them, and .. if there are others."""
+    return ", ".join(map(short, entries[:most])) + (", .." if len(entries) > most else "")
+
+
 def word(entry: Any) -> str:
     """Return an entry as text that does not depend on case: true for True."""
     return entry_text(entry).strip().strip(_VARIATION).lower()
@@ -166,20 +171,19 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
     result = changed(grade, cells)
     absent = [value for key, value in correct.items() if key not in occurring]
     if absent and occurring:
-        shown = ", ".join(map(short, list(occurring.values())[:8]))
         raise ValueError(
             f"correct_values has {', '.join(map(short, absent))}, and no outcome is equal to it. "
-            f"The outcomes are {shown}{', ..' if len(occurring) > 8 else ''}."
+            f"The outcomes are {first_entries([*occurring.values()])}."
         )
     others = [
-        short(outcome)
+        outcome
         for key, outcome in occurring.items()
         if key not in correct and isinstance(as_outcome(outcome), str)
     ]
     if others:
         warnings.warn(
             f"Outcomes that are not among correct_values count as incorrect: "
-            f"{', '.join(others[:8])}{', ..' if len(others) > 8 else ''}.",
+            f"{first_entries(others)}.",
             stacklevel=2,
         )
     return result
