@@ -42,7 +42,8 @@ def questions_of(name: str) -> tuple[list[list[str]], list[str], list[str]]:
 
 @pytest.fixture(scope="module")
 def executors():
-    dask = Client(processes=False, n_workers=2, dashboard_address=None)
+    # Port 0 is a free one. Without an address the port is 8787, which another test may have.
+    dask = Client(processes=False, n_workers=2, dashboard_address=":0")
     with ThreadPoolExecutor(8) as threads, dask:
         yield {"threads": threads, "Dask": dask.get_executor()}
 
