@@ -5,6 +5,7 @@ import warnings
 
 import at_k
 import pytest
+from inspect_ai.log import read_eval_log
 from logs import FIXTURES, mean_of, pass_at_k_of
 from run_command import error_of, output_of
 
@@ -19,7 +20,7 @@ def reported(log, scorer, metric="accuracy"):
 
 def eval_log(name):
     """Return a `.eval` file as inspect_ai reads it."""
-    log = pytest.importorskip("inspect_ai.log").read_eval_log(str(FOLDER / name))
+    log = read_eval_log(str(FOLDER / name))
     return json.loads(log.model_dump_json(include={"results": True, "reductions": True}))
 
 
@@ -183,7 +184,6 @@ def test_metadata_of_samples_are_columns_for_groups_and_clusters(tmp_path):
 
 
 def test_eval_logs_are_read_as_their_files():
-    read_eval_log = pytest.importorskip("inspect_ai.log").read_eval_log
     file = str(FOLDER / "sums.eval")
     expected = at_k.read(file)
     whole, header = read_eval_log(file), read_eval_log(file, header_only=True)

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from browsing import (
     CHART,
     DESKTOP,
@@ -53,7 +54,7 @@ def opening(page):
 
 
 def test_the_page_opens_at_all_sizes_light_and_dark_with_an_example(browser, space):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    axe = Axe()
     with opened(browser, space) as page:
         moved, requests, size = opening(page)
         assert moved < 0.03
