@@ -652,7 +652,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "859a0adb1461"
+KERNEL = "d5c679494e66"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -3561,8 +3561,9 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
             for column in columns:
                 result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
             continue
+        table = np.array(credits_of_k)
         for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], credits_of_k)
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], table)
     return result
 
 
@@ -3591,23 +3592,24 @@ def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
     """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
-    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), credits)
+    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
 
 
-def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """(U, m) expected values of credits of one k.
+def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
+    """(U, m) expected values of (m, k) credits.
 
     The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
     published digits are reproduced to the last.
     """
-    table, values = np.array(credits), []
-    needed = np.flatnonzero(table.any(axis=0))
-    tails = _tails(n, c, len(credits[0]), needed + 1)
-    for credit in table[:, needed]:
+    values = []
+    needed = np.flatnonzero(credits.any(axis=0))
+    tails = _tails(n, c, credits.shape[1], needed + 1)
+    for credit in credits[:, needed]:
         credited = np.flatnonzero(credit)
         terms = tails[:, credited] * credit[credited]
-        one_term = len(credited) == 1
-        values.append(terms[:, 0] if one_term else np.array([*map(math.fsum, terms.tolist())]))
+        is_long = terms.shape[1] > _MOST_EXACT
+        sums = terms.sum(axis=1) if is_long else np.array([*map(math.fsum, terms.tolist())])
+        values.append(sums)
     return np.stack(values, axis=1)
 
 
@@ -3655,18 +3657,26 @@ def _binomials() -> np.ndarray:
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
-    j, n, c = np.arange(k), n[:, None], c[:, None]
+    n, c = n[:, None], c[:, None]
+    mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
+    # Beyond 20 sqrt(k) of the mean, probabilities are below exp(-800), so they are 0 as floats
+    # (Hoeffding 1963, Journal of the American Statistical Association 58, 13).
+    reach = 20 * math.sqrt(k) + 1
+    first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
+    j = np.arange(first, last)
     # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
     gain = (k - j) * np.maximum(c - j, 0.0)
     loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
-    mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
     is_above = j >= mode
-    relative = np.ones((len(n), k + 1))  # to the probability of the mode
+    relative = np.ones((len(n), len(j) + 1))  # to the probability of the mode
     relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
     falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
     relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
-    tails = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
-    return tails[:, 1:] / tails[:, :1]
+    sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
+    tails = np.zeros((len(n), k))
+    tails[:, :first] = 1.0
+    tails[:, first:last] = sums[:, 1:] / sums[:, :1]
+    return tails
 
 
 # --- shared/at_k/core/batches.py ------------------------------------------------------------------
