@@ -652,7 +652,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "d5c679494e66"
+KERNEL = "96cdf2f52904"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1830,9 +1830,10 @@ clusters increase the variance, but at least G*; without clusters it is M.
 
 - An eighth of an event is added to V and to the largest variance that the mean allows, both for one
   question, because M* observations cannot show rarer events.
-- A kind of questions that is a share 1 - r of all is missed by M* questions with the probability
-  r^M*. With alpha / 2 for it, r = (alpha / 2)^(1 / M*), and such questions may have any score: the
-  limits are at most U r and at least 1 - (1 - U) r.
+- A kind of questions that is a share 1 - r of all is missed by M questions with the probability
+  r^M. With alpha / 2 for it, r = (alpha / 2)^(1 / M), and such questions may have any score: the
+  limits are at most U r and at least 1 - (1 - U) r. All questions of a cluster may be of one kind,
+  so with clusters G takes the place of M.
 - Near a limit of the range the score is a sum of rare events. If their number is Poisson, matching
   the mean and the variance gives the size V / U of each. Below four events the interval extends at
   least to Garwood's exact limit (1936, Biometrika 28, 437), where the probability of as many events
@@ -1864,13 +1865,15 @@ class MeansOfQuestions(NamedTuple):
         mean: (m,).
         covariance: (m, m) of the errors of the means.
         number: (m,) effective numbers of questions, M*.
-        clusters: effective number of clusters of questions, G*.
+        clusters: number of clusters, G; without clusters that of questions.
+        effective: effective number of clusters, G*.
     """
 
     mean: np.ndarray
     covariance: np.ndarray
     number: np.ndarray
     clusters: float
+    effective: float
 
     @property
     def variance(self) -> np.ndarray:
@@ -1892,7 +1895,7 @@ class MeansOfQuestions(NamedTuple):
                 outside of the range of the scores.
         """
         alpha = 1 - confidence
-        z = student_quantile(degrees_of_freedom(self.clusters), alpha)
+        z = student_quantile(degrees_of_freedom(self.effective), alpha)
         least, most = range_of_estimates or score_range
         width = np.subtract(most, least)
         scale = np.where(width > 0, width, 1.0)
@@ -1903,7 +1906,7 @@ class MeansOfQuestions(NamedTuple):
         hi = np.maximum(hi, 1 - _few_events(1 - u, v, alpha))
         lo, hi = least + width * lo, least + width * hi
         # A kind of questions that none of these is of may have any score.
-        r = (alpha / 2) ** (1 / self.number)
+        r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
         return np.clip([np.minimum(lo, self.mean), np.maximum(hi, self.mean)], *score_range)
@@ -1932,7 +1935,7 @@ def means_of_questions(
         deviations = columns - mean
         squares = (deviations * multiplicity[:, None]).T @ deviations
         covariance = squares / (total * (total - 1))
-        return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total)
+        return MeansOfQuestions(mean, covariance, np.full(len(mean), total), total, total)
     mean, errors = np.average(columns, 0, weights), cluster_errors(columns, clusters, weights)
     questions = effective_clusters(None, len(columns), weights)
     effective = effective_clusters(clusters, len(columns), weights)
@@ -1943,7 +1946,7 @@ def means_of_questions(
     effect = np.full(len(mean), questions)
     np.divide(by_cluster, by_question, out=effect, where=by_question > 0)
     number = np.clip(questions / np.maximum(effect, 1.0), effective, questions)
-    return MeansOfQuestions(mean, covariance, number, effective)
+    return MeansOfQuestions(mean, covariance, number, len(errors), effective)
 
 
 def cluster_errors(
@@ -1991,6 +1994,11 @@ def student_quantile(freedom: float, alpha: float) -> float:
 
     # Of the lower tail, as 1 - alpha / 2 may round to 1.
     return -float(stdtrit(freedom, alpha / 2))
+
+
+def unseen_share(clusters: float, alpha: float) -> float:
+    """Return the share of a kind of questions that clusters miss with the probability alpha / 2."""
+    return -math.expm1(math.log(alpha / 2) / clusters)
 
 
 def wilson_limits(u, v, number, z: float):
@@ -5751,6 +5759,12 @@ class ScoredRun:
         return degrees_of_freedom(
             effective_clusters(options.clusters, len(self.n), options.weights)
         )
+
+    @property
+    def clusters(self) -> int:
+        """The number of clusters of questions; without clusters that of questions."""
+        labels = self.options.clusters
+        return len(self.counted) if labels is None else len(np.unique(labels[self.counted]))
 
     @cached_property
     def covariance(self) -> np.ndarray | None:

@@ -122,6 +122,28 @@ def test_questions_cover_where_clusters_differ_in_size(sizes, between, within):
     assert covered > 0.92 * 400
 
 
+@pytest.mark.filterwarnings("ignore:The .* clusters differ in size")
+@pytest.mark.parametrize("sizes", [[10] * 6, [20] * 12, [58, 19, 11, 9, 8, 6, 5, 5, 3, 2, 1, 1]])
+def test_questions_cover_where_a_rare_kind_of_clusters_is_hard(gpassk, sizes):
+    """Without a floor for clusters, the coverage is 0.65 to 0.87."""
+    rng, n, runs = np.random.default_rng(5), 8, 300
+    rates = np.where(rng.random((runs, len(sizes))) < 0.15, 0.05, 0.85)
+    correct = rng.binomial(n, np.repeat(rates, sizes, axis=1)).ravel()
+    clusters = np.repeat(np.arange(runs * len(sizes)).astype(str), sizes * runs)
+    groups = np.repeat(np.arange(runs).astype(str), sum(sizes))
+    scores = gpassk.compute(
+        predictions={"n": [n] * len(correct), "correct": correct},
+        groups=groups.tolist(),
+        clusters=clusters.tolist(),
+        interval="questions",
+        confidence=0.95,
+        include="pass@1",
+    )
+    truth = 0.15 * 0.05 + 0.85 * 0.85
+    covered = [scores[f"{x}/pass@1_lo"] <= truth <= scores[f"{x}/pass@1_hi"] for x in range(runs)]
+    assert np.mean(covered) > 0.92
+
+
 @pytest.mark.parametrize(("draw_rates", "questions", "n"), CELLS[1:])
 def test_hierarchical_covers_scores_with_k_above_n(draw_rates, questions, n):
     rng, runs, covered = np.random.default_rng(13), 40, 0

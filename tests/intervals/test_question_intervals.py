@@ -62,7 +62,7 @@ def limits_by_formula(
             return 1.0
         return float(v / mean) * gamma.ppf(alpha, float(mean * mean / v))
 
-    r = (alpha / 2) ** (1 / float(number))
+    r = (alpha / 2) ** (1 / len(sizes))
     lo = min(lo, few(u), float(u) * r)
     hi = max(hi, 1 - few(1 - u), 1 - float(1 - u) * r)
     return lo, hi
@@ -110,7 +110,7 @@ def test_counts_of_questions_stand_for_the_questions():
 def test_ten_clusters_one_of_which_has_half_of_the_questions_are_effectively_few():
     clusters = np.repeat(np.arange(10), [9] + [1] * 9)
     means = means_of_questions(np.random.default_rng(0).random((18, 1)), clusters=clusters)
-    assert means.clusters == pytest.approx(18**2 / (81 + 9))
+    assert means.effective == pytest.approx(18**2 / (81 + 9))
 
 
 def test_the_effective_number_of_unequal_clusters_is_said(gpassk):

@@ -90,6 +90,12 @@ class ScoredRun:
             effective_clusters(options.clusters, len(self.n), options.weights)
         )
 
+    @property
+    def clusters(self) -> int:
+        """The number of clusters of questions; without clusters that of questions."""
+        labels = self.options.clusters
+        return len(self.counted) if labels is None else len(np.unique(labels[self.counted]))
+
     @cached_property
     def covariance(self) -> np.ndarray | None:
         """(m, m) covariance of the scores for new samples of the same questions, if known."""

@@ -47,7 +47,7 @@ from scipy.special import betaincinv
 from ..core.choice import OVER_QUESTIONS, Weighting
 from ..core.counts import BinaryCounts
 from ..core.interval import Interval, normal_z
-from ..core.questions import MeansOfQuestions
+from ..core.questions import MeansOfQuestions, unseen_share
 from ..core.score import Score
 from ..intervals.binary_family import (
     RATE_SUPPORT,
@@ -248,7 +248,7 @@ class Design:
         """The intervals of runs with the expected mean and variance at each shift."""
         mu, variance = self._pmf_of_c[shifts] @ self._family.columns[:, 0], self._total[shifts]
         number = np.full(len(shifts), questions)
-        means = MeansOfQuestions(mu, np.diag(variance / questions), number, questions)
+        means = MeansOfQuestions(mu, np.diag(variance / questions), number, questions, questions)
         lo, hi = means.limits(self._goal.confidence, (0.0, 1.0))
         return Interval(mu, np.sqrt(variance / questions), lo, hi, "questions")
 
@@ -284,6 +284,9 @@ class Design:
             + np.interp(a, mu, up_moves) ** 2
             + np.interp(b, mu, down) ** 2
         )
+        if kind == "questions":  # see `differences`
+            share = unseen_share(effective, 1 - self._goal.confidence)
+            length = np.maximum(length, share * np.maximum(b, 1 - a))
         is_found = d - low > length
         return float(d[np.argmax(is_found)]) if is_found.any() else None
 

@@ -17,6 +17,10 @@ skewed limits may approach each other, and the last term would shrink the interv
 errors that both runs share is symmetric: z |sigma_B - sigma_A|, with the standard errors of the
 scores, takes the place of y_hi - x_lo, so that a higher confidence never has a narrower interval.
 
+A kind of questions that was not seen may be hard for one run alone. So for new questions, the
+interval extends at least as far down as this kind alone moves the lower limit of B or the upper one
+of A (the share 1 - r in `core.questions`), and likewise upwards.
+
 The p-value of a difference is the smallest miscoverage at which its interval excludes 0.
 
 *All differences together.* The errors of the differences, divided by their standard deviations, are
@@ -47,7 +51,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..core.checks import label_index
-from ..core.questions import student_quantile
+from ..core.questions import student_quantile, unseen_share
 from ..core.score import ScoreId
 from ..core.scored_run import ScoredRun
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
@@ -67,7 +71,7 @@ class Differences:
     Args:
         runs: the scores of the runs, with the same options of limits. For "questions", the
             questions are new too, and so the runs are paired by question.
-        width: size of the range of the scores.
+        bounds: the least and the largest possible score.
 
     Attributes:
         pairs: (P, 2) the indices of a and b.
@@ -75,8 +79,8 @@ class Differences:
         multiplicity: simultaneous inference about all of them.
     """
 
-    def __init__(self, runs: Sequence[ScoredRun], width: float):
-        self._runs, self._width = runs, width
+    def __init__(self, runs: Sequence[ScoredRun], bounds: tuple[float, float]):
+        self._runs, self._bounds = runs, bounds
         self._options = runs[0].options
         self._new_questions = self._options.method == "questions"
         self.pairs = np.array([*itertools.combinations(range(len(runs)), 2)])
@@ -88,7 +92,7 @@ class Differences:
         pairs = [(runs[i], runs[j]) for i, j in self.pairs.tolist()]
         if self._new_questions:
             for pair, (run_a, run_b) in enumerate(pairs):
-                least = _least_variance(run_a, run_b, width)
+                least = _least_variance(run_a, run_b, bounds[1] - bounds[0])
                 self._correlation[pair] = _correlation(run_a.errors, run_b.errors, least)
                 self._shared[pair] = np.abs(run_b.standard_errors - run_a.standard_errors)
         angles = np.array([path_angles(self._covariance(*pair)) for pair in pairs])
@@ -109,7 +113,7 @@ class Differences:
 
     def at_all_looks(self) -> Differences:
         """Return the differences with limits that hold at all looks together."""
-        return Differences([run.at_all_looks() for run in self._runs], self._width)
+        return Differences([run.at_all_looks() for run in self._runs], self._bounds)
 
     def limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) lower and upper limits of the differences."""
@@ -121,18 +125,23 @@ class Differences:
         a, b = (self._runs[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
+        alpha = 1 - look_confidence(a, confidence)
         if self._new_questions:
-            z = student_quantile(a.freedom, 1 - look_confidence(a, confidence))
-            shared = z * shared
+            shared = student_quantile(a.freedom, alpha) * shared
         down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
         up = _length(hi_b - b.estimates, a.estimates - lo_a, r, shared)
+        if self._new_questions:
+            (least, most), share = self._bounds, unseen_share(a.clusters, alpha)
+            down = np.fmax(down, share * np.fmax(b.estimates - least, most - a.estimates))
+            up = np.fmax(up, share * np.fmax(most - b.estimates, a.estimates - least))
         for run, is_subtracted in ((a, True), (b, False)):
             if run.moves is not None:  # labels of one run say nothing of those of the other
                 moves = run.moves(look_confidence(run, confidence))
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
         # Scores that are corrected for the errors of a checker may leave their range.
-        return np.clip([difference - down, difference + up], -self._width, self._width)
+        width = self._bounds[1] - self._bounds[0]
+        return np.clip([difference - down, difference + up], -width, width)
 
     def simultaneous_limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) limits that cover together, over all pairs and scores."""
@@ -327,8 +336,8 @@ def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> lis
 
 def _compare(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
     options = options.for_samples({run.name: run.outcomes.n for run in runs})
-    scores, scored, width = score_runs(runs, options)
-    return Compared(options, scores, runs, scored, Differences(scored, width))
+    scores, scored, bounds = score_runs(runs, options)
+    return Compared(options, scores, runs, scored, Differences(scored, bounds))
 
 
 def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:

@@ -49,8 +49,8 @@ ScoresAndLimits = tuple[Scores, IntervalMethod]
 
 def score_runs(
     runs: Sequence[Run], options: ComparisonOptions
-) -> tuple[list[ScoreId], list[ScoredRun], float]:
-    """Return the m scores, the scored runs, and the size of the range of the scores.
+) -> tuple[list[ScoreId], list[ScoredRun], tuple[float, float]]:
+    """Return the m scores, the scored runs, and the least and the largest possible score.
 
     Args:
         runs: on the same questions.
@@ -59,7 +59,7 @@ def score_runs(
     Raises:
         ValueError: if a run does not allow the score or its interval, with the run's name.
     """
-    metric, width = options.metric, 1.0
+    metric, bounds = options.metric, (0.0, 1.0)
     n = number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
     score: Callable[[Run], ScoredRun]
     if metric in PASS_FAMILY or runs[0].errors != Errors():
@@ -74,7 +74,7 @@ def score_runs(
         least = min(float(x.levels.min()) for x in rewards.values())
         most = max(float(x.levels.max()) for x in rewards.values())
         ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
-        bounds, width = (least, most), most - least
+        bounds = (least, most)
         score = partial(_reward_run, rewards=rewards, ks=ks, bounds=bounds, options=options)
         ids = [*ks]
     scored = []
@@ -82,7 +82,7 @@ def score_runs(
         with naming_run(run.name):
             scored.append(score(run))
             scored[-1].limits(options.confidence)
-    return ids, scored, width
+    return ids, scored, bounds
 
 
 def limits_with_moves(run: ScoredRun, confidence: float, resampled: bool = False) -> np.ndarray:
