@@ -152,7 +152,7 @@ def test_two_runs_in_one_file_are_compared_by_their_rows(capsys, tmp_path):
     assert "--where model=A --where-b model=B" in error_of(capsys, "compare", file)
 
 
-def test_files_of_the_same_name_are_named_by_their_folders_or_a_and_b(capsys, tmp_path):
+def test_files_of_the_same_name_are_named_by_their_folders_or_numbers(capsys, tmp_path):
     files = []
     for folder, outcomes in zip("xy", (OUTCOMES_A, OUTCOMES_B), strict=True):
         (tmp_path / folder).mkdir()
@@ -163,7 +163,7 @@ def test_files_of_the_same_name_are_named_by_their_folders_or_a_and_b(capsys, tm
     assert printed.startswith(f"x: {files[0]}: {described}\ny: {files[1]}: 6")
     assert printed.splitlines()[3].split()[:2] == ["x", "y"]
     printed = output_of(capsys, "compare", files[0], files[0], "--k", 1)
-    assert printed.startswith(f"A: {files[0]}: {described}\nB: {files[0]}: 6")
+    assert printed.startswith(f"run 1: {files[0]}: {described}\nrun 2: {files[0]}: 6")
 
 
 @pytest.mark.parametrize(

@@ -152,21 +152,6 @@ def test_the_last_line_says_which_of_the_three_holds_and_what_would_decide(capsy
             assert (of_what in last) == (status == 3)
 
 
-def test_github_gets_an_annotation_and_a_table_in_the_summary(capsys, file, tmp_path, monkeypatch):
-    summary = tmp_path / "summary.md"
-    summary.write_text("before\n")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    levels = {0.1: "notice", 0.95: "error", 0.48: "warning"}
-    for threshold, level in levels.items():
-        _, printed = gate(capsys, file, "--at-least", threshold, "--format", "github")
-        assert printed.startswith(f"::{level} title=at-k gate::")
-        assert printed.count("\n") == 1
-        assert "95 %25 confidence" in printed
-    text = summary.read_text()
-    assert text.startswith("before\n### at-k gate\n")
-    assert text.count("| pass@1 |") == 3
-
-
 @pytest.mark.parametrize(
     ("flags", "message"),
     [

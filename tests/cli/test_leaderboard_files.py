@@ -108,12 +108,11 @@ def test_papers_get_scores_with_limits_ranks_and_letters(capsys, files):
     assert f"| large | {cell} | {first['letters']} | {rank} |" in markdown
     latex = output_of(capsys, "compare", *files, "--k", 1, 4, "--format", "latex")
     assert (
-        r"Run & pass@1 in \% (95\,\% CI, other questions) &  & "
-        r"pass@4 in \% (95\,\% CI, other questions) &  \\"
+        r"Run & pass@4 in \% (95\,\% CI, other questions) & Letters & Rank (95\,\% CI) \\"
     ) in latex
     assert f"& {cell} & " in latex
-    assert latex.count(r"\midrule") == 1
-    assert r"\begin{tabular}{lrlrl}" in latex
+    assert latex.count(r"\midrule") == 2
+    assert r"\begin{tabular}{lrlr}" in latex
     main(["compare", *map(str, files), "--k", "4", "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [float(row["score"]) for row in rows] == [row["score"] for row in board["runs"]]
@@ -134,7 +133,7 @@ def test_names_are_given_or_those_of_the_files(capsys, files, tmp_path):
     board = scores_of(capsys, "compare", *folders)
     assert {row["run"] for row in board["runs"]} == set(NAMES)
     board = scores_of(capsys, "compare", *[folders[0]] * 3)
-    assert {row["run"] for row in board["runs"]} == {"A", "B", "C"}
+    assert {row["run"] for row in board["runs"]} == {"run 1", "run 2", "run 3"}
 
 
 def test_an_error_names_the_run_and_the_question(capsys, files):

@@ -286,15 +286,6 @@ def test_an_unknown_word_is_named_and_not_a_known_one_before_it(capsys, tmp_path
     assert "Question 2 has the outcome 'maybe' in verdict" in message
 
 
-def test_the_first_line_counts_samples_without_an_answer(capsys, tmp_path):
-    rows = [{"id": 1, "predictions": ["It is 7.", "no idea", None, "none"], "reference": "7"}]
-    file = write_json_lines(tmp_path / "texts.jsonl", rows)
-    flags = ("--check-correct-fn", "numeric", "--missing", "drop", "--k", 1, "--include", "pass@k")
-    printed = output_of(capsys, "gpassk", file, *flags)
-    assert "with numeric (1 without an answer, incorrect)" in printed
-    assert "0.5000" in printed
-
-
 def test_scores_name_the_questions_for_which_they_are_extrapolated(capsys, tmp_path):
     rows = [{"id": i, "outcomes": [1, 0, i % 2, None if i < 2 else 1]} for i in range(6)]
     file = write_json_lines(tmp_path / "outcomes.jsonl", rows)

@@ -154,9 +154,8 @@ def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
     """Print a message, with those of the flags of a subcommand that it names as in Python."""
 
     def as_flag(parameter: re.Match[str]) -> str:
-        flag = _flag(parameter["subject"] or parameter["name"])
-        is_column = flag in flags and flags[flag].metavar == "COLUMN"
-        return parameter[0] if is_column or flag not in flags else flag
+        action = flags.get(_flag(parameter["subject"] or parameter["name"]))
+        return parameter[0] if action is None or action.metavar == "COLUMN" else _flag(action.dest)
 
     def in_shell(argument: re.Match[str]) -> str:
         flag = _flag(argument["name"])

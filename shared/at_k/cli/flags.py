@@ -10,7 +10,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -192,20 +192,10 @@ def flag_parameters(function: Callable[..., Any], leave_out: Collection[str]) ->
     }
 
 
-def split_arguments(
-    flags: dict[str, Any], interval: str | None = None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_run`, and those of the function that is called.
-
-    A column of clusters is only looked for if it is named or if the interval is "questions".
-
-    Args:
-        interval: of the function if there is no flag of it.
-    """
+def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arguments of `read_run`, and those of the function that is called."""
     reading = {name: value for name, value in flags.items() if name in _READING}
     parameters = {name: value for name, value in flags.items() if name not in _READING}
-    if parameters.get("interval", interval) != "questions" and reading.get("clusters") is None:
-        reading.pop("clusters", None)
     for role in PER_SAMPLE:
         if isinstance(reading.get(role), dict):  # counts, instead of a column
             parameters[role] = reading.pop(role)

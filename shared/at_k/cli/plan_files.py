@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.credits import included_scores, scores_of_one_mean
-from ..readers.run import read_run
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from ..runs.plan import AT_LIMIT, PlanOptions, Wanted, plan, plan_runs
@@ -20,10 +18,9 @@ from .flags import (
     add_flags,
     flag_parameters,
     parameter_helps,
-    split_arguments,
 )
 from .formats import INTERVAL_SCOPE, Cells, View, number_of
-from .graded_files import CheckerFlags, graded_runs
+from .graded_files import comparison_arguments, graded_files
 from .run_input import RunInput
 
 _FLAGS = {
@@ -75,24 +72,18 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
     """Return the plan from pilot runs in files, or from assumed rates."""
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
-    metric = flags.pop("include", "pass@k")
-    included_scores(metric, None, scores_of_one_mean(), parameter="--include")
-    reading, parameters = split_arguments(flags)
-    if reading.get("groups") is None and parameters.get("average") != "groups":
-        reading.pop("groups", None)  # which nothing uses
-    checker = CheckerFlags.taken_from(parameters)
-    if checker.label_counts is not None and not files:
+    reading, parameters, errors = comparison_arguments(flags)
+    if errors["labels"] is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
     for name, flag in _FLAGS.items():
         if flag in parameters:
             parameters[name] = parameters.pop(flag)
-    parameters["checker_rates"] = checker.rates
-    options = PlanOptions(metric, **parameters)  # raises before any sample is checked
-    inputs = [RunInput(read_run(file, **reading), checker.check_correct_fn, file) for file in files]
+    options = PlanOptions(**parameters, checker_rates=errors["checker_rates"])
+    inputs: list[RunInput] = []
     runs: list[Run] = []
-    if inputs:
-        runs = graded_runs(inputs, checker, None, bool(reading.get("by_order")))
-        options = options.with_those_of(inputs[0].questions)
+    if files:
+        sources = [(file, [file]) for file in files]
+        inputs, runs, options = graded_files(sources, reading, options, **errors)
     view = PlanView(plan_runs(runs, options), options.wanted, [run.described() for run in inputs])
     return view.printed(output_format)
 
