@@ -37,7 +37,7 @@ def test_with_intervals_each_group_has_a_table(capsys, tmp_path):
     numbers = at_k.pass_hat_k_ci([[1, 0, 1, 1]], 2)
     row = "  ".join(["pass^2  0.5000", *(f"{x:.4f}" for x in numbers)])
     grouped = output_of(capsys, "gpassk", file, *flags, "--groups", "answer")
-    assert "\n\nb        score  center      sd      lo      hi\n" in grouped
+    assert "\n\nb        score    mean      sd      lo      hi\n" in grouped
     sampling = output_of(capsys, "gpassk", file, *FLAGS, "--confidence", 0.95)
     assert sampling.splitlines()[2].split() == ["score", "sd", "lo", "hi", "interval"]
     assert row in grouped

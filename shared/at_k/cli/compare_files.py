@@ -24,7 +24,7 @@ from .flags import (
     flag_parameters,
     parameter_helps,
 )
-from .formats import Output, Scope, View, enumerated, number_of
+from .formats import Scope, View, enumerated, number_of, print_output
 from .graded_files import ROLES_OF_SECOND, comparison_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all, naming_questions
@@ -71,8 +71,8 @@ def _compare_files(
     p_values: bool = False,
     plot: str | None = None,
     **flags: Any,
-) -> str | Output:
-    """Return the comparison of two files, or the leaderboard of more."""
+) -> None:
+    """Print the comparison of two files, or the leaderboard of more."""
     if plot is not None:
         check_plot(plot)
     if len(files) < 2:
@@ -112,10 +112,9 @@ def _compare_files(
         view = ComparisonView(differences, names, overall.options, scope, read)
     else:
         view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, read)
-    output = view.printed(output_format)
-    if plot is None:
-        return output
-    return Output(output, draw=lambda: draw(plot, lambda: chart_of_comparison(overall, inputs)))
+    print_output(view.printed(output_format))
+    if plot is not None:
+        draw(plot, lambda: chart_of_comparison(overall, inputs))
 
 
 def _scope(inputs: Sequence[RunInput], compared: Compared) -> Scope:

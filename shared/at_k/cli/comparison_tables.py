@@ -27,11 +27,13 @@ from .formats import (
     outside_of_range,
     p_value,
     short_label,
+    table_of,
 )
 
 _LIMIT_COLUMNS = ("lo", "hi", "band lo", "band hi")
 _MOST_PAIRS = 15  # up to which the differences are in a table of their own
 _PAIR_COLUMNS = {
+    "title": "",
     "difference": "difference",
     "lo": "lo",
     "hi": "hi",
@@ -40,7 +42,6 @@ _PAIR_COLUMNS = {
     "p": "p",
     "p_adjusted": "adjusted p",
 }
-_P_COLUMNS = ("p", "p_adjusted")
 
 
 # --- Two runs -----------------------------------------------------------------------------
@@ -277,11 +278,9 @@ class LeaderboardView(View):
         return tables
 
     def records(self) -> Cells:
-        columns = list(self.board["runs"][0])
-        table = [["group", *columns]]
-        for group, board in self._boards():
-            table += [[group or "", *(str(row[name]) for name in columns)] for row in board["runs"]]
-        return table
+        columns = {name: name for name in ("group", *self.board["runs"][0])}
+        rows = [{"group": x, **row} for x, board in self._boards() for row in board["runs"]]
+        return table_of(columns, rows)
 
     # --- Sentences ------------------------------------------------------------------------
 
@@ -341,26 +340,29 @@ def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> str:
 
 
 def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
-    table = [[heading, key, "lo", "hi", "rank", "rank interval", "letters"]]
+    rows = []
     for row in _rows_at(board, key):
-        numbers = [f"{row[name]:.4f}" for name in ("score", "lo", "hi")]
         least, most = row["rank_lo"], row["rank_hi"]
-        ranks = f"{least}" if least == most else f"{least} to {most}"
-        table.append([row["run"], *numbers, str(row["rank"]), ranks, row["letters"]])
-    return table
+        rows.append({**row, "ranks": f"{least}" if least == most else f"{least} to {most}"})
+    columns = {"run": heading, "score": key, "lo": "lo", "hi": "hi", "rank": "rank"}
+    columns |= {"ranks": "rank interval", "letters": "letters"}
+    return table_of(columns, rows, lambda _, x: f"{x:.4f}" if isinstance(x, float) else str(x))
 
 
 def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
     several = len(_keys(board)) > 1
-    names = [name for name in _PAIR_COLUMNS if name in board["pairs"][0]]
-    table = [["", *(_PAIR_COLUMNS[name] for name in names)]]
-    for pair in board["pairs"]:
-        title = f"{pair['a']} - {pair['b']}" + (f", {pair['key']}" if several else "")
-        cells = [
-            p_value(pair[name]) if name in _P_COLUMNS else f"{pair[name]:+.4f}" for name in names
-        ]
-        table.append([title, *cells])
-    return table
+    rows = [
+        {**pair, "title": f"{pair['a']} - {pair['b']}" + (f", {pair['key']}" * several)}
+        for pair in board["pairs"]
+    ]
+    columns = {name: heading for name, heading in _PAIR_COLUMNS.items() if name in rows[0]}
+    return table_of(columns, rows, _pair_cell)
+
+
+def _pair_cell(name: str, value: Any) -> str:
+    if name == "title":
+        return value
+    return p_value(value) if name in ("p", "p_adjusted") else f"{value:+.4f}"
 
 
 def _keys(board: Mapping[str, Any]) -> list[str]:

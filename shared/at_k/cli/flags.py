@@ -20,7 +20,7 @@ from ..core.signatures import parameters_of
 from ..readers.missing import CHOICES
 from ..readers.names import COLUMN_NAMES, PER_QUESTION, PER_SAMPLE
 from ..readers.run import read
-from .formats import FORMATS_OF_OUTPUT
+from .formats import FORMATS_OF_OUTPUT, as_flag
 from .plot import PLOT_HELP
 
 FILE_HELP = (
@@ -44,25 +44,25 @@ def parameter_helps(docstring: str) -> dict[str, str]:
     return helps | ({"include": helps["metric"]} if "metric" in helps else {})
 
 
-_READ_HELPS = parameter_helps(inspect.getdoc(read) or "")
-_ROW_FLAGS: dict[str, dict[str, Any]] = {
-    "pool": {"nargs": "+", "default": (), "metavar": "COLUMN"},
-    "group_size": {"type": int, "metavar": "G"},
-    "missing": {"choices": CHOICES},
-    "correct_at_least": {"type": float, "metavar": "SCORE"},
-}
-"""Flags whose texts are those of the parameters of `read`."""
+def condition(text: str) -> tuple[str, str]:
+    """Return the column and the entry of COLUMN=VALUE."""
+    column, equals, value = text.partition("=")
+    if not (column and equals):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not of the form COLUMN=VALUE, such as filter=strict-match"
+        )
+    return column, value
 
-_COLUMN_HELP = {
-    "predictions": "samples to be checked.",
-    "outcomes": "already-graded outcomes, instead of samples to be checked.",
+
+_READ_HELPS = parameter_helps(inspect.getdoc(read) or "")
+_COLUMN_HELPS = {
+    **{role: _READ_HELPS[role] for role in ("predictions", "outcomes", "questions")},
     "references": "references to check the samples against, or a file with them by question.",
     "n": "numbers of samples, in a table of counts.",
     "correct": "numbers of correct samples, in a table of counts. For graded samples: --outcomes.",
     "counts": "numbers of samples: the columns of the categories 0, 1, .., in this order, or "
     "columns that are named by their outcomes, such as 0, 0.5 and 1. In a file with a sample in "
     "each row: one column, how often this sample occurred.",
-    "questions": "column, or columns, with the id of the question.",
     "finish": "why a response ended, for --unfinished. Usual names: finish_reason, stop_reason.",
 }
 _LABELS_HELP = (
@@ -71,11 +71,34 @@ _LABELS_HELP = (
     "the scores are corrected. Or the counts of labels "
     '{"tp": 90, "fn": 8, "fp": 3, "tn": 99}.'
 )
-_ROWS = (
-    *("where", "pool", "missing", "correct_values", "correct_at_least", "group_size", "records"),
-    *("by_order", "unfinished"),
-)
-_READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
+_ROW_FLAGS: dict[str, dict[str, Any]] = {
+    "where": {
+        **{"action": "append", "default": [], "type": condition, "metavar": "COLUMN=VALUE"},
+        "help": "read only the rows with this entry. Can be given several times; entries of the "
+        "same column are alternatives.",
+    },
+    "pool": {"nargs": "+", "default": (), "metavar": "COLUMN"},
+    "group_size": {"type": int, "metavar": "G"},
+    "missing": {"choices": CHOICES},
+    "correct_at_least": {"type": float, "metavar": "SCORE"},
+    "records": {
+        "metavar": "PATH",
+        "help": "where the rows are, if they are inside of one object of JSON: the path to the "
+        "list of them, such as results.results.",
+    },
+    "unfinished": {"choices": ("incorrect",)},
+    "correct_values": {
+        **{"nargs": "+", "default": (), "metavar": "VALUE"},
+        "help": "outcomes that are correct, such as C, yes or 0.5. All others are incorrect.",
+    },
+    "by_order": {
+        "action": "store_true",
+        "help": "pair questions without ids by their order in the files.",
+    },
+}
+"""Flags of `read`, whose texts are those of its parameters unless there is a help."""
+
+_READING = (*_COLUMN_HELPS, *_ROW_FLAGS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
 # Parameters of `compute` without a flag of their own: the first two are read from columns, and an
 # executor is an object.
@@ -105,20 +128,18 @@ def add_flags(
     rows = command.add_argument_group("rows of the file, and their outcomes")
     dataset = command.add_argument_group("part of a dataset")
     flags = command.add_argument_group("parameters")
-    column_helps = dict(_COLUMN_HELP)
+    column_helps = dict(_COLUMN_HELPS)
     for parameter in parameters:
-        text = _flag_help(helps.get(parameter.name, ""), parameter).replace("%", "%%")
+        text = _flag_help(helps.get(parameter.name, ""), parameter)
         if parameter.name == "labels":
             column_helps["labels"] = _LABELS_HELP
         elif parameter.name in (*PER_QUESTION, *PER_SAMPLE):
             column_helps[parameter.name] = text
         elif parameter.name not in _WITHOUT_FLAG:
-            flag = f"--{parameter.name.replace('_', '-')}"
-            options = _argparse_options(parameter)
-            flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
+            options = _argparse_options(parameter) | {"default": argparse.SUPPRESS}
+            flags.add_argument(as_flag(parameter.name), help=text, **options)
             if parameter.name == "include":  # the name that some commands had for it
-                options |= {"dest": "include", "help": argparse.SUPPRESS}
-                flags.add_argument("--metric", default=argparse.SUPPRESS, **options)
+                flags.add_argument("--metric", dest="include", help=argparse.SUPPRESS, **options)
     for role, text in column_helps.items():
         if COLUMN_NAMES.get(role):
             only = ' with --interval "questions"' if role == "clusters" else ""
@@ -126,43 +147,9 @@ def add_flags(
         options = {"nargs": "+"} if role in ("questions", "counts") else {}
         if role in PER_SAMPLE:
             options = {"type": _column_or_counts}
-        flag = f"--{role.replace('_', '-')}"
-        columns.add_argument(flag, metavar="COLUMN", help=text, **options)
-    rows.add_argument(
-        "--where",
-        action="append",
-        default=[],
-        type=condition,
-        metavar="COLUMN=VALUE",
-        help="read only the rows with this entry. Can be given several times; entries of the same "
-        "column are alternatives.",
-    )
+        columns.add_argument(as_flag(role), metavar="COLUMN", help=text, **options)
     for name, options in _ROW_FLAGS.items():
-        rows.add_argument(f"--{name.replace('_', '-')}", help=_READ_HELPS[name], **options)
-    rows.add_argument(
-        "--records",
-        metavar="PATH",
-        help="where the rows are, if they are inside of one object of JSON: the path to the list "
-        "of them, such as results.results.",
-    )
-    rows.add_argument(
-        "--unfinished",
-        choices=("incorrect",),
-        help="count responses as incorrect whose --finish says that they were cut off, such as "
-        "length or max_tokens.",
-    )
-    rows.add_argument(
-        "--correct-values",
-        nargs="+",
-        default=(),
-        metavar="VALUE",
-        help="outcomes that are correct, such as C, yes or 0.5. All others are incorrect.",
-    )
-    rows.add_argument(
-        "--by-order",
-        action="store_true",
-        help="pair questions without ids by their order in the files.",
-    )
+        rows.add_argument(as_flag(name), **({"help": _READ_HELPS.get(name)} | options))
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
     dataset.add_argument("--split", metavar="NAME", help="split of the dataset.")
     command.add_argument(
@@ -210,7 +197,7 @@ def _flag_help(text: str, parameter: inspect.Parameter) -> str:
         text = text.removeprefix("whether to ")
     elif "efault" not in text and default not in (None, inspect.Parameter.empty):
         text = f"{text} Default: {default}."
-    return text
+    return text.replace("%", "%%")
 
 
 def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
@@ -263,15 +250,6 @@ def _values(kind: type, text: str) -> list[Any]:
 
 def _value_or_none(kind: type, text: str) -> Any:
     return None if text == "none" else _value(kind, text)
-
-
-def condition(text: str) -> tuple[str, str]:
-    column, equals, value = text.partition("=")
-    if not (column and equals):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not of the form COLUMN=VALUE, such as filter=strict-match"
-        )
-    return column, value
 
 
 def _column_or_counts(text: str) -> Any:

@@ -7,11 +7,12 @@ import csv
 import html
 import io
 import json
+import os
 import re
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,20 +125,6 @@ def _filled(text: str, width: int) -> str:
     return textwrap.fill(joined, width, break_on_hyphens=False).replace("\xa0", " ")
 
 
-class Output(NamedTuple):
-    """What a subcommand leaves to do when it has finished.
-
-    Args:
-        text: what is printed first.
-        status: the exit status.
-        draw: writes the chart of `--plot`, or None. It may raise a ValueError.
-    """
-
-    text: str
-    status: int = 0
-    draw: Callable[[], None] | None = None
-
-
 def printable(text: str) -> str:
     """Return a text in which characters that control a terminal are written as escapes.
 
@@ -145,6 +132,35 @@ def printable(text: str) -> str:
     change the direction of text: a label could erase or rewrite what is printed before it.
     """
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def print_output(text: str) -> None:
+    """Print what a subcommand returns; it is no error if its reader has closed the pipe."""
+    try:
+        print(printable(text), flush=True)
+    except BrokenPipeError:  # as `head` does. Python flushes standard output when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def table_of(
+    columns: Mapping[str, str],
+    rows: Iterable[Mapping[str, Any]],
+    cell: Callable[[str, Any], str] = lambda _, value: "" if value is None else str(value),
+) -> Cells:
+    """Return a head, and a row of cells for each mapping.
+
+    Args:
+        columns: the headings, by the names of the values.
+        rows: the values. A row need not have all.
+        cell: makes a cell from the name of a column and a value. Default: in full precision.
+    """
+    head = [*columns.values()]
+    return [head, *([cell(name, row.get(name)) for name in columns] for row in rows)]
+
+
+def as_flag(parameter: str) -> str:
+    """Return a parameter as it is typed in a shell: "--check-correct-fn"."""
+    return f"--{parameter.replace('_', '-')}"
 
 
 def number_of(count: int | str, noun: str) -> str:

@@ -29,7 +29,7 @@ from .flags import (
     flag_parameters,
     parameter_helps,
 )
-from .formats import Scale, limits_in_words, number_of, printable
+from .formats import Scale, limits_in_words, number_of, print_output, printable
 from .graded_files import comparison_arguments, graded_files
 from .run_input import naming_questions
 
@@ -82,8 +82,8 @@ def _gate_files(
     baseline: str | None = None,
     margin: float | None = None,
     **flags: Any,
-) -> tuple[str, int]:
-    """Return the verdict on files, which are parts of one run, and the exit status."""
+) -> int:
+    """Print the verdict on files, which are parts of one run, and return the exit status."""
     if (at_least is None) == (baseline is None):
         problem = "Give the least score as --at-least, or a run to compare as --baseline"
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
@@ -105,11 +105,11 @@ def _gate_files(
             gate = gate_not_worse(runs[0], runs[1], margin, options)
     said = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
     if output_format == "table":
-        output = f"{said}\n{verdict(gate)}"
+        print_output(f"{said}\n{verdict(gate)}")
     else:
-        output = _verdict_as_json(gate)
         print(printable(said), file=sys.stderr)
-    return output, EXIT_STATUS[gate.status]
+        print_output(_verdict_as_json(gate))
+    return EXIT_STATUS[gate.status]
 
 
 def verdict(gate: Gate) -> str:

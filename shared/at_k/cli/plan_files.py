@@ -19,7 +19,7 @@ from .flags import (
     flag_parameters,
     parameter_helps,
 )
-from .formats import INTERVAL_SCOPE, Cells, View, number_of
+from .formats import INTERVAL_SCOPE, Cells, View, number_of, print_output, table_of
 from .graded_files import comparison_arguments, graded_files
 from .run_input import RunInput
 
@@ -68,8 +68,8 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_plan_files)
 
 
-def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
-    """Return the plan from pilot runs in files, or from assumed rates."""
+def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
+    """Print the plan from pilot runs in files, or from assumed rates."""
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
     reading, parameters, errors = comparison_arguments(flags)
@@ -85,7 +85,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
         sources = [(file, [file]) for file in files]
         inputs, runs, options = graded_files(sources, reading, options, **errors)
     view = PlanView(plan_runs(runs, options), options.wanted, [run.described() for run in inputs])
-    return view.printed(output_format)
+    print_output(view.printed(output_format))
 
 
 @dataclass(frozen=True)
@@ -106,27 +106,20 @@ class PlanView(View):
     def data(self) -> dict[str, Any]:
         return self.plan
 
-    def _rows(self) -> list[tuple[str, Mapping[str, Any]]]:
+    def _rows(self) -> list[dict[str, Any]]:
         """The rows of the grid, and the cheapest design as the last, each with its name."""
-        rows = [("grid", row) for row in self.plan["rows"]]
-        return rows + ([("cheapest", self.plan["cheapest"])] if self.plan["cheapest"] else [])
-
-    def _columns(self) -> list[str]:
-        return [name for name in _PLAN_COLUMNS if name in self.plan["rows"][0]]
+        designs = [("grid", row) for row in self.plan["rows"]]
+        designs += [("cheapest", row) for row in [self.plan["cheapest"]] if row]
+        return [{"design": name, "key": self.plan["key"], **row} for name, row in designs]
 
     def tables(self) -> list[Cells]:
-        table = [[_PLAN_COLUMNS[name] for name in self._columns()]]
-        for _, row in self._rows():
-            table.append([_plan_cell(name, row[name]) for name in self._columns()])
-        return [table]
+        columns = {x: y for x, y in _PLAN_COLUMNS.items() if x in self.plan["rows"][0]}
+        return [table_of(columns, self._rows(), _plan_cell)]
 
     def records(self) -> Cells:
-        columns = self._columns()
-        table = [["design", "key", *columns]]
-        for name, row in self._rows():
-            values = ("" if row[column] is None else str(row[column]) for column in columns)
-            table.append([name, self.plan["key"], *values])
-        return table
+        rows = self._rows()
+        names = [name for name in ("design", "key", *_PLAN_COLUMNS) if name in rows[0]]
+        return table_of(dict(zip(names, names, strict=True)), rows)
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the columns are, the cheapest design, and what is assumed."""
@@ -139,7 +132,8 @@ class PlanView(View):
             f"{INTERVAL_SCOPE['sampling']}. questions: {INTERVAL_SCOPE['questions']}; comparisons "
             f"are paired by question."
         ]
-        if "labels" in self._columns():
+        has_labels = "labels" in self.plan["rows"][0]
+        if has_labels:
             notes[0] += (
                 " labels: samples of a run that a person labels too, drawn at random, so that the "
                 "rates of its checker are estimated."
@@ -149,7 +143,6 @@ class PlanView(View):
             if wanted.name == "difference":
                 claim = f"finds a difference of {wanted.value:g} with a probability of {power}"
             claim += f", {INTERVAL_SCOPE[wanted.kind]}"
-            has_labels = "labels" in self._columns()
             notes.append(_cheapest_design(plan["cheapest"], claim, has_labels))
         return [*notes, _assumptions(plan["assumptions"])]
 

@@ -13,7 +13,7 @@ from typing import Any
 import at_k
 
 from ..core.estimates import Estimate
-from .formats import Scale, limits_in_words
+from .formats import Scale, as_flag, limits_in_words
 from .score_tables import ScoresView
 
 PUBLISHED_FORMAT = "eval-results"
@@ -34,7 +34,7 @@ def check_published(fields: Mapping[str, str | None], output_format: str) -> Non
     """
     is_published = output_format == PUBLISHED_FORMAT
     for name, value in fields.items():
-        flag = f"--{name.replace('_', '-')}"
+        flag = as_flag(name)
         if value is not None and not is_published:
             raise ValueError(
                 f"{flag} is for --format {PUBLISHED_FORMAT}: add that, or leave it out."
@@ -76,7 +76,7 @@ def add_publishing_flags(command: argparse.ArgumentParser) -> None:
         "Save it as a file .eval_results/NAME.yaml in the model's repository on the Hub.",
     )
     for name, text in PUBLISHED_FIELDS.items():
-        group.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", help=f"{text}.")
+        group.add_argument(as_flag(name), metavar="TEXT", help=f"{text}.")
 
 
 def _notes(x: Estimate, view: ScoresView) -> str:

@@ -19,7 +19,7 @@ from ..readers.run import read_run
 from ..readers.words import number_in
 from ..runs.noise import correction_in_words
 from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import FORMATS_OF_OUTPUT, Output, Scope
+from .formats import FORMATS_OF_OUTPUT, Scope, print_output
 from .graded_files import refuse_ungraded
 from .plot import chart_of_scores, check_plot, draw
 from .publishing import (
@@ -83,8 +83,8 @@ def _score_files(
     output_format: str,
     plot: str | None = None,
     **flags: Any,
-) -> str | Output:
-    """Return the scores of files, which are parts of one run."""
+) -> None:
+    """Print the scores of files, which are parts of one run."""
     fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
     check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
@@ -93,10 +93,9 @@ def _score_files(
     run = _read(name, computation, files, reading, parameters)
     view = _scored(name, computation, run, parameters)
     is_published = output_format == PUBLISHED_FORMAT
-    output = published(view, fields) if is_published else view.printed(output_format)
-    if plot is None:
-        return output
-    return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
+    print_output(published(view, fields) if is_published else view.printed(output_format))
+    if plot is not None:
+        draw(plot, lambda: chart_of_scores(view, run))
 
 
 def _read(

@@ -25,6 +25,7 @@ from .formats import (
     limits_in_words,
     outside_of_range,
     short_label,
+    table_of,
 )
 
 _HEADINGS = {
@@ -112,7 +113,7 @@ class ScoresView(View):
             ]
         else:
             keys = self._by_group[None]
-            rows = [[key, *(_cell(group[key].score) for group in groups)] for key in keys]
+            rows = [[key, *(f"{group[key].score:.4f}" for group in groups)] for key in keys]
             tables = [[["", *headings], *rows]]
         return [*tables, *self._per_question_table()]
 
@@ -161,7 +162,7 @@ class ScoresView(View):
             return []
         per_question = self.scores["per_question"]
         rows = [
-            [str(question), *map(_cell, scores)]
+            [str(question), *(f"{score:.4f}" for score in scores)]
             for question, scores in enumerate(zip(*per_question.values(), strict=True))
         ]
         return [[["question", *per_question], *rows]]
@@ -274,14 +275,9 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
 
 def records_of(estimates: Sequence[Estimate]) -> Cells:
     """Return a row for each key and group, see `ScoresView.records`."""
-    statistics = [_statistics(x) for x in estimates]
-    columns = _columns_of(
-        values for x, values in zip(estimates, statistics, strict=True) if x.group is None
-    )
-    table = [["group", "key", *(_HEADINGS[column] for column in columns)]]
-    for x, values in zip(estimates, statistics, strict=True):
-        table.append([x.group or "", x.key, *(str(values.get(column, "")) for column in columns)])
-    return table
+    rows = [{"group": x.group, "key": x.key, **_statistics(x)} for x in estimates]
+    columns = _columns_of([row for row in rows if row["group"] is None])
+    return table_of({"group": "group", "key": "key"} | columns, rows)
 
 
 def _statistics(x: Estimate) -> dict[str, Any]:
@@ -297,10 +293,10 @@ def _statistics(x: Estimate) -> dict[str, Any]:
     return values
 
 
-def _columns_of(statistics: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The columns for the statistics of some estimates."""
-    known = {name for values in statistics for name in values}
-    return [name for name in _HEADINGS if name in known]
+def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The columns of the statistics that some rows have, with their headings."""
+    known = {name for row in rows for name in row}
+    return {name: heading for name, heading in _HEADINGS.items() if name in known}
 
 
 def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
@@ -315,15 +311,11 @@ def _interval_table(estimates: Sequence[Estimate], heading: str) -> Cells:
 
     The center of the intervals is left out if it is the score itself.
     """
-    statistics = [_statistics(x) for x in estimates]
-    columns = _columns_of(statistics)
-    if all(values.get("mu", values["score"]) == values["score"] for values in statistics):
-        columns = [column for column in columns if column != "mu"]
-    headings = _HEADINGS | {"mu": "center"}
-    table = [[heading, *(headings[column] for column in columns)]]
-    for x, values in zip(estimates, statistics, strict=True):
-        table.append([x.key, *(_cell(values.get(column)) for column in columns)])
-    return table
+    rows = [{"key": x.key, **_statistics(x)} for x in estimates]
+    columns = _columns_of(rows)
+    if all(row.get("mu", row["score"]) == row["score"] for row in rows):
+        columns.pop("mu", None)
+    return table_of({"key": heading} | columns, rows, _cell)
 
 
 def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:
@@ -338,7 +330,9 @@ def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:
     return [score, band] if has_band else [score]
 
 
-def _cell(value: float | str | None) -> str:
+def _cell(name: str, value: float | str | None) -> str:
     if value is None:
         return ""
-    return value.partition(":")[0] if isinstance(value, str) else f"{value:.4f}"
+    if isinstance(value, str):
+        return value.partition(":")[0] if name == "interval" else value
+    return f"{value:.4f}"
