@@ -1,11 +1,9 @@
 """Comparing two files: matched questions, the table and its explanation, JSON and errors."""
 
-import itertools
 import json
 
 import at_k
 import pytest
-from at_k.cli.command import main
 from conftest import ROOT
 from run_command import error_of, output_of, scores_of, write_json_lines
 
@@ -201,17 +199,6 @@ def test_parameters_are_validated_before_any_sample_is_checked(capsys, tmp_path,
     checker = ("--check-correct-fn", "never:check")
     for flags in (("--k", "3"), ("--confidence", "2"), ("--interval", "posterior")):
         assert "checked" not in error_of(capsys, "compare", *files, *checker, *flags)
-
-
-def test_the_help_has_the_texts_of_the_docstring_of_the_function(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["compare", "--help"])
-    assert ended.value.code == 0
-    text = " ".join(capsys.readouterr().out.split())
-    for flag in ("--include STR", "--k INT", "--clusters COLUMN", "--num-proc INT"):
-        assert flag in text
-    assert "the interval at each k, and of the simultaneous band over all k" in text
-    assert not {"--R-a", "--executor"} & {*itertools.chain(text.split())}
 
 
 def test_questions_without_ids_are_paired_by_order_if_that_is_said(capsys, tmp_path):

@@ -22,7 +22,7 @@ def text_of(path) -> str:
 
 
 def test_a_chart_is_written_beside_the_scores(capsys, file, tmp_path):
-    flags = ("--k", "1,2", "--include", "pass@k", "--confidence", "0.9", "--json")
+    flags = ("--k", "1", "2", "--include", "pass@k", "--confidence", "0.9", "--json")
     plain = output_of(capsys, "gpassk", file, *flags)
     assert output_of(capsys, "gpassk", file, *flags, "--plot", tmp_path / "a.svg") == plain
     assert "pass@2" in json.loads(plain)
@@ -36,10 +36,10 @@ def test_a_chart_is_written_beside_the_scores(capsys, file, tmp_path):
     ("metric", "flags", "shown"),
     [
         ("gpassk", ("--k", "2"), "threshold τ"),
-        ("gpassk", ("--k", "1,2", "--include", "pass@k", "--groups", "topic"), "all questions"),
+        ("gpassk", ("--k", "1", "2", "--include", "pass@k", "--groups", "topic"), "all questions"),
         ("bayes_at_n", ("--groups", "topic"), "for the same questions, sampled again"),
         ("bayes_at_n", ("--return-per-question",), "from the hardest to the easiest"),
-        ("max_at_k", ("--k", "1,2"), "max@k: best of k samples"),
+        ("max_at_k", ("--k", "1", "2"), "max@k: best of k samples"),
     ],
 )
 def test_the_scores_decide_the_chart(capsys, file, tmp_path, metric, flags, shown):
@@ -49,7 +49,7 @@ def test_the_scores_decide_the_chart(capsys, file, tmp_path, metric, flags, show
 
 def test_outcomes_that_are_graded_have_no_checker(capsys, tmp_path):
     file = write_json_lines(tmp_path / "run.jsonl", [{"outcomes": [0, 1]}, {"outcomes": [1, 1]}])
-    output_of(capsys, "gpassk", file, "--k", "1,2", "--plot", tmp_path / "a.svg")
+    output_of(capsys, "gpassk", file, "--k", "1", "2", "--plot", tmp_path / "a.svg")
     assert "2 questions, 2 samples each." in text_of(tmp_path / "a.svg")
 
 
@@ -89,8 +89,8 @@ def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_
     chart = tmp_path / "chart.svg"
     for arguments, reason in (
         (["cons_at_k", files[0], "--k", "2"], "it shows several k, such as --k 1 2 4 8"),
-        (["gpassk", files[0], "--k", "1,2", "--return-per-question"], "choose at most 6 of"),
-        (["gpassk", files[0], "--k", "1,2"], "Is a directory"),
+        (["gpassk", files[0], "--k", "1", "2", "--return-per-question"], "choose at most 6 of"),
+        (["gpassk", files[0], "--k", "1", "2"], "Is a directory"),
         (["compare", *files], "Is a directory"),
     ):
         if reason == "Is a directory":
@@ -118,6 +118,6 @@ def test_scores_are_printed_before_a_chart_is_drawn(capsys, file, tmp_path, monk
         raise MemoryError("none is left")
 
     monkeypatch.setattr(Figure, "save", fail)
-    assert main(["gpassk", str(file), "--k", "1,2", "--plot", str(tmp_path / "a.svg")]) == 2
+    assert main(["gpassk", str(file), "--k", "1", "2", "--plot", str(tmp_path / "a.svg")]) == 2
     assert "G-Pass@2_1.0   0.4167" in printed[0]
     assert "There is no chart: none is left" in capsys.readouterr().err

@@ -111,17 +111,18 @@ def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch
     assert "argument --weights: '{a: 1}' is invalid JSON" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("ks", [("1,4",), ("1", "4"), ("1", "--k", "4"), ("1,", "4")])
-def test_several_values_are_separated_by_spaces_commas_or_flags(capsys, tmp_path, ks):
+@pytest.mark.parametrize("ks", [("1", "4"), ("1", "--k", "4"), ("1,4",)])
+def test_several_values_are_separated_by_spaces_or_flags(capsys, tmp_path, ks):
     file = write_json_lines(tmp_path / "run.jsonl", ROWS)
-    if ks == ("1,", "4"):
+    if ks == ("1,4",):
         with pytest.raises(SystemExit):
             main(["gpassk", str(file), "--k", *ks])
-        assert "argument --k: '' is not a whole number" in capsys.readouterr().err
+        message = "argument --k: '1,4' is not a whole number: separate several by spaces"
+        assert message in capsys.readouterr().err
         return
-    scores = scores_of(capsys, "gpassk", file, "--include", "pass@k,pass^k", "--k", *ks)
+    scores = scores_of(capsys, "gpassk", file, "--include", "pass@k", "pass^k", "--k", *ks)
     assert list(scores) == ["pass@1", "pass@4", "pass^1", "pass^4"]
-    scores = scores_of(capsys, "gpassk", file, "--k", 4, "--thresholds", "0.25,0.5")
+    scores = scores_of(capsys, "gpassk", file, "--k", 4, "--thresholds", 0.25, 0.5)
     assert list(scores) == ["G-Pass@4_0.25", "G-Pass@4_0.5", "mG-Pass@4"]
 
 

@@ -130,16 +130,17 @@ def add_flags(
     flags = command.add_argument_group("parameters")
     column_helps = dict(_COLUMN_HELPS)
     for parameter in parameters:
-        text = _flag_help(helps.get(parameter.name, ""), parameter)
+        text = helps.get(parameter.name, "")
         if parameter.name == "labels":
             column_helps["labels"] = _LABELS_HELP
         elif parameter.name in (*PER_QUESTION, *PER_SAMPLE):
             column_helps[parameter.name] = text
         elif parameter.name not in _WITHOUT_FLAG:
-            options = _argparse_options(parameter) | {"default": argparse.SUPPRESS}
-            flags.add_argument(as_flag(parameter.name), help=text, **options)
+            options = _argparse_options(parameter, text) | {"default": argparse.SUPPRESS}
+            flags.add_argument(as_flag(parameter.name), **options)
             if parameter.name == "include":  # the name that some commands had for it
-                flags.add_argument("--metric", dest="include", help=argparse.SUPPRESS, **options)
+                options |= {"dest": "include", "help": argparse.SUPPRESS}
+                flags.add_argument("--metric", **options)
     for role, text in column_helps.items():
         if COLUMN_NAMES.get(role):
             only = ' with --interval "questions"' if role == "clusters" else ""
@@ -190,21 +191,23 @@ def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     return reading, parameters
 
 
-def _flag_help(text: str, parameter: inspect.Parameter) -> str:
-    """Return the text of a parameter as that of its flag, with the default if it has none."""
-    default = parameter.default
-    if parameter.annotation is bool:
-        text = text.removeprefix("whether to ")
-    elif "efault" not in text and default not in (None, inspect.Parameter.empty):
-        text = f"{text} Default: {default}."
-    return text.replace("%", "%%")
+def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]:
+    """Return the options of `add_argument` for a parameter, from its annotation and default.
 
-
-def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
-    """Return the options of `add_argument` for a parameter, from its annotation and default."""
-    annotation = parameter.annotation
+    Args:
+        text: its help, which gets the default if it has none.
+    """
+    annotation, default = parameter.annotation, parameter.default
     if annotation is bool:
-        return {"action": argparse.BooleanOptionalAction if parameter.default else "store_true"}
+        action = argparse.BooleanOptionalAction if default else "store_true"
+        return {"action": action, "help": text.removeprefix("whether to ")}
+    if "efault" not in text and default not in (None, inspect.Parameter.empty):
+        text = f"{text} Default: {default}."
+    return {"help": text.replace("%", "%%"), **_value_options(annotation, default is not None)}
+
+
+def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
+    """Return the options of `add_argument` that make values of a type."""
     is_union = isinstance(annotation, types.UnionType)
     kinds = typing.get_args(annotation) if is_union else (annotation,)
     origins = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
@@ -212,7 +215,7 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
         return {"type": _checker, "metavar": "NAME|MODULE:FUNCTION"}
     if list in origins and origins[list][0] in (int, float, str):
         kind = origins[list][0]
-        options = {"nargs": "+", "action": _Joined, "type": partial(_values, kind)}
+        options = {"nargs": "+", "action": "extend", "type": partial(_value, kind)}
         return options | {"metavar": kind.__name__.upper()}
     if tuple in origins and origins[tuple][-1] is not ...:
         kind, number = origins[tuple][0], len(origins[tuple])
@@ -220,19 +223,10 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
     for kind in kinds:
         if kind in (int, float, str):
             metavar = kind.__name__.upper()
-            if types.NoneType in kinds and parameter.default is not None:
+            if types.NoneType in kinds and has_default:
                 return {"type": partial(_value_or_none, kind), "metavar": f"{metavar}|none"}
             return {"type": partial(_value, kind), "metavar": metavar}
     return {"type": _json, "metavar": "JSON"}
-
-
-class _Joined(argparse.Action):
-    """Joins the lists that are given: `1,8 16`, `1 8 16` and a flag for each are the same."""
-
-    def __call__(self, parser, namespace, values, option_string=None):
-        before = getattr(namespace, self.dest, None) or []
-        joined = [value for entries in values or () for value in entries]
-        setattr(namespace, self.dest, [*before, *joined])
 
 
 def _value(kind: type, text: str) -> Any:
@@ -241,11 +235,8 @@ def _value(kind: type, text: str) -> Any:
         return kind(text)
     except ValueError:
         wanted = "a whole number" if kind is int else "a number"
-        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
-
-
-def _values(kind: type, text: str) -> list[Any]:
-    return [_value(kind, entry) for entry in text.split(",")]
+        spaces = ": separate several by spaces" if "," in text else ""
+        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}{spaces}") from None
 
 
 def _value_or_none(kind: type, text: str) -> Any:

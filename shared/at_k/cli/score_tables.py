@@ -76,6 +76,10 @@ class ScoresView(View):
             groups.setdefault(estimate.group, {})[estimate.key] = estimate
         return groups
 
+    @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
+        return _rows_of(self.estimates)
+
     def method_of(self, x: Estimate) -> str:
         """The method of the interval of a score that has one.
 
@@ -105,15 +109,17 @@ class ScoresView(View):
         questions follow in a table of their own.
         """
         headings = self._group_headings("all questions", "" if self._methods else "score")
-        groups = self._by_group.values()
+        groups = self._by_group
         if self._methods:
             tables = [
-                _interval_table([*of_group.values()], heading)
-                for of_group, heading in zip(groups, headings, strict=True)
+                _interval_table([row for row in self._rows if row["group"] == group], heading)
+                for group, heading in zip(groups, headings, strict=True)
             ]
         else:
-            keys = self._by_group[None]
-            rows = [[key, *(f"{group[key].score:.4f}" for group in groups)] for key in keys]
+            keys = groups[None]
+            rows = [
+                [key, *(f"{group[key].score:.4f}" for group in groups.values())] for key in keys
+            ]
             tables = [[["", *headings], *rows]]
         return [*tables, *self._per_question_table()]
 
@@ -144,11 +150,11 @@ class ScoresView(View):
         """
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
-        return records_of(self.estimates)
+        return _table_of_records(self._rows)
 
     def _scale(self, shown: Sequence[Estimate]) -> Scale:
         """The scale of some of the scores, by all numbers of the run."""
-        values = [value for x in self.estimates for value in _statistics(x).values()]
+        values = [value for row in self._rows for value in row.values()]
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in shown], numbers)
 
@@ -199,7 +205,7 @@ class ScoresView(View):
         same, other = INTERVAL_SCOPE["sampling"], INTERVAL_SCOPE["questions"]
         words = scopes.pop() if len(scopes) == 1 else f"{same}; by `questions`, {other}"
         notes = [f"{limits} {words}."]
-        shown = self._by_group[None].values()
+        shown = self._by_group[None].values() if "hierarchical" in self._methods else []
         if numbers := [f"{x.key} {words}" for x in shown if (words := self._extrapolated(x))]:
             notes.append(
                 f"Scores are extrapolated where a {self.scope.row} has fewer than k "
@@ -273,24 +279,30 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
     return ("item", "verdict") if "score_agg" in metrics else ("question", "sample")
 
 
-def records_of(estimates: Sequence[Estimate]) -> Cells:
+def records_of(estimates: Iterable[Estimate]) -> Cells:
     """Return a row for each key and group, see `ScoresView.records`."""
-    rows = [{"group": x.group, "key": x.key, **_statistics(x)} for x in estimates]
+    return _table_of_records(_rows_of(estimates))
+
+
+def _table_of_records(rows: Sequence[Mapping[str, Any]]) -> Cells:
     columns = _columns_of([row for row in rows if row["group"] is None])
     return table_of({"group": "group", "key": "key"} | columns, rows)
 
 
-def _statistics(x: Estimate) -> dict[str, Any]:
-    """The score, and what was requested of its interval and its band, by name."""
-    values: dict[str, Any] = {"score": x.score}
-    if x.interval is not None:
-        fields = x.interval._asdict()
-        if x.interval.is_unknown:
-            fields = {"interval": x.interval.interval}
-        values |= {name: value for name, value in fields.items() if value is not None}
-    if x.band is not None:
-        values["band_lo"], values["band_hi"] = x.band
-    return values
+def _rows_of(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
+    """Return the score of each estimate, and what was requested of its interval and its band."""
+    rows = []
+    for x in estimates:
+        row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
+        if x.interval is not None:
+            fields = x.interval._asdict()
+            if x.interval.is_unknown:
+                fields = {"interval": x.interval.interval}
+            row |= {name: value for name, value in fields.items() if value is not None}
+        if x.band is not None:
+            row["band_lo"], row["band_hi"] = x.band
+        rows.append(row)
+    return rows
 
 
 def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -306,12 +318,11 @@ def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
     return [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
 
 
-def _interval_table(estimates: Sequence[Estimate], heading: str) -> Cells:
+def _interval_table(rows: Sequence[Mapping[str, Any]], heading: str) -> Cells:
     """A row for each score, with the columns of its interval that have values.
 
     The center of the intervals is left out if it is the score itself.
     """
-    rows = [{"key": x.key, **_statistics(x)} for x in estimates]
     columns = _columns_of(rows)
     if all(row.get("mu", row["score"]) == row["score"] for row in rows):
         columns.pop("mu", None)
