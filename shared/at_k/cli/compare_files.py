@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,15 +14,7 @@ from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions
 from .comparison_tables import ComparisonView, LeaderboardView
-from .flags import (
-    COOL,
-    FILE_HELP,
-    WARM,
-    add_flags,
-    condition,
-    flag_parameters,
-    parameter_helps,
-)
+from .flags import COOL, WARM, add_flags, condition, flags_of
 from .formats import Scope, View, enumerated, number_of, print_output
 from .graded_files import ROLES_OF_SECOND, comparison_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
@@ -40,19 +31,15 @@ examples, with the samples of the package:
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` to the parser, and what it runs."""
-    parameters = flag_parameters(compare, ("R_a", "R_b"))
-    helps = parameter_helps(inspect.getdoc(compare) or "")
+    parameters, helps = flags_of(compare, ("R_a", "R_b"))
     helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += (
         " For three files or more: the largest of 4, 8 and 16 that every question has samples for."
     )
-    command.usage = "at-k compare FILE FILE... [flags]"
-    command.epilog = _COMPARE_EXAMPLES.replace("%", "%%")
-    command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
     command.add_argument(
         "--names", nargs="+", metavar="NAME", help="names of the runs. Default: those of the files"
     )
-    add_flags(command, parameters.values(), helps)
+    add_flags(command, "FILE FILE...", _COMPARE_EXAMPLES, parameters.values(), helps)
     second = command.add_argument_group("columns and rows of the second file, if they differ")
     for role in ROLES_OF_SECOND:
         options: dict[str, Any] = {"metavar": "COLUMN"}

@@ -23,7 +23,7 @@ from ..readers.run import read
 from .formats import FORMATS_OF_OUTPUT, as_flag
 from .plot import PLOT_HELP
 
-FILE_HELP = (
+_FILE_HELP = (
     "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst .zip); a log "
     "or a folder of logs of an evaluation harness; a saved dataset; the name of a dataset; or - "
     "for standard input."
@@ -40,8 +40,7 @@ def parameter_helps(docstring: str) -> dict[str, str]:
     if section is None:
         return {}
     entries = re.findall(r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1], re.MULTILINE | re.DOTALL)
-    helps = {name: " ".join(text.split()) for name, text in entries}
-    return helps | ({"include": helps["metric"]} if "metric" in helps else {})
+    return {name: " ".join(text.split()) for name, text in entries}
 
 
 def condition(text: str) -> tuple[str, str]:
@@ -107,8 +106,10 @@ _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
 
 def add_flags(
     command: argparse.ArgumentParser,
+    files: str,
+    epilog: str,
     parameters: Iterable[inspect.Parameter],
-    helps: dict[str, str],
+    helps: Mapping[str, str],
     has_charts: bool = True,
     formats: Sequence[str] = FORMATS_OF_OUTPUT,
 ) -> None:
@@ -116,11 +117,16 @@ def add_flags(
 
     Args:
         command: the parser of the subcommand.
+        files: how the help shows its files.
+        epilog: the end of the help.
         parameters: of what it runs.
         helps: the help text of each parameter, by name.
         has_charts: whether a chart can show the scores.
         formats: of the output, with "table" and "json" among them.
     """
+    command.usage, command.epilog = f"{command.prog} {files} [flags]", epilog.replace("%", "%%")
+    nargs = "*" if files.startswith("[") else "+"
+    command.add_argument("files", metavar="FILE", nargs=nargs, help=_FILE_HELP)
     columns = command.add_argument_group(
         "columns of the file, found by their usual names if not given",
         "A name such as response.choices leads to the fields of nested objects.",
@@ -171,13 +177,18 @@ def add_flags(
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
-def flag_parameters(function: Callable[..., Any], leave_out: Collection[str]) -> dict[str, Any]:
-    """Return the parameters of a function that become flags. Its metric is --include."""
-    return {
-        name: parameter.replace(name="include") if name == "metric" else parameter
-        for name, parameter in parameters_of(function).items()
-        if name not in leave_out
-    }
+def flags_of(
+    function: Callable[..., Any], leave_out: Collection[str]
+) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
+    """Return the parameters of a function that become flags, and their texts.
+
+    Its metric is --include.
+    """
+    helps = parameter_helps(inspect.getdoc(function) or "")
+    parameters = parameters_of(function)
+    parameters["metric"] = parameters["metric"].replace(name="include")
+    shown = {name: x for name, x in parameters.items() if name not in leave_out}
+    return shown, helps | {"include": helps["metric"]}
 
 
 def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

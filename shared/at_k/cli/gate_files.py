@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import sys
 from collections.abc import Sequence
@@ -21,14 +20,7 @@ from ..runs.gate import (
     gate_not_worse,
     gate_options,
 )
-from .flags import (
-    COOL,
-    FILE_HELP,
-    WARM,
-    add_flags,
-    flag_parameters,
-    parameter_helps,
-)
+from .flags import COOL, WARM, add_flags, flags_of
 from .formats import Scale, limits_in_words, number_of, print_output, printable
 from .graded_files import comparison_arguments, graded_files
 from .run_input import naming_questions
@@ -50,13 +42,9 @@ examples, with the samples of the package:
 
 def add_gate_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of the gate and of reading files to the parser, and what it runs."""
-    parameters = flag_parameters(compare, ("R_a", "R_b", "p_values"))
-    helps = parameter_helps(inspect.getdoc(compare) or "")
+    parameters, helps = flags_of(compare, ("R_a", "R_b", "p_values"))
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."
-    command.usage = "at-k gate FILE... (--at-least SCORE | --baseline FILE) [flags]"
-    command.epilog = _GATE_EXAMPLES.replace("%", "%%")
-    command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
     claim = command.add_argument_group("what the run has to reach")
     claim.add_argument("--at-least", type=float, metavar="SCORE", help="the least score.")
     claim.add_argument(
@@ -71,7 +59,15 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
         metavar="DIFFERENCE",
         help="by how much the score may be lower than that of the baseline. Default: 0.",
     )
-    add_flags(command, parameters.values(), helps, has_charts=False, formats=("table", "json"))
+    add_flags(
+        command,
+        "FILE... (--at-least SCORE | --baseline FILE)",
+        _GATE_EXAMPLES,
+        parameters.values(),
+        helps,
+        has_charts=False,
+        formats=("table", "json"),
+    )
     command.set_defaults(run=_gate_files)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,14 +10,7 @@ from typing import Any
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from ..runs.plan import AT_LIMIT, PlanOptions, Wanted, plan, plan_runs
-from .flags import (
-    COOL,
-    FILE_HELP,
-    WARM,
-    add_flags,
-    flag_parameters,
-    parameter_helps,
-)
+from .flags import COOL, WARM, add_flags, flags_of
 from .formats import INTERVAL_SCOPE, Cells, View, number_of, print_output, table_of
 from .graded_files import comparison_arguments, graded_files
 from .run_input import RunInput
@@ -51,20 +43,14 @@ examples, with the samples of the package:
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and what it runs."""
-    parameters = flag_parameters(plan, ("R", "R_b"))
-    helps = parameter_helps(inspect.getdoc(plan) or "")
+    parameters, helps = flags_of(plan, ("R", "R_b"))
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAGS.items()}
-    command.usage = "at-k plan [FILE [FILE]] [flags]"
-    command.epilog = _EXAMPLES.replace("%", "%%")
-    command.add_argument(
-        "files", metavar="FILE", nargs="*", help=f"a pilot run, or two: {FILE_HELP}"
-    )
     shown = [
         parameter.replace(name=_FLAGS.get(parameter.name, parameter.name))
         for parameter in parameters.values()
     ]
     shown.append(parameters["labels"])  # the column of a file
-    add_flags(command, shown, helps, has_charts=False)
+    add_flags(command, "[FILE [FILE]]", _EXAMPLES, shown, helps, has_charts=False)
     command.set_defaults(run=_plan_files)
 
 

@@ -18,7 +18,7 @@ from ..readers.missing import CHOICES, MissingError
 from ..readers.run import read_run
 from ..readers.words import number_in
 from ..runs.noise import correction_in_words
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
+from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Scope, print_output
 from .graded_files import refuse_ungraded
 from .plot import chart_of_scores, check_plot, draw
@@ -54,13 +54,11 @@ Several files are parts of one run, and - is standard input:
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     """Add the flags of a metric to the parser of its subcommand, and what it runs."""
     computation = COMPUTATIONS[name]
-    command.usage = f"at-k {name} FILE... [flags]"
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
-    command.epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
-    command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
+    epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM)
+    parameters, helps = computation.parameters.values(), _parameter_helps_of(name)
     formats = (*FORMATS_OF_OUTPUT, PUBLISHED_FORMAT)
-    helps = _parameter_helps_of(name)
-    add_flags(command, computation.parameters.values(), helps, formats=formats)
+    add_flags(command, "FILE...", epilog, parameters, helps, formats=formats)
     add_publishing_flags(command)
     command.set_defaults(run=functools.partial(_score_files, name, computation))
 
