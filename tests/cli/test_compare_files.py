@@ -5,7 +5,7 @@ import json
 import at_k
 import pytest
 from conftest import ROOT
-from run_command import error_of, output_of, scores_of, write_json_lines
+from run_command import error_of, output_of, scores_of, write_json_lines, write_runs
 
 SHIPPED = [ROOT / f"shared/at_k/samples/smollm2_{name}.jsonl" for name in ("cool", "warm")]
 NUMERIC = ("--check-correct-fn", "numeric")
@@ -14,20 +14,8 @@ OUTCOMES_B = [[0, 1, 1, 0], [1, 1, 1, 1], [0, 1, 0, 1], [1, 1, 1, 0], [0, 0, 1, 
 ROWS = [{"id": f"q{i}", "samples": ["a", "b"], "answer": "a"} for i in range(3)]
 
 
-def outcome_rows(outcomes: list[list[int]], **columns) -> list[dict]:
-    """Return a row for each question, with other columns as functions of its index."""
-    columns = columns or {"id": str}
-    return [
-        {"outcomes": row} | {name: value(i) for name, value in columns.items()}
-        for i, row in enumerate(outcomes)
-    ]
-
-
-def write_two_runs(folder, **columns) -> tuple:
-    return (
-        write_json_lines(folder / "a.jsonl", outcome_rows(OUTCOMES_A, **columns)),
-        write_json_lines(folder / "b.jsonl", outcome_rows(OUTCOMES_B, **columns)),
-    )
+def write_two_runs(folder, **columns) -> list:
+    return write_runs(folder, {"a": OUTCOMES_A, "b": OUTCOMES_B}, **columns or {"id": str})
 
 
 def test_the_output_says_at_which_k_each_file_is_higher(capsys):
@@ -151,10 +139,9 @@ def test_two_runs_in_one_file_are_compared_by_their_rows(capsys, tmp_path):
 
 
 def test_files_of_the_same_name_are_named_by_their_folders_or_numbers(capsys, tmp_path):
-    files = []
-    for folder, outcomes in zip("xy", (OUTCOMES_A, OUTCOMES_B), strict=True):
+    for folder in "xy":
         (tmp_path / folder).mkdir()
-        files.append(write_json_lines(tmp_path / folder / "run.jsonl", outcome_rows(outcomes)))
+    files = write_runs(tmp_path, {"x/run": OUTCOMES_A, "y/run": OUTCOMES_B})
     printed = output_of(capsys, "compare", *files, "--k", 1)
     assert "band" not in printed
     described = "6 questions, 4 samples each, already graded in outcomes; questions from id."
@@ -215,7 +202,7 @@ def test_questions_without_ids_are_paired_by_order_if_that_is_said(capsys, tmp_p
 
 
 def test_the_columns_of_the_second_file_may_have_other_names(capsys, tmp_path):
-    a = write_json_lines(tmp_path / "a.jsonl", outcome_rows(OUTCOMES_A))
+    a, _ = write_two_runs(tmp_path)
     rows = [{"nr": i, "ok": row} for i, row in enumerate(OUTCOMES_B)]
     b = write_json_lines(tmp_path / "b.jsonl", rows[::-1])
     flags = ("--questions-b", "nr", "--outcomes-b", "ok", "--k", 2)
@@ -248,14 +235,3 @@ def test_an_error_about_the_second_file_names_it_and_its_flags(capsys, tmp_path)
     flags = ("--outcomes-b", "right", "--questions-b", "item", "--json")
     scores = scores_of(capsys, *command, *flags[:-1])
     assert scores["pass@1"] == 0.5
-
-
-@pytest.mark.parametrize("flags", [("compare",), ("gate", "--at-least", 0.5), ("plan",)])
-def test_answers_that_nothing_grades_lead_to_the_flag_of_references(capsys, tmp_path, flags):
-    rows = [{"id": 1, "predictions": ["12", "13"]}]
-    files = [write_json_lines(tmp_path / f"{name}.jsonl", rows) for name in "ab"]
-    if flags[0] == "gate":
-        files = files[:1]
-    error = error_of(capsys, *flags, *files)
-    assert "there is nothing to check it against: name the column of references" in error
-    assert "--references." in error

@@ -6,7 +6,7 @@ import re
 import pytest
 from at_k.charts.figure import Figure
 from at_k.cli.command import main
-from run_command import error_of, output_of, question_rows, write_json_lines
+from run_command import error_of, output_of, question_rows, write_json_lines, write_runs
 
 
 @pytest.fixture
@@ -62,8 +62,7 @@ def test_outcomes_that_are_graded_have_no_checker(capsys, tmp_path):
     ],
 )
 def test_comparisons_have_charts(capsys, tmp_path, names, flags, shown):
-    rows = [{"id": i, "outcomes": x} for i, x in enumerate(([0, 1, 1], [1, 0, 0], [1, 1, 0]))]
-    files = [write_json_lines(tmp_path / f"{name}.jsonl", rows) for name in names]
+    files = write_runs(tmp_path, {name: [[0, 1, 1], [1, 0, 0], [1, 1, 0]] for name in names})
     output_of(capsys, "compare", *files, *flags, "--plot", tmp_path / "a.svg")
     text = text_of(tmp_path / "a.svg")
     assert shown in text
@@ -84,8 +83,8 @@ def test_what_cannot_be_drawn_is_refused(capsys, file, tmp_path, name, message):
 
 
 def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_path):
-    rows = [{"id": i, "outcomes": x} for i, x in enumerate(([0, 1, 1, 0], [1, 0, 0, 1]))]
-    files = [str(write_json_lines(tmp_path / f"{name}.jsonl", rows)) for name in "abc"]
+    runs = {name: [[0, 1, 1, 0], [1, 0, 0, 1]] for name in "abc"}
+    files = [str(file) for file in write_runs(tmp_path, runs)]
     chart = tmp_path / "chart.svg"
     for arguments, reason in (
         (["cons_at_k", files[0], "--k", "2"], "it shows several k, such as --k 1 2 4 8"),
@@ -101,13 +100,6 @@ def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_
         assert printed.out == plain
         assert printed.err.startswith("at-k: There is no chart: "), printed.err
         assert reason in printed.err
-
-
-def test_names_for_loggers_change_no_chart(capsys, file, tmp_path):
-    flags = ("--k", 1, 2, "--include", "pass@k", "--confidence", 0.9)
-    for name, keys in {"exact.svg": (), "safe.svg": ("--keys", "safe")}.items():
-        output_of(capsys, "gpassk", file, *flags, *keys, "--plot", tmp_path / name)
-    assert (tmp_path / "safe.svg").read_bytes() == (tmp_path / "exact.svg").read_bytes()
 
 
 def test_scores_are_printed_before_a_chart_is_drawn(capsys, file, tmp_path, monkeypatch):

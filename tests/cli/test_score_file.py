@@ -226,21 +226,29 @@ def test_one_sample_of_each_question_has_pass_at_1_alone(capsys, tmp_path):
     assert "mG-Pass@1" in scores_of(capsys, "gpassk", file, "--include", "mG-Pass@k")
 
 
+NOTHING = "in response, and there is nothing to check it against: name the column of references"
+
+
+@pytest.mark.parametrize("command", ["gpassk", "compare", "gate --at-least 0.5", "plan"])
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("column", "entries", "message"),
     [
-        ({"passed": "maybe"}, "has the outcome 'maybe' in passed: name those that are correct"),
+        ("verdict", ["pass", "maybe"], "1 has the outcome 'maybe' in verdict: name those that are"),
         (
-            {"response": "twelve"},
-            "has the sample 'twelve' in response, and there is nothing to check it",
+            "response",
+            ["12", "13"],
+            f"0 has the sample '12' {NOTHING}, or a file",
         ),
     ],
 )
-def test_texts_that_nothing_grades_are_named_with_the_flag(capsys, tmp_path, row, message):
-    file = write_json_lines(tmp_path / "texts.jsonl", [{"id": 1, **row}, {"id": 1, **row}])
-    error = error_of(capsys, "gpassk", file, "--k", 1)
-    assert message in error
-    assert ("--correct-values" if "passed" in row else "--references") in error
+def test_texts_that_nothing_grades_are_named_with_the_flag(
+    capsys, tmp_path, command, column, entries, message
+):
+    rows = [{"id": i, column: x} for i, x in enumerate(entries)]
+    files = [write_json_lines(tmp_path / f"{name}.jsonl", rows) for name in "ab"]
+    name, *flags = command.split()
+    error = error_of(capsys, name, *files[: 1 + (name == "compare")], *flags, "--k", 1)
+    assert f"Question {message}" in error
 
 
 @pytest.mark.parametrize(
@@ -279,12 +287,6 @@ def test_integers_below_0_are_answered_by_rewards_as_floats(capsys, tmp_path, me
     assert "Question 0, sample 1 is -1: an outcome is 0 or False if incorrect" in error
     assert "(max_at_k and bayes_at_n take graded scores and rewards, as floats such as" in error
     assert "--correct-at-least, of at_k.read in Python, is the least score" in error
-
-
-def test_an_unknown_word_is_named_and_not_a_known_one_before_it(capsys, tmp_path):
-    rows = [{"id": i, "verdict": x} for i, x in enumerate(["pass", "fail", "maybe"])]
-    message = error_of(capsys, "gpassk", write_json_lines(tmp_path / "words.jsonl", rows))
-    assert "Question 2 has the outcome 'maybe' in verdict" in message
 
 
 def test_scores_name_the_questions_for_which_they_are_extrapolated(capsys, tmp_path):
