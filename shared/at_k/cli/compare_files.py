@@ -70,17 +70,16 @@ def _compare_files(
             f"model=B."
         )
     names = _check_names(names, files)
-    of_second = {role: flags.pop(f"{role}_b") for role in ROLES_OF_SECOND}
-    of_second = {role: x for role, x in of_second.items() if x is not None}
-    if len(files) != 2 and of_second:
+    second = {x: y for x in ROLES_OF_SECOND if (y := flags.pop(f"{x}_b")) is not None}
+    if len(files) != 2 and second:
         raise ValueError("Flags that end in -b are for the second of two files.")
     reading, parameters, errors = comparison_arguments(flags)
     if parameters.get("anytime") and len(files) > 2:
         raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
     requested = ComparisonOptions(**parameters, all_k=len(files) == 2)
     sources = [(name, [file]) for name, file in zip(names, files, strict=True)]
-    second = of_second if len(files) == 2 else None
-    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=second)
+    of_second = second if len(files) == 2 else None
+    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=of_second)
     first = inputs[0].questions
     with naming_questions(first):
         overall = compare_runs(runs, options)

@@ -67,22 +67,7 @@ def graded_files(
             f"--labels has counts, which are those of one run, and there are {len(sources)} runs: "
             f"name a column with the labels of each run."
         )
-    used = {"clusters"} if options.interval == "questions" else set()
-    reading = {
-        role: x
-        for role, x in reading.items()
-        if x is not None or role not in {"groups", "clusters"} - used
-    }
-    inputs: list[RunInput] = []
-    for name, files in sources:
-        questions = _read_files(files, reading, is_second=of_second is not None and bool(inputs))
-        inputs.append(RunInput(questions, options.check_correct_fn, name))
-        reading = {
-            role: x
-            for role, x in reading.items()
-            if role not in ("groups", "clusters", "question_weights")
-        }
-        reading |= of_second or {}
+    inputs = _read_runs(sources, reading, options, of_second)
     first = inputs[0].questions
     if "clusters" in first:
         options.clusters = first["clusters"]  # refused by an interval that does not use them
@@ -93,17 +78,32 @@ def graded_files(
             if checking.labels is None:
                 refuse_ungraded(run.questions)
             parsed.append(parse_run(run.name, run.questions, checking.labels))
-    by_order = bool(reading.get("by_order"))
-    orders = orders_of([run.name for run in inputs], [run.questions for run in inputs], by_order)
+    names, questions = zip(*((run.name, run.questions) for run in inputs), strict=True)
+    orders = orders_of(names, questions, bool(reading.get("by_order")))
     check_same_questions(parsed, orders)
     with naming_questions(first):
         options.for_samples({x.name: x.n[order] for x, order in zip(parsed, orders, strict=True)})
     with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
         graded = grade_runs(parsed, checking)
-    labels_of_runs: Any = [labels]
-    if labels is None:
-        labels_of_runs = read_labels(run.questions for run in inputs)
+    labels_of_runs: Any = read_labels(questions) if labels is None else [labels]
     return inputs, in_order(with_errors(graded, checker_rates, labels_of_runs), orders), options
+
+
+def _read_runs(
+    sources: Sequence[tuple[str, Sequence[str]]],
+    reading: Mapping[str, Any],
+    options: ComparisonOptions,
+    of_second: Mapping[str, Any] | None,
+) -> list[RunInput]:
+    """Read the questions of each run. Groups are read if they are named, clusters if they count."""
+    unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
+    reading = {x: y for x, y in reading.items() if y is not None or x not in unnamed}
+    inputs: list[RunInput] = []
+    for name, files in sources:
+        questions = _read_files(files, reading, is_second=bool(inputs) and of_second is not None)
+        inputs.append(RunInput(questions, options.check_correct_fn, name))
+        reading = {x: y for x, y in reading.items() if x not in _OF_FIRST} | dict(of_second or {})
+    return inputs
 
 
 def _read_files(files: Sequence[str], reading: Mapping[str, Any], is_second: bool) -> Questions:
