@@ -243,8 +243,8 @@ def with_texts(rows: Sequence[Row], number: str) -> list[Row]:
     """
     result = []
     for row in rows:
-        place = [f"{noun} {row[noun]}" for noun in ("question", "item") if noun in row]
-        names = filter(None, [row["series"], *place, row["key"]])
+        index = [f"{noun} {row[noun]}" for noun in ("question", "item") if noun in row]
+        names = filter(None, [row["series"], *index, row["key"]])
         text = f"{', '.join(names)}: {row['score']:{number}}"
         for name, limits in {"limits": ("lo", "hi"), "band": ("band_lo", "band_hi")}.items():
             if limits[0] in row:

@@ -14,7 +14,7 @@ from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions
 from .comparison_tables import ComparisonView, LeaderboardView
-from .flags import COOL, WARM, add_flags, condition, flags_of
+from .flags import COOL, WARM, add_flags, condition, parameters_and_helps
 from .formats import Scope, View, enumerated, number_of, print_output
 from .graded_files import ROLES_OF_SECOND, comparison_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
@@ -31,7 +31,7 @@ examples, with the samples of the package:
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` to the parser, and what it runs."""
-    parameters, helps = flags_of(compare, ("R_a", "R_b"))
+    parameters, helps = parameters_and_helps(compare, ("R_a", "R_b"))
     helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += (
         " For three files or more: the largest of 4, 8 and 16 that every question has samples for."
@@ -70,7 +70,7 @@ def _compare_files(
             f"model=B."
         )
     names = _check_names(names, files)
-    second = {x: y for x in ROLES_OF_SECOND if (y := flags.pop(f"{x}_b")) is not None}
+    second = {role: x for role in ROLES_OF_SECOND if (x := flags.pop(f"{role}_b")) is not None}
     if len(files) != 2 and second:
         raise ValueError("Flags that end in -b are for the second of two files.")
     reading, parameters, errors = comparison_arguments(flags)

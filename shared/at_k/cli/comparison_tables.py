@@ -24,10 +24,10 @@ from .formats import (
     interval_heading,
     interval_scope,
     limits_in_words,
+    make_table,
     outside_of_range,
     p_value,
     short_label,
-    table_of,
 )
 
 _LIMIT_COLUMNS = ("lo", "hi", "band lo", "band hi")
@@ -280,7 +280,7 @@ class LeaderboardView(View):
     def records(self) -> Cells:
         columns = {name: name for name in ("group", *self.board["runs"][0])}
         rows = [{"group": x, **row} for x, board in self._boards() for row in board["runs"]]
-        return table_of(columns, rows)
+        return make_table(columns, rows)
 
     # --- Sentences ------------------------------------------------------------------------
 
@@ -346,7 +346,7 @@ def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
         rows.append({**row, "ranks": f"{least}" if least == most else f"{least} to {most}"})
     columns = {"run": heading, "score": key, "lo": "lo", "hi": "hi", "rank": "rank"}
     columns |= {"ranks": "rank interval", "letters": "letters"}
-    return table_of(columns, rows, lambda _, x: f"{x:.4f}" if isinstance(x, float) else str(x))
+    return make_table(columns, rows, lambda _, x: f"{x:.4f}" if isinstance(x, float) else str(x))
 
 
 def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
@@ -356,7 +356,7 @@ def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
         for pair in board["pairs"]
     ]
     columns = {name: heading for name, heading in _PAIR_COLUMNS.items() if name in rows[0]}
-    return table_of(columns, rows, _pair_cell)
+    return make_table(columns, rows, _pair_cell)
 
 
 def _pair_cell(name: str, value: Any) -> str:

@@ -142,7 +142,7 @@ def print_output(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def table_of(
+def make_table(
     columns: Mapping[str, str],
     rows: Iterable[Mapping[str, Any]],
     cell: Callable[[str, Any], str] = lambda _, value: "" if value is None else str(value),

@@ -20,7 +20,7 @@ from ..runs.gate import (
     gate_not_worse,
     gate_options,
 )
-from .flags import COOL, WARM, add_flags, flags_of
+from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import Scale, limits_in_words, number_of, print_output, printable
 from .graded_files import comparison_arguments, graded_files
 from .run_input import naming_questions
@@ -42,7 +42,7 @@ examples, with the samples of the package:
 
 def add_gate_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of the gate and of reading files to the parser, and what it runs."""
-    parameters, helps = flags_of(compare, ("R_a", "R_b", "p_values"))
+    parameters, helps = parameters_and_helps(compare, ("R_a", "R_b", "p_values"))
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."
     claim = command.add_argument_group("what the run has to reach")

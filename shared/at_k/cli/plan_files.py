@@ -10,8 +10,8 @@ from typing import Any
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from ..runs.plan import AT_LIMIT, PlanOptions, Wanted, plan, plan_runs
-from .flags import COOL, WARM, add_flags, flags_of
-from .formats import INTERVAL_SCOPE, Cells, View, number_of, print_output, table_of
+from .flags import COOL, WARM, add_flags, parameters_and_helps
+from .formats import INTERVAL_SCOPE, Cells, View, make_table, number_of, print_output
 from .graded_files import comparison_arguments, graded_files
 from .run_input import RunInput
 
@@ -43,7 +43,7 @@ examples, with the samples of the package:
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and what it runs."""
-    parameters, helps = flags_of(plan, ("R", "R_b"))
+    parameters, helps = parameters_and_helps(plan, ("R", "R_b"))
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAGS.items()}
     shown = [
         parameter.replace(name=_FLAGS.get(parameter.name, parameter.name))
@@ -100,12 +100,12 @@ class PlanView(View):
 
     def tables(self) -> list[Cells]:
         columns = {x: y for x, y in _PLAN_COLUMNS.items() if x in self.plan["rows"][0]}
-        return [table_of(columns, self._rows(), _plan_cell)]
+        return [make_table(columns, self._rows(), _plan_cell)]
 
     def records(self) -> Cells:
         rows = self._rows()
         names = [name for name in ("design", "key", *_PLAN_COLUMNS) if name in rows[0]]
-        return table_of(dict(zip(names, names, strict=True)), rows)
+        return make_table(dict(zip(names, names, strict=True)), rows)
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the columns are, the cheapest design, and what is assumed."""

@@ -127,8 +127,8 @@ def _read(
     if not (computation.accepts_labels or has_labels):
         with naming_questions(questions):
             refuse_ungraded(questions)
-    parts = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
-    return RunInput(questions, checker, parts)
+    prefix = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
+    return RunInput(questions, checker, prefix)
 
 
 def _scored(

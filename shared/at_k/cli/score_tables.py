@@ -23,9 +23,9 @@ from .formats import (
     interval_heading,
     interval_scope,
     limits_in_words,
+    make_table,
     outside_of_range,
     short_label,
-    table_of,
 )
 
 _HEADINGS = {
@@ -78,7 +78,7 @@ class ScoresView(View):
 
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
-        return _rows_of(self.estimates)
+        return _score_rows(self.estimates)
 
     def method_of(self, x: Estimate) -> str:
         """The method of the interval of a score that has one.
@@ -150,7 +150,7 @@ class ScoresView(View):
         """
         if "per_question" in self.scores:
             raise ValueError("CSV has no scores of single questions: use --format json.")
-        return _table_of_records(self._rows)
+        return records_of(self.estimates)
 
     def _scale(self, shown: Sequence[Estimate]) -> Scale:
         """The scale of some of the scores, by all numbers of the run."""
@@ -281,15 +281,12 @@ def nouns_of(metrics: Iterable[str]) -> tuple[str, str]:
 
 def records_of(estimates: Iterable[Estimate]) -> Cells:
     """Return a row for each key and group, see `ScoresView.records`."""
-    return _table_of_records(_rows_of(estimates))
+    rows = _score_rows(estimates)
+    columns = _known_columns([row for row in rows if row["group"] is None])
+    return make_table({"group": "group", "key": "key"} | columns, rows)
 
 
-def _table_of_records(rows: Sequence[Mapping[str, Any]]) -> Cells:
-    columns = _columns_of([row for row in rows if row["group"] is None])
-    return table_of({"group": "group", "key": "key"} | columns, rows)
-
-
-def _rows_of(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
+def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
     """Return the score of each estimate, and what was requested of its interval and its band."""
     rows = []
     for x in estimates:
@@ -305,7 +302,7 @@ def _rows_of(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
     return rows
 
 
-def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _known_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The columns of the statistics that some rows have, with their headings."""
     known = {name for row in rows for name in row}
     return {name: heading for name, heading in _HEADINGS.items() if name in known}
@@ -323,10 +320,10 @@ def _interval_table(rows: Sequence[Mapping[str, Any]], heading: str) -> Cells:
 
     The center of the intervals is left out if it is the score itself.
     """
-    columns = _columns_of(rows)
+    columns = _known_columns(rows)
     if all(row.get("mu", row["score"]) == row["score"] for row in rows):
         columns.pop("mu", None)
-    return table_of({"key": heading} | columns, rows, _cell)
+    return make_table({"key": heading} | columns, rows, _cell)
 
 
 def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:
