@@ -46,6 +46,21 @@ def question_rows(predictions: str, references: str) -> list[dict]:
     ]
 
 
+def write_runs(folder: Path, runs: dict[str, list], **columns) -> list[Path]:
+    """Write a file of outcomes for each run, by its name; columns are functions of the index."""
+    columns = columns or {"id": int}
+    return [
+        write_json_lines(
+            folder / f"{name}.jsonl",
+            [
+                {"outcomes": row} | {column: value(i) for column, value in columns.items()}
+                for i, row in enumerate(rows)
+            ],
+        )
+        for name, rows in runs.items()
+    ]
+
+
 def write_json_lines(path: Path, rows: list[dict]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

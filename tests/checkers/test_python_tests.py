@@ -412,7 +412,7 @@ def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsy
     ]
     samples = tmp_path / "samples.jsonl"
     samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    flags = ["--check-correct-fn", "python_tests", "--k", "1,2", "--include", "pass@k", "--json"]
+    flags = ["--check-correct-fn", "python_tests", "--k", "1", "2", "--include", "pass@k", "--json"]
     main(["gpassk", str(samples), "--references", HUMAN_EVAL, *flags])
     assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5, "pass@2": 1.0}
     rows = tmp_path / "rows.jsonl.gz"

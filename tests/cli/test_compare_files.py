@@ -1,13 +1,11 @@
 """Comparing two files: matched questions, the table and its explanation, JSON and errors."""
 
-import itertools
 import json
 
 import at_k
 import pytest
-from at_k.cli.command import main
 from conftest import ROOT
-from run_command import error_of, output_of, scores_of, write_json_lines
+from run_command import error_of, output_of, scores_of, write_json_lines, write_runs
 
 SHIPPED = [ROOT / f"shared/at_k/samples/smollm2_{name}.jsonl" for name in ("cool", "warm")]
 NUMERIC = ("--check-correct-fn", "numeric")
@@ -16,20 +14,8 @@ OUTCOMES_B = [[0, 1, 1, 0], [1, 1, 1, 1], [0, 1, 0, 1], [1, 1, 1, 0], [0, 0, 1, 
 ROWS = [{"id": f"q{i}", "samples": ["a", "b"], "answer": "a"} for i in range(3)]
 
 
-def outcome_rows(outcomes: list[list[int]], **columns) -> list[dict]:
-    """Return a row for each question, with other columns as functions of its index."""
-    columns = columns or {"id": str}
-    return [
-        {"outcomes": row} | {name: value(i) for name, value in columns.items()}
-        for i, row in enumerate(outcomes)
-    ]
-
-
-def write_two_runs(folder, **columns) -> tuple:
-    return (
-        write_json_lines(folder / "a.jsonl", outcome_rows(OUTCOMES_A, **columns)),
-        write_json_lines(folder / "b.jsonl", outcome_rows(OUTCOMES_B, **columns)),
-    )
+def write_two_runs(folder, **columns) -> list:
+    return write_runs(folder, {"a": OUTCOMES_A, "b": OUTCOMES_B}, **columns or {"id": str})
 
 
 def test_the_output_says_at_which_k_each_file_is_higher(capsys):
@@ -152,18 +138,17 @@ def test_two_runs_in_one_file_are_compared_by_their_rows(capsys, tmp_path):
     assert "--where model=A --where-b model=B" in error_of(capsys, "compare", file)
 
 
-def test_files_of_the_same_name_are_named_by_their_folders_or_a_and_b(capsys, tmp_path):
-    files = []
-    for folder, outcomes in zip("xy", (OUTCOMES_A, OUTCOMES_B), strict=True):
+def test_files_of_the_same_name_are_named_by_their_folders_or_numbers(capsys, tmp_path):
+    for folder in "xy":
         (tmp_path / folder).mkdir()
-        files.append(write_json_lines(tmp_path / folder / "run.jsonl", outcome_rows(outcomes)))
+    files = write_runs(tmp_path, {"x/run": OUTCOMES_A, "y/run": OUTCOMES_B})
     printed = output_of(capsys, "compare", *files, "--k", 1)
     assert "band" not in printed
     described = "6 questions, 4 samples each, already graded in outcomes; questions from id."
     assert printed.startswith(f"x: {files[0]}: {described}\ny: {files[1]}: 6")
     assert printed.splitlines()[3].split()[:2] == ["x", "y"]
     printed = output_of(capsys, "compare", files[0], files[0], "--k", 1)
-    assert printed.startswith(f"A: {files[0]}: {described}\nB: {files[0]}: 6")
+    assert printed.startswith(f"run 1: {files[0]}: {described}\nrun 2: {files[0]}: 6")
 
 
 @pytest.mark.parametrize(
@@ -203,17 +188,6 @@ def test_parameters_are_validated_before_any_sample_is_checked(capsys, tmp_path,
         assert "checked" not in error_of(capsys, "compare", *files, *checker, *flags)
 
 
-def test_the_help_has_the_texts_of_the_docstring_of_the_function(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["compare", "--help"])
-    assert ended.value.code == 0
-    text = " ".join(capsys.readouterr().out.split())
-    for flag in ("--include STR", "--k INT", "--clusters COLUMN", "--num-proc INT"):
-        assert flag in text
-    assert "the interval at each k, and of the simultaneous band over all k" in text
-    assert not {"--R-a", "--executor"} & {*itertools.chain(text.split())}
-
-
 def test_questions_without_ids_are_paired_by_order_if_that_is_said(capsys, tmp_path):
     a = write_json_lines(tmp_path / "a.jsonl", [{"correct": [1, 0]}, {"correct": [1, 1]}])
     b = write_json_lines(tmp_path / "b.jsonl", [{"id": i, "correct": [1, 0]} for i in (1, 2)])
@@ -228,7 +202,7 @@ def test_questions_without_ids_are_paired_by_order_if_that_is_said(capsys, tmp_p
 
 
 def test_the_columns_of_the_second_file_may_have_other_names(capsys, tmp_path):
-    a = write_json_lines(tmp_path / "a.jsonl", outcome_rows(OUTCOMES_A))
+    a, _ = write_two_runs(tmp_path)
     rows = [{"nr": i, "ok": row} for i, row in enumerate(OUTCOMES_B)]
     b = write_json_lines(tmp_path / "b.jsonl", rows[::-1])
     flags = ("--questions-b", "nr", "--outcomes-b", "ok", "--k", 2)
@@ -261,14 +235,3 @@ def test_an_error_about_the_second_file_names_it_and_its_flags(capsys, tmp_path)
     flags = ("--outcomes-b", "right", "--questions-b", "item", "--json")
     scores = scores_of(capsys, *command, *flags[:-1])
     assert scores["pass@1"] == 0.5
-
-
-@pytest.mark.parametrize("flags", [("compare",), ("gate", "--at-least", 0.5), ("plan",)])
-def test_answers_that_nothing_grades_lead_to_the_flag_of_references(capsys, tmp_path, flags):
-    rows = [{"id": 1, "predictions": ["12", "13"]}]
-    files = [write_json_lines(tmp_path / f"{name}.jsonl", rows) for name in "ab"]
-    if flags[0] == "gate":
-        files = files[:1]
-    error = error_of(capsys, *flags, *files)
-    assert "there is nothing to check it against: name the column of references" in error
-    assert "--references." in error

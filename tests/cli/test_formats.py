@@ -6,7 +6,15 @@ import json
 
 import pytest
 from at_k.cli.command import main
-from run_command import FLAGS, SCORES, error_of, output_of, question_rows, write_json_lines
+from run_command import (
+    FLAGS,
+    SCORES,
+    error_of,
+    output_of,
+    question_rows,
+    write_json_lines,
+    write_runs,
+)
 
 
 @pytest.fixture
@@ -80,13 +88,8 @@ def test_special_characters_are_escaped(capsys, tmp_path):
 
 
 def test_comparisons_have_the_same_formats(capsys, tmp_path):
-    files = [
-        write_json_lines(
-            tmp_path / f"{name}.jsonl",
-            [{"id": i, "outcomes": [(i + j + shift) % 3 == 0 for j in range(4)]} for i in range(6)],
-        )
-        for shift, name in enumerate(("before", "after"))
-    ]
+    outcomes = [[(i + j) % 3 == 0 for j in range(4)] for i in range(7)]
+    files = write_runs(tmp_path, {"before": outcomes[:-1], "after": outcomes[1:]})
     scores = json.loads(output_of(capsys, "compare", *files, "--json"))
     main(["compare", *map(str, files), "--format", "csv"])
     rows = records_of(capsys.readouterr().out)

@@ -9,7 +9,7 @@ import pytest
 from at_k.cli.command import main
 from at_k.testing import assert_at_least, assert_not_worse
 from conftest import ROOT
-from run_command import error_of, scores_of, write_json_lines
+from run_command import error_of, scores_of, write_json_lines, write_runs
 
 RNG = np.random.default_rng(11)
 RATES = RNG.uniform(size=(40, 1))
@@ -17,19 +17,14 @@ OUTCOMES = (RNG.uniform(size=(40, 12)) < RATES).astype(int).tolist()
 BASELINE = (RNG.uniform(size=(40, 12)) < RATES).astype(int).tolist()
 
 
-def rows_of(outcomes):
-    """Return a row for each question."""
-    return [{"id": i, "outcomes": row} for i, row in enumerate(outcomes)]
-
-
 @pytest.fixture(name="file")
 def outcome_file(tmp_path):
-    return write_json_lines(tmp_path / "new.jsonl", rows_of(OUTCOMES))
+    return write_runs(tmp_path, {"new": OUTCOMES})[0]
 
 
 @pytest.fixture(name="baseline")
 def baseline_file(tmp_path):
-    return write_json_lines(tmp_path / "old.jsonl", rows_of(BASELINE))
+    return write_runs(tmp_path, {"old": BASELINE})[0]
 
 
 def gate(capsys, *arguments):
@@ -78,10 +73,8 @@ def test_the_limits_of_a_difference_are_those_of_compare(capsys, file, baseline)
 
 
 def test_a_run_that_is_worse_than_its_baseline_has_the_status_1(capsys, file, tmp_path):
-    better = rows_of([[1] * 12 for _ in OUTCOMES])
-    record = verdict_of(
-        capsys, file, "--baseline", write_json_lines(tmp_path / "best.jsonl", better)
-    )
+    (better,) = write_runs(tmp_path, {"best": [[1] * 12 for _ in OUTCOMES]})
+    record = verdict_of(capsys, file, "--baseline", better)
     assert record["status"] == "contrary"
     assert record["threshold"] == 0
 
@@ -152,21 +145,6 @@ def test_the_last_line_says_which_of_the_three_holds_and_what_would_decide(capsy
             assert (of_what in last) == (status == 3)
 
 
-def test_github_gets_an_annotation_and_a_table_in_the_summary(capsys, file, tmp_path, monkeypatch):
-    summary = tmp_path / "summary.md"
-    summary.write_text("before\n")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    levels = {0.1: "notice", 0.95: "error", 0.48: "warning"}
-    for threshold, level in levels.items():
-        _, printed = gate(capsys, file, "--at-least", threshold, "--format", "github")
-        assert printed.startswith(f"::{level} title=at-k gate::")
-        assert printed.count("\n") == 1
-        assert "95 %25 confidence" in printed
-    text = summary.read_text()
-    assert text.startswith("before\n### at-k gate\n")
-    assert text.count("| pass@1 |") == 3
-
-
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
@@ -182,19 +160,15 @@ def test_github_gets_an_annotation_and_a_table_in_the_summary(capsys, file, tmp_
         (("--at-least", 0.5, "--margin", 0.1), "--margin belongs to --baseline"),
         (("--at-least", 0.5, "--k", 1, 2), "There are 2 values of k: a gate has one score"),
         (("--at-least", 0.5, "--k", 13), "new.jsonl: --k is 13, but question 0 has n = 12"),
-        (("--at-least", 0.5, "--include", "pass_at_k"), "pass_at_k"),
+        (("--baseline", "old.jsonl", "--margin", -0.1), "--margin is -0.1"),
+        (
+            ("--baseline", "old.jsonl", "--margin", 2, "--include", "maj@k"),
+            "--margin is 2.0: maj@k is from 0 to 1, so give 0.02 for 2 %",
+        ),
     ],
 )
 def test_invalid_input_has_the_status_2(capsys, file, flags, message):
     assert message in error_of(capsys, "gate", file, *flags)
-
-
-def test_an_invalid_margin_is_named(capsys, file, baseline):
-    flags = ("--baseline", baseline, "--margin", -0.1)
-    assert "--margin is -0.1" in error_of(capsys, "gate", file, *flags)
-    too_large = ("--baseline", baseline, "--margin", 2, "--include", "maj@k")
-    message = "--margin is 2.0: maj@k is from 0 to 1, so give 0.02 for 2 %"
-    assert message in error_of(capsys, "gate", file, *too_large)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from at_k.cli.command import main
-from run_command import output_of, write_json_lines
+from run_command import output_of, write_json_lines, write_runs
 
 _DOCUMENT = r"""\documentclass{article}
 %s\newcommand\toprule{\hline}\let\midrule\toprule\let\bottomrule\toprule %% of booktabs
@@ -67,17 +67,13 @@ def test_tables_of_all_commands_compile(capsys, tmp_path):
     for i in range(0, len(rows), 6):
         file = write_json_lines(tmp_path / f"{i}_{{$&~^.jsonl", rows[i : i + 6])
         for flags in (("--groups", "group"), ("--confidence", 0.9)):
-            given = ("--k", "1,2", *flags, "--format", "latex")
+            given = ("--k", "1", "2", *flags, "--format", "latex")
             tables.append(output_of(capsys, "gpassk", file, *given))
-    graded = write_json_lines(
-        tmp_path / "g.jsonl", [{"id": i, "outcomes": [1, 0, 1, 1]} for i in range(4)]
-    )
-    other = write_json_lines(
-        tmp_path / "h.jsonl", [{"id": i, "outcomes": [0, 0, 1, 0]} for i in range(4)]
-    )
+    runs = {"g": [[1, 0, 1, 1]] * 4, "h": [[0, 0, 1, 0]] * 4}
+    graded, other = write_runs(tmp_path, runs)
     for command in (
         ("bayes_at_n", graded),
-        ("max_at_k", graded, "--k", "1,2"),
+        ("max_at_k", graded, "--k", "1", "2"),
         ("cons_at_k", graded),
         ("compare", graded, other, "--names", "a_{b", "模型"),
         ("compare", graded, other, graded, "--names", "=1", "2--", "<x>"),

@@ -9,7 +9,7 @@ from run_command import error_of, output_of, scores_of, write_json_lines
 
 SHIPPED = [ROOT / f"shared/at_k/samples/smollm2_{name}.jsonl" for name in ("warm", "cool")]
 NUMERIC = ("--check-correct-fn", "numeric")
-GRID = ("--number-of-questions", "100,400", "--number-of-samples", "8")
+GRID = ("--number-of-questions", "100", "400", "--number-of-samples", "8")
 RATES = ("--rates", "0.1", "0.5", "0.9")
 
 

@@ -3,8 +3,9 @@
 import json
 
 import at_k
+import numpy as np
 import pytest
-from at_k.cli.formats import aligned
+from at_k.cli.formats import Scope, aligned
 from at_k.cli.score_tables import ScoresView
 from run_command import FLAGS, output_of, question_rows, write_json_lines
 
@@ -36,7 +37,7 @@ def test_with_intervals_each_group_has_a_table(capsys, tmp_path):
     numbers = at_k.pass_hat_k_ci([[1, 0, 1, 1]], 2)
     row = "  ".join(["pass^2  0.5000", *(f"{x:.4f}" for x in numbers)])
     grouped = output_of(capsys, "gpassk", file, *flags, "--groups", "answer")
-    assert "\n\nb        score  center      sd      lo      hi\n" in grouped
+    assert "\n\nb        score    mean      sd      lo      hi\n" in grouped
     sampling = output_of(capsys, "gpassk", file, *FLAGS, "--confidence", 0.95)
     assert sampling.splitlines()[2].split() == ["score", "sd", "lo", "hi", "interval"]
     assert row in grouped
@@ -230,13 +231,16 @@ def test_columns_are_as_wide_as_their_widest_cell():
     )
 
 
+SCOPE = Scope([np.array([1])], None)
+
+
 def test_a_key_with_the_suffix_of_a_limit_can_be_a_score():
-    assert ScoresView({"odd_lo": 1.0}).tables() == [[["", "score"], ["odd_lo", "1.0000"]]]
+    assert ScoresView({"odd_lo": 1.0}, SCOPE).tables() == [[["", "score"], ["odd_lo", "1.0000"]]]
 
 
 def test_long_and_empty_labels_of_groups_have_short_headings():
     scores = {"x": 1.0, "a very\nlong label of many words/x": 1.0, "/x": 0.5}
-    (table,) = ScoresView(scores).tables()
+    (table,) = ScoresView(scores, SCOPE).tables()
     assert table[0][-2:] == ["a very long label of m..", "(no label)"]
 
 

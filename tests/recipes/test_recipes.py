@@ -71,11 +71,15 @@ def test_the_workflow_of_github_gates_a_run(tmp_path):
         environment = os.environ | {"PYTHONPATH": str(ROOT / "shared")}
         environment["GITHUB_STEP_SUMMARY"] = str(tmp_path / "summary.md")
         result = subprocess.run(
-            ["bash", "-ec", command], cwd=tmp_path, env=environment, capture_output=True, text=True
+            ["bash", "-eo", "pipefail", "-c", command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
         )
         assert result.returncode == status, result.stderr
-        assert result.stdout.startswith("::notice" if status == 0 else "::error")
-    assert (tmp_path / "summary.md").read_text().count("| pass@1 |") == 2
+        assert ("Shown: " if status == 0 else "The contrary is shown: ") in result.stdout
+    assert (tmp_path / "summary.md").read_text().count("pass@1 is ") == 2
 
 
 def test_every_recipe_says_what_it_needs_and_is_on_the_page():

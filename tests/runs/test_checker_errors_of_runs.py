@@ -103,7 +103,7 @@ def test_the_command_corrects_by_the_labels_of_both_files(capsys, tmp_path):
     assert printed["pass@2_lo"] == pytest.approx(expected["pass@2_lo"])
     text = output_of(capsys, "compare", *files, "--labels", "human", "--k", 2)
     printed = " ".join(text.split())
-    assert "corrected for the errors of the checker, which are estimated from" in printed
+    assert "corrected for a judge with a true-positive rate of" in printed
     rates = ("--checker-rates", 0.95, 0.02)
     for options in (("--k", 1, 2, *rates), ("--k", 1, *rates), ("--labels", "human", "--k", 1, 2)):
         chart = tmp_path / "chart.svg"

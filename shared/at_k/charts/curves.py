@@ -79,13 +79,13 @@ def by_k(
         for shown in metrics
         for k, estimate in lines[shown].items()
     ]
-    details = ChartDetails(**options)
     votes = "maj@k is shown at odd k only." if any(left_out) else ""
-    text = details.caption_of(rows, "Bands", votes, correction(runs))
     first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     rows = with_panels(rows, names, "mean over the questions")
-    return figure_of_lines(rows, k_axis(row["x"] for row in rows), text, details, highlight)
+    x = k_axis(row["x"] for row in rows)
+    details = ChartDetails(**options)
+    return figure_of_lines(rows, x, details, votes, correction(runs), highlight=highlight)
 
 
 def _lines(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:
@@ -162,14 +162,13 @@ def by_threshold(
         for shown in ks
         for row in _with_steps(int(shown), curves[name][shown], run=name, metric=shown)
     ]
-    details = ChartDetails(**options)
-    text = details.caption_of(rows, "Bands", correction(runs))
     title = "G-Pass@{0}: at least a share τ of {0} samples correct"
     are_series = len(runs) == 1 and len(ks) > 1
     names = {x: f"k = {x}" if are_series else title.format(x) for x in ks}
     x = LineAxis("threshold τ", 0, 1, [0, 0.25, 0.5, 0.75, 1])
     rows = with_panels(rows, names, title.format("k"))
-    return figure_of_lines(rows, x, text, details, highlight)
+    details = ChartDetails(**options)
+    return figure_of_lines(rows, x, details, correction(runs), highlight=highlight)
 
 
 def _with_steps(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list[Row]:
@@ -235,13 +234,11 @@ def by_parameter(
         for value in sorted(by_value)
     ]
     values = [row["x"] for row in rows]
-    details = ChartDetails(**options)
-    text = details.caption_of(rows, "Bands")
     first = next(iter(next(iter(estimates.values())).values()))
     names = score_titles(keys, first.values())
     rows = with_panels(rows, names, "mean over the questions")
     x = LineAxis(parameter, min(values), max(values))
-    return figure_of_lines(rows, x, text, details, highlight)
+    return figure_of_lines(rows, x, ChartDetails(**options), highlight=highlight)
 
 
 def _sweeps(results: Any, parameter: str) -> Mapping[str, Mapping[float, ChartScores]]:
@@ -319,11 +316,9 @@ def by_question(
     x = LineAxis(f"{noun}s, from the {order}", 1, most, ticks, integers=True)
     questions = most if len(sizes) == 1 and noun == "question" else None
     known: ChartOptions = {"questions": questions, **options}
-    details = ChartDetails(**known)
     names = score_titles(keys, estimates_of(next(iter(runs.values()))))
     rows = with_panels(rows, names, f"score of the {noun}")
-    text = details.caption_of(rows, "Bands", correction(runs))
-    return figure_of_lines(rows, x, text, details)
+    return figure_of_lines(rows, x, ChartDetails(**known), correction(runs))
 
 
 def _ranked(values: Any, key: str, labels: list[Any] | None, noun: str) -> list[Row]:

@@ -11,7 +11,7 @@ import altair as alt
 
 from ..core.checks import as_list, check_text
 from ..runs.comparison import Difference, differences_in
-from .figure import Figure, printed_width
+from .figure import Figure
 from .lines import (
     LineAxis,
     VerticalChannel,
@@ -28,10 +28,7 @@ from .results import (
     correction_of_runs,
     metric_label,
 )
-from .style import DARK, LINE_HEIGHT, inline_data, text_width
-
-_ROOM_AT_ZERO = 0.12  # of the height, for a label beside the line at 0
-_WIDEST_LABEL = 0.45  # of the width; wider labels could be in the way of the band
+from .style import DARK, inline_data
 
 
 def difference(
@@ -81,13 +78,12 @@ def difference(
         _row_of(point, series=f"{name_b} minus {name_a}", panel=title) for point in curve.values()
     ]
     x = k_axis(curve)
-    segments = _excluding_zero(rows, x, name_a, name_b)
+    segments = _excluding_zero(rows, name_a, name_b)
     details = ChartDetails(**options)
-    corrected = correction_of_runs(comparison)
-    text = details.caption_of(rows, "Bands", corrected, _conclusion(segments))
-    y = _vertical(rows, segments, details.formats.difference)
-    notes = _line_at_zero(segments, x, y, _WIDEST_LABEL * printed_width(details.width))
-    return figure_of_lines(rows, x, text, details, highlight, y, notes)
+    sentences = correction_of_runs(comparison), _conclusion(segments)
+    y = _vertical(rows, details.formats.difference)
+    notes = _line_at_zero(segments, x, y)
+    return figure_of_lines(rows, x, details, *sentences, highlight=highlight, y=y, notes=notes)
 
 
 def _row_of(point: Difference, **columns: Any) -> Row:
@@ -97,7 +93,7 @@ def _row_of(point: Difference, **columns: Any) -> Row:
     return {**columns, "x": point.k, "key": point.key, "score": point.score} | limits | both
 
 
-def _excluding_zero(rows: Sequence[Row], x: LineAxis, name_a: str, name_b: str) -> list[Row]:
+def _excluding_zero(rows: Sequence[Row], name_a: str, name_b: str) -> list[Row]:
     """Return the ranges of successive k at which the band excludes 0, and which run is higher."""
     segments = []
     for sign, group in itertools.groupby(
@@ -105,53 +101,32 @@ def _excluding_zero(rows: Sequence[Row], x: LineAxis, name_a: str, name_b: str) 
     ):
         ks = [row["x"] for row in group]
         if sign:
-            label = f"{name_b if sign > 0 else name_a} higher"
-            segment = {"x": ks[0], "end": ks[-1], "y": 0, "sign": sign, "label": label}
-            # A label begins where its range begins, or ends where that ends: it stays in the panel.
-            at, align = (ks[0], "left") if x.position(ks[0]) < 0.5 else (ks[-1], "right")
-            segments.append(segment | {"at": at, "align": align})
+            higher = name_b if sign > 0 else name_a
+            segments.append({"x": ks[0], "end": ks[-1], "y": 0, "higher": higher})
     return segments
 
 
-def _vertical(rows: Sequence[Row], segments: Sequence[Row], number: str) -> VerticalChannel:
-    """Return the vertical channel, whose range has 0, and room for labels beside it.
+def _vertical(rows: Sequence[Row], number: str) -> VerticalChannel:
+    """Return the vertical channel, whose range has 0.
 
     Args:
         rows: the differences.
-        segments: the ranges that have a label.
         number: the format of differences.
     """
     values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
-    lowest, highest = min(0.0, *values), max(0.0, *values)
-    room = _ROOM_AT_ZERO * (highest - lowest)
-    signs = {segment["sign"] for segment in segments}
-    lowest = min(lowest, -room) if 1 in signs else lowest
-    highest = max(highest, room) if -1 in signs else highest
     # In percent, a difference is in percentage points.
     label = "datum.value ? replace(datum.label, '%', ' pp') : '0'"
-    scale = alt.Scale(domain=[lowest, highest])
+    scale = alt.Scale(domain=[min(0.0, *values), max(0.0, *values)])
     return partial(vertical_channel, scale=scale, format=number, labelExpr=label)
 
 
-def _line_at_zero(
-    segments: Sequence[Row], x: LineAxis, y: VerticalChannel, widest: float
-) -> list[alt.Chart]:
-    """Return the line at 0, its heavy parts, and their labels unless one is wider than `widest`."""
+def _line_at_zero(segments: Sequence[Row], x: LineAxis, y: VerticalChannel) -> list[alt.Chart]:
+    """Return the line at 0, and its heavy parts."""
     zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
-    layers = [zero.encode(y=y("y"))]
-    if not segments:
-        return layers
-    heavy = alt.Chart(inline_data(segments)).encode(y=y("y"))
-    rule = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
-    layers.append(rule.encode(x=x.channel(), x2=alt.X2("end:Q")))
-    if all(text_width(segment["label"]) <= widest for segment in segments):
-        text = heavy.mark_text(
-            align=alt.ExprRef("datum.align"),
-            baseline="middle",
-            dy=alt.ExprRef(f"{LINE_HEIGHT / 2 + 3} * datum.sign"),
-        )
-        layers.append(text.encode(x=x.channel("at"), text=alt.Text("label:N")))
-    return layers
+    heavy = alt.Chart(inline_data(segments))
+    heavy = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
+    layers = [zero, heavy.encode(x=x.channel(), x2=alt.X2("end:Q"))] if segments else [zero]
+    return [layer.encode(y=y("y")) for layer in layers]
 
 
 def _conclusion(segments: Sequence[Row]) -> str:
@@ -162,5 +137,5 @@ def _conclusion(segments: Sequence[Row]) -> str:
     for segment in segments:
         first, last = segment["x"], segment["end"]
         where = f"at k = {first}" if first == last else f"from k = {first} to {last}"
-        statements.append(f"{segment['label'].removesuffix(' higher')} is higher {where}")
+        statements.append(f"{segment['higher']} is higher {where}")
     return f"Heavy line at 0: the simultaneous band excludes 0; {', '.join(statements)}."

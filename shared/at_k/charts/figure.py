@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,14 +73,12 @@ class Figure(alt.FacetChart):
     def svg(self) -> str:
         """Return the chart as SVG, whose units are points.
 
-        It needs no script: each mark has the lines of its tooltip as its title, which browsers
-        show.
+        It needs no script: each marker has its text as its title, which browsers show.
         """
         # Imported here because it is only needed to draw.
         from vl_convert import vegalite_to_svg
 
         spec = self.to_dict(validate=False)
-        _describe_marks(spec)
         svg = vegalite_to_svg(spec, vl_version=_VEGA_LITE)
         described = f'<svg role="graphics-document" aria-label="{html.escape(spec["description"])}"'
         svg = svg.replace("<svg", described, 1)
@@ -94,41 +91,7 @@ class Figure(alt.FacetChart):
         """Return the chart as SVG, or what an explicitly enabled renderer of Altair makes of it."""
         if alt.renderers.active != "default":
             return super()._repr_mimebundle_(*args, **options)
-        return {"image/svg+xml": self.svg(), "text/plain": repr(self)}
-
-    def __repr__(self) -> str:
-        return "<at_k.charts figure>"
-
-
-def _describe_marks(part: Any) -> None:
-    """Describe the marks of a specification by the lines of their tooltips; no others."""
-    if isinstance(part, list):
-        for entry in part:
-            _describe_marks(entry)
-    elif isinstance(part, dict):
-        if "mark" in part:
-            lines = part["encoding"].pop("tooltip", None)
-            if lines:
-                part["encoding"]["description"] = {"value": {"expr": _tooltip_expression(lines)}}
-            else:
-                part["mark"]["aria"] = False
-        for entry in part.values():
-            _describe_marks(entry)
-
-
-def _tooltip_expression(tooltip: Sequence[dict[str, str]]) -> str:
-    """Return the expression of Vega for the lines of a tooltip, such as "score: 0.8786".
-
-    A mark has no line for a value that it lacks, such as a limit.
-    """
-    lines = []
-    for line in tooltip:
-        value = shown = f"datum[{json.dumps(line['field'])}]"
-        if "format" in line:
-            shown = f"format({value}, {json.dumps(line['format'])})"
-        title = json.dumps(f"\n{line.get('title', line['field'])}: ")
-        lines.append(f"(isValid({value}) ? {title} + {shown} : '')")
-    return f"slice({' + '.join(lines)}, 1)"
+        return {"image/svg+xml": self.svg()}
 
 
 def printed_width(inches: float) -> float:
@@ -176,7 +139,6 @@ def make_figure(
     rows: Sequence[Row],
     caption: str,
     inches: float,
-    content: str = "",
     **resolved: Any,
 ) -> Figure:
     """Return a figure with a panel for each value of the column `panel`, its title.
@@ -186,7 +148,6 @@ def make_figure(
         rows: the data.
         caption: the text below the panels, or "".
         inches: the width of the figure.
-        content: what the panels show, for readers who do not see them.
         **resolved: the scales that panels do not share, as in `resolve_scale`.
     """
     lines = wrap_text(caption, _CAPTION_SHARE * printed_width(inches)).split("\n")
@@ -197,7 +158,7 @@ def make_figure(
         spec=panel,
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(**resolved)),
         title=alt.TitleParams(lines) if caption else alt.Undefined,
-        description=f"{content} {caption}".strip(),
+        description=" ".join([f"{'; '.join(panels)}.", caption]),
         spacing=14,
         background="white",
         padding=PADDING,

@@ -19,7 +19,7 @@ from .figure import (
     view_width,
     wrap_names,
 )
-from .lines import score_scale, tooltip, with_panels
+from .lines import markers, score_scale, with_panels, with_texts
 from .results import (
     MOST_KEYS,
     ChartDetails,
@@ -206,7 +206,7 @@ def figure_of_rows(
     widths = [max(map(text_width, column)) + _GAP for column in texts]
     right = max(_LAST_LABEL, sum(widths))
     view = view_width(details.width, left, right)
-    rows = wrap_names(rows, view + right)
+    rows = wrap_names(with_texts(rows, details.formats.text), view + right)
     series = len({row["series"] for row in rows})
     step = max(_SERIES_HEIGHT * series + _BETWEEN_SERIES, LINE_HEIGHT * _lines_of_rows(rows) + 2)
     bars = _bar_layers(rows, view, view + right, details.formats, zoomed=bool(columns))
@@ -256,10 +256,7 @@ def _bar_layers(
     if any("lo" in row for row in rows):
         limited = base.transform_filter("isValid(datum.lo)")
         layers.append(limited.mark_rule(strokeWidth=1.2).encode(x=x("lo"), x2=alt.X2("hi:Q")))
-    marker = base.mark_point(filled=True, opacity=1, size=14)
-    lines = tooltip(rows, formats)
-    layers.append(marker.encode(x=x("score"), shape=channels["shape"], tooltip=lines))
-    return layers
+    return [*layers, markers(base, size=14).encode(x=x("score"), shape=channels["shape"])]
 
 
 def _lines_of_rows(rows: Sequence[Row]) -> float:

@@ -13,7 +13,7 @@ import altair as alt
 from ..core.checks import check_number
 from .figure import Figure, make_figure, view_width, wrap_names
 from .results import ChartDetails, Row
-from .style import DARK, NumberFormats, inline_data, series_channels, text_width
+from .style import DARK, inline_data, series_channels, text_width
 
 _ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights in a column of a paper
 _COLUMN = 3.3  # inches
@@ -124,8 +124,8 @@ def with_panels(rows: Sequence[Row], names: Mapping[str, str], several: str) -> 
 def figure_of_lines(
     rows: Sequence[Row],
     x: LineAxis,
-    caption: str,
     details: ChartDetails,
+    *sentences: str,
     highlight: float | None = None,
     y: VerticalChannel | None = None,
     notes: Sequence[alt.Chart] = (),
@@ -135,8 +135,8 @@ def figure_of_lines(
     Args:
         rows: the scores, with the columns panel, series and x.
         x: the horizontal axis.
-        caption: the text below the panels.
-        details: its width and the formats of scores. Wider figures have higher panels.
+        details: its caption, width and formats of scores. Wider figures have higher panels.
+        *sentences: of the caption, or "".
         highlight: a value of the horizontal axis that a dashed line marks.
         y: returns the vertical channel of a column. Default: the scores and their range.
         notes: more layers, in front of the lines.
@@ -144,23 +144,23 @@ def figure_of_lines(
     Raises:
         ValueError: if the axis does not have the value that is marked.
     """
+    caption = details.caption_of(rows, "Bands", *sentences)
     right = max(_MARKER, text_width(f"{x.highest:g}") / 2)
     view = view_width(details.width, _LABELS, right)
-    content = _content(rows, x, details.formats.text)
-    rows = wrap_names(rows, view + right)
+    rows = wrap_names(with_texts(rows, details.formats.text), view + right)
     _mark_apart(rows, x, view)
     y = y or partial(vertical_channel, scale=score_scale(rows), format=details.formats.score)
     height = _ONE_PANEL if len({row["panel"] for row in rows}) == 1 else _SEVERAL_PANELS
     panel = alt.LayerChart(
         layer=[
             *_highlight(highlight, x),
-            *_line_layers(rows, x, y, view + right, details.formats),
+            *_line_layers(rows, x, y, view + right),
             *notes,
         ],
         width=view,
         height=height * math.sqrt(details.width / _COLUMN),
     )
-    return make_figure(panel, rows, caption, details.width, content, y="independent")
+    return make_figure(panel, rows, caption, details.width, y="independent")
 
 
 def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
@@ -175,21 +175,6 @@ def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
     row = {"x": check_number("highlight", value, wanted, x.lowest, x.highest)}
     rule = alt.Chart(inline_data([row])).mark_rule(color=DARK, strokeWidth=0.6, strokeDash=[3, 2])
     return [rule.encode(x=x.channel())]
-
-
-def _content(rows: Sequence[Row], x: LineAxis, number: str) -> str:
-    """Return what lines show, for readers who do not see them: the first and the last scores.
-
-    Args:
-        rows, x: as in `figure_of_lines`.
-        number: the format of a score, such as "{:.3f}".
-    """
-    statements = []
-    for (panel, series), points in _lines(rows).items():
-        name = f"{panel}, {series}" if series and series != panel else panel
-        ends = [f"{number.format(end['score'])} at {end['x']:g}" for end in (points[0], points[-1])]
-        statements.append(f"{name}: {', '.join(ends)}")
-    return f"Lines against {x.title}. {'. '.join(statements)}."
 
 
 def _lines(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
@@ -216,7 +201,7 @@ def _mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> None:
 
 
 def _line_layers(
-    rows: Sequence[Row], x: LineAxis, y: VerticalChannel, room: float, formats: NumberFormats
+    rows: Sequence[Row], x: LineAxis, y: VerticalChannel, room: float
 ) -> list[alt.Chart]:
     """Return the bands, the lines and the markers of a panel.
 
@@ -240,29 +225,35 @@ def _line_layers(
             layers.append(area.encode(stroke=channels["stroke"]))
     line = base.mark_line(strokeWidth=1.4, strokeCap="butt", order=False)
     layers.append(line.encode(y=y("score"), strokeDash=channels["strokeDash"]))
-    marker = base.mark_point(filled=True, opacity=1, size=20)
+    marker = markers(base, size=20)
     if len(rows) <= _MOST_WITH_TOOLTIPS:
         # Points without a marker are drawn invisibly, because they have tooltips.
         marker = marker.encode(opacity=alt.condition("datum.marker", alt.value(1), alt.value(0)))
     else:
         marker = marker.transform_filter("datum.marker")
-    layers.append(
-        marker.encode(y=y("score"), shape=channels["shape"], tooltip=tooltip(rows, formats))
-    )
-    return layers
+    return [*layers, marker.encode(y=y("score"), shape=channels["shape"])]
 
 
-def tooltip(rows: Sequence[Row], formats: NumberFormats) -> list[alt.Tooltip]:
-    """Return the lines of the tooltip: the series, the key, the score and its limits."""
-    numbers = {"score": "score", "lo": "lower limit", "hi": "upper limit"}
-    numbers |= {"band_lo": "lower limit of the band", "band_hi": "upper limit of the band"}
-    lines = [
-        alt.Tooltip(f"{column}:N")
-        for column in ("series", "question", "item", "key")
-        if any(row.get(column, "") != "" for row in rows)
-    ]
-    return lines + [
-        alt.Tooltip(f"{column}:Q", title=title, format=formats.tooltip)
-        for column, title in numbers.items()
-        if any(column in row for row in rows)
-    ]
+def with_texts(rows: Sequence[Row], number: str) -> list[Row]:
+    """Return rows with the column `text`, the tooltip: "one, pass@4: 0.5, limits 0.4 to 0.6".
+
+    Args:
+        rows: the scores, with the column series.
+        number: the format of a score.
+    """
+    result = []
+    for row in rows:
+        index = [f"{noun} {row[noun]}" for noun in ("question", "item") if noun in row]
+        names = filter(None, [row["series"], *index, row["key"]])
+        text = f"{', '.join(names)}: {row['score']:{number}}"
+        for name, limits in {"limits": ("lo", "hi"), "band": ("band_lo", "band_hi")}.items():
+            if limits[0] in row:
+                text += f", {name} {' to '.join(f'{row[limit]:{number}}' for limit in limits)}"
+        result.append(row | {"text": text})
+    return result
+
+
+def markers(base: alt.Chart, size: float) -> alt.Chart:
+    """Return markers, whose text is their tooltip, and their title in SVG."""
+    texts = {"description": alt.Description("text:N"), "tooltip": alt.Tooltip("text:N")}
+    return base.mark_point(filled=True, opacity=1, size=size, aria=True).encode(**texts)

@@ -29,18 +29,16 @@ class NumberFormats(NamedTuple):
 
     Attributes:
         score, difference: formats of Vega at the ticks of axes.
-        tooltip: format of Vega in tooltips.
-        text: format of Python in the description.
+        text: format of Python in texts.
     """
 
     score: str
     difference: str
-    tooltip: str
     text: str
 
 
-AS_SHARES = NumberFormats("f", "+f", ".4f", "{:.3f}")
-IN_PERCENT = NumberFormats("%", "+%", ".2%", "{:.1%}")
+AS_SHARES = NumberFormats("f", "+f", ".4f")
+IN_PERCENT = NumberFormats("%", "+%", ".2%")
 
 LEGEND_SYMBOL = 13.0  # its width, with the space before the name
 _BETWEEN_COLUMNS = 10.0  # of a legend
@@ -153,6 +151,7 @@ def config() -> alt.Config:
             symbolSize=30,
             symbolStrokeWidth=0,
         ),
+        mark=alt.MarkConfig(aria=False),  # except markers, which have a text
         text=alt.MarkConfig(color=DARK, fontSize=TEXT, limit=0),
         title=alt.TitleConfig(
             anchor="start",

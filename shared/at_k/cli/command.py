@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import os
 import re
 import shlex
 import sys
@@ -23,7 +22,7 @@ import at_k
 from ..core.checks import InputError, Place, did_you_mean
 from ..loading import metric_folders, metric_script, register, unregister
 from ..readers.table import SelectionError, Way
-from .formats import Output, printable
+from .formats import as_flag, print_output, printable
 
 _COMMANDS = {
     "compare": "Compare runs on the same questions.",
@@ -54,11 +53,9 @@ Run `at-k COMMAND --help` for the flags of a command.
 
 exit status:
   0    the scores were printed, also if there were warnings
-  1    gate: the data show that the run is below what it has to reach
   2    the arguments or the files are invalid, and the message on standard
        error says why. If only the chart of --plot fails, the scores are
        printed all the same
-  3    gate: the data show neither
   130  interrupted
 """
 
@@ -73,15 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print_message = partial(_print_message, parser.flags)
     try:
         options = parser.values(arguments[1:] if parser.is_subcommand else arguments)
-        run: Callable[..., str | tuple[str, int] | Output] = options.pop("run")
+        run: Callable[..., int | None] = options.pop("run")
         with warnings.catch_warnings():
             # Without the line of code that a warning comes from.
             warnings.showwarning = lambda message, *_: print_message(f"warning: {message}")
-            output = run(**options)
-            text, status, draw = Output(*output) if isinstance(output, tuple) else Output(output)
-            _print_scores(text)
-            if draw is not None:
-                draw()
+            return run(**options) or 0
     except KeyboardInterrupt:
         print("at-k: interrupted", file=sys.stderr)
         return 130
@@ -94,7 +87,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, ImportError, OSError) as error:
         print_message(str(error))
         return 2
-    return status
 
 
 def _with_flags(error: SelectionError) -> str:
@@ -108,7 +100,7 @@ def _way_with_flags(way: Way) -> str:
     """Return the flags of a way to settle an error, as they are typed in a shell."""
     typed = []
     for role, value in way.arguments.items():
-        flag = _flag(role)
+        flag = as_flag(role)
         if isinstance(value, dict):
             typed += [f"{flag} {shlex.quote(f'{name}={entry}')}" for name, entry in value.items()]
         else:
@@ -129,14 +121,6 @@ def _in_words(error: InputError) -> str:
     return "".join(words)
 
 
-def _print_scores(text: str) -> None:
-    try:
-        print(printable(text), flush=True)
-    except BrokenPipeError:
-        # The reader of the output has closed it, as `head` does. Python flushes stdout on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 _ARGUMENT = re.compile(
     r"(?<![\w'\"])(?P<name>[a-zA-Z]\w*)="
     r"(?P<value>True|False|-?\d+(?:\.\d+)?(?:e-?\d+)?|'(?:[^'\\]|\\.)*'|\[[^\[\]]*\])(?![\w'\"])"
@@ -153,13 +137,14 @@ _PARAMETER = re.compile(
 def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
     """Print a message, with those of the flags of a subcommand that it names as in Python."""
 
-    def as_flag(parameter: re.Match[str]) -> str:
-        flag = _flag(parameter["subject"] or parameter["name"])
-        is_column = flag in flags and flags[flag].metavar == "COLUMN"
-        return parameter[0] if is_column or flag not in flags else flag
+    def in_text(parameter: re.Match[str]) -> str:
+        action = flags.get(as_flag(parameter["subject"] or parameter["name"]))
+        if action is None or action.metavar == "COLUMN":
+            return parameter[0]
+        return as_flag(action.dest)
 
     def in_shell(argument: re.Match[str]) -> str:
-        flag = _flag(argument["name"])
+        flag = as_flag(argument["name"])
         value = ast.literal_eval(argument["value"])
         if value is False:
             flag, value = f"--no-{flag[2:]}", True
@@ -168,12 +153,8 @@ def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
         values = [] if value is True else value if isinstance(value, list) else [value]
         return " ".join([flag, *(shlex.quote(str(x)) for x in values)])
 
-    message = _PARAMETER.sub(as_flag, _ARGUMENT.sub(in_shell, message))
+    message = _PARAMETER.sub(in_text, _ARGUMENT.sub(in_shell, message))
     print(f"at-k: {printable(message)}", file=sys.stderr)
-
-
-def _flag(parameter: str) -> str:
-    return f"--{parameter.replace('_', '-')}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -216,7 +197,7 @@ def _parser(arguments: Sequence[str]) -> _Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=at_k.__version__)
-    parser.set_defaults(run=parser.format_help)
+    parser.set_defaults(run=parser.print_help)
     listed = parser.add_subparsers(metavar="COMMAND [flags]")
     for command in commands:
         listed.add_parser(command, help=_summary(command))
@@ -272,11 +253,12 @@ def _summary(name: str) -> str:
     return (ast.get_docstring(script) or name).splitlines()[0]
 
 
-def _register(remove: bool) -> str:
+def _register(remove: bool) -> None:
     names = ", ".join(f'"{name}"' for name in (unregister if remove else register)())
-    if remove:
-        return textwrap.fill(f"evaluate.load no longer finds {names} in the cache of this user.")
-    return textwrap.fill(
+    text = (
         f"evaluate.load now finds {names} by name, in the cache of this user, unless the Hub has a "
         f"metric of the same name."
     )
+    if remove:
+        text = f"evaluate.load no longer finds {names} in the cache of this user."
+    print_output(textwrap.fill(text))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import shlex
-import string
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,21 +12,11 @@ from ..runs.comparison import compare
 from ..runs.differences import Compared, compare_groups, compare_runs, differences_of
 from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.noise import correction_in_words
-from ..runs.options import ComparisonOptions, check_metric, default_interval
-from ..runs.outcomes_of_runs import Run
+from ..runs.options import ComparisonOptions
 from .comparison_tables import ComparisonView, LeaderboardView
-from .flags import (
-    COOL,
-    FILE_HELP,
-    WARM,
-    add_flags,
-    condition,
-    flag_parameters,
-    parameter_helps,
-    split_arguments,
-)
-from .formats import Output, Scope, View, enumerated, number_of
-from .graded_files import ROLES_OF_SECOND, CheckerFlags, graded_files
+from .flags import COOL, WARM, add_flags, condition, parameters_and_helps
+from .formats import Scope, View, enumerated, number_of, print_output
+from .graded_files import ROLES_OF_SECOND, comparison_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all, naming_questions
 from .score_tables import nouns_of
@@ -40,24 +28,18 @@ examples, with the samples of the package:
   at-k compare {COOL} {WARM} --check-correct-fn numeric --k 8 --names 0.2 0.8 --format latex
 """
 
-_LONGEST_NAME = 24
-
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.compare` to the parser, and what it runs."""
-    parameters = flag_parameters(compare, ("R_a", "R_b"))
-    helps = parameter_helps(inspect.getdoc(compare) or "")
+    parameters, helps = parameters_and_helps(compare, ("R_a", "R_b"))
     helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += (
         " For three files or more: the largest of 4, 8 and 16 that every question has samples for."
     )
-    command.usage = "at-k compare FILE FILE... [flags]"
-    command.epilog = _COMPARE_EXAMPLES.replace("%", "%%")
-    command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
     command.add_argument(
         "--names", nargs="+", metavar="NAME", help="names of the runs. Default: those of the files"
     )
-    add_flags(command, parameters.values(), helps)
+    add_flags(command, "FILE FILE...", _COMPARE_EXAMPLES, parameters.values(), helps)
     second = command.add_argument_group("columns and rows of the second file, if they differ")
     for role in ROLES_OF_SECOND:
         options: dict[str, Any] = {"metavar": "COLUMN"}
@@ -76,8 +58,8 @@ def _compare_files(
     p_values: bool = False,
     plot: str | None = None,
     **flags: Any,
-) -> str | Output:
-    """Return the comparison of two files, or the leaderboard of more."""
+) -> None:
+    """Print the comparison of two files, or the leaderboard of more."""
     if plot is not None:
         check_plot(plot)
     if len(files) < 2:
@@ -88,20 +70,16 @@ def _compare_files(
             f"model=B."
         )
     names = _check_names(names, files)
-    of_second = {role: flags.pop(f"{role}_b") for role in ROLES_OF_SECOND}
-    of_second = {role: x for role, x in of_second.items() if x is not None}
-    if len(files) != 2 and of_second:
+    second = {role: x for role in ROLES_OF_SECOND if (x := flags.pop(f"{role}_b")) is not None}
+    if len(files) != 2 and second:
         raise ValueError("Flags that end in -b are for the second of two files.")
-    metric = flags.pop("include", "pass@k")
-    interval = default_interval(check_metric("--include", metric).metric)
-    reading, parameters = split_arguments(flags, interval)
-    checker = CheckerFlags.taken_from(parameters)
+    reading, parameters, errors = comparison_arguments(flags)
     if parameters.get("anytime") and len(files) > 2:
         raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
-    options = ComparisonOptions(metric, **parameters, all_k=len(files) == 2)
-    sources = {name: [file] for name, file in zip(names, files, strict=True)}
-    second = of_second if len(files) == 2 else None
-    inputs, runs, options = graded_files(sources, reading, checker, options, second)
+    requested = ComparisonOptions(**parameters, all_k=len(files) == 2)
+    sources = [(name, [file]) for name, file in zip(names, files, strict=True)]
+    of_second = second if len(files) == 2 else None
+    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=of_second)
     first = inputs[0].questions
     with naming_questions(first):
         overall = compare_runs(runs, options)
@@ -117,74 +95,54 @@ def _compare_files(
             group: differences_of(runs_of_group, p_values, group)
             for group, runs_of_group in compared.items()
         }
-        view = ComparisonView(differences, names, options, scope, read)
+        view = ComparisonView(differences, names, overall.options, scope, read)
     else:
         view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, read)
-    output = view.printed(output_format)
-    if plot is None:
-        return output
-    return Output(output, draw=lambda: draw(plot, lambda: chart_of_comparison(overall, inputs)))
+    print_output(view.printed(output_format))
+    if plot is not None:
+        draw(plot, lambda: chart_of_comparison(overall, inputs))
 
 
 def _scope(inputs: Sequence[RunInput], compared: Compared) -> Scope:
     """Return what a sentence about runs is about."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
+    words = dict.fromkeys(map(correction_in_words, compared.checkers.values()))
+    correction = enumerated([*words])
+    if compared.falling:
+        correction += (
+            f" (the corrected pass@k of {enumerated(compared.falling)} falls with k, which no "
+            f"success rates allow)"
+        )
     return Scope(
         [run.outcomes.n for run in compared.runs],
         checker_of_all(inputs),
         *nouns_of([compared.options.metric]),
-        correction=_correction(compared),
+        correction=correction,
         averaging=compared.options.weighting.words,
         missing="; ".join(missing),
     )
 
 
-def _correction(compared: Compared) -> str:
-    """Return what the scores of runs are corrected for, as the end of a sentence, or ""."""
-    words = _errors_in_words(compared.runs)
-    if compared.falling:
-        words += (
-            f" (the corrected pass@k of {enumerated(compared.falling)} falls with k, which no "
-            f"success rates allow)"
-        )
-    return words
-
-
-def _errors_in_words(runs: Sequence[Run]) -> str:
-    errors = runs[0].errors
-    numbers = [str(x.errors.labels.number) for x in runs if x.errors.labels is not None]
-    if numbers:
-        return (
-            f"corrected for the errors of the checker, which are estimated from "
-            f"{enumerated(numbers)} labelled samples, as if they were independent"
-        )
-    return "" if errors.rates.are_exact else correction_in_words(errors.described())
-
-
 def _check_names(names: Sequence[str] | None, files: Sequence[str]) -> list[str]:
     """Return the names of the runs: those given, or those of the files.
 
-    Files of equal names are named by their folders, and otherwise A, B, ..
+    Files of equal names are named by their folders, and otherwise by numbers.
     """
-    if names is not None:
-        if len(names) != len(files):
-            raise ValueError(
-                f"--names has {number_of(len(names), 'name')} for {len(files)} files: give a name "
-                f"for each file."
-            )
-        for name in names:
-            if list(names).count(name) > 1 or not name.strip():
-                raise ValueError(f"--names has {name!r} twice: give each run a name of its own.")
-        return list(names)
-    paths = [Path(file) for file in files]
-    for unique in (
-        [path.name.split(".")[0] for path in paths],
-        [path.parent.name for path in paths],
-    ):
-        if len(set(unique)) == len(unique) and all(1 <= len(x) <= _LONGEST_NAME for x in unique):
-            return unique
-    letters = string.ascii_uppercase
-    return [letters[i] if i < len(letters) else f"run {i + 1}" for i in range(len(files))]
+    if names is None:
+        paths = [Path(file) for file in files]
+        by_file, by_folder = [x.name.split(".")[0] for x in paths], [x.parent.name for x in paths]
+        numbered = [f"run {number}" for number in range(1, len(files) + 1)]
+        unique = (x for x in (by_file, by_folder) if len({*x} - {""}) == len(files))
+        return next(unique, numbered)
+    if len(names) != len(files):
+        raise ValueError(
+            f"--names has {number_of(len(names), 'name')} for {len(files)} files: give a name "
+            f"for each file."
+        )
+    for name in names:
+        if list(names).count(name) > 1 or not name.strip():
+            raise ValueError(f"--names has {name!r} twice: give each run a name of its own.")
+    return list(names)
 
 
 def _path_of(name: str, file: str) -> str:

@@ -20,10 +20,11 @@ from .formats import (
     View,
     band_heading,
     enumerated,
+    group_heading,
     interval_heading,
     interval_scope,
     limits_in_words,
-    listed,
+    make_table,
     outside_of_range,
     p_value,
     short_label,
@@ -32,6 +33,7 @@ from .formats import (
 _LIMIT_COLUMNS = ("lo", "hi", "band lo", "band hi")
 _MOST_PAIRS = 15  # up to which the differences are in a table of their own
 _PAIR_COLUMNS = {
+    "title": "",
     "difference": "difference",
     "lo": "lo",
     "hi": "hi",
@@ -40,7 +42,6 @@ _PAIR_COLUMNS = {
     "p": "p",
     "p_adjusted": "adjusted p",
 }
-_P_COLUMNS = ("p", "p_adjusted")
 
 
 # --- Two runs -----------------------------------------------------------------------------
@@ -90,8 +91,7 @@ class ComparisonView(View):
         head = [*self.names, "diff", *limits, *["p"] * self._has_p]  # most have 80 columns
         tables = []
         for group, differences in self.differences.items():
-            title = "all questions" if len(self.differences) > 1 else ""
-            table = [[title if group is None else short_label(group), *head]]
+            table = [[group_heading(group, len(self.differences) > 1), *head]]
             for x in differences:
                 numbers = (x.score, *x.interval, *x.band)[: 1 + len(limits)]
                 cells = [f"{x.a:.4f}", f"{x.b:.4f}", *(f"{number:+.4f}" for number in numbers)]
@@ -100,22 +100,20 @@ class ComparisonView(View):
         return tables
 
     def paper_tables(self) -> list[Cells]:
+        heading = interval_heading(
+            self.options.confidence, str(self.options.interval), self.scope.row
+        )
+        head = [*self.names, f"Difference ({heading})"]
+        head += [band_heading(self.options.confidence)] * self._has_band + ["p"] * self._has_p
         tables = []
         for group, differences in self.differences.items():
             scale = scale_of_two(differences)
-            head = [scale.heading, *self.names]
-            if group is not None:
-                head[0] += f", {short_label(group)}"
-            interval, row = str(self.options.interval), self.scope.row
-            heading = interval_heading(self.options.confidence, interval, row)
-            head.append(f"Difference ({heading})")
-            head += [band_heading(self.options.confidence)] * self._has_band
-            table = [[*head, *["p"] * self._has_p]]
+            title = scale.heading if group is None else f"{scale.heading}, {short_label(group)}"
+            table = [[title, *head]]
             for x in differences:
-                cells = [x.key, scale.number(x.a), scale.number(x.b)]
-                cells.append(f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}")
-                if self._has_band:
-                    cells.append(scale.limits(*x.band))
+                difference = f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}"
+                band = [scale.limits(*x.band)] * self._has_band
+                cells = [x.key, scale.number(x.a), scale.number(x.b), difference, *band]
                 table.append([*cells, *_p_cells(x)])
             tables.append(table)
         return tables
@@ -132,29 +130,26 @@ class ComparisonView(View):
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the difference and its limits are, and which run is higher."""
-        percent = f"{100 * self.options.confidence:g} %"
+        percent, interval = f"{100 * self.options.confidence:g} %", str(self.options.interval)
         limits, band, difference = "lo and hi", "band lo and band hi", "diff"
         if for_paper:
             limits, band, difference = f"{percent} CI", f"{percent} band", "Difference"
-        interval = str(self.options.interval)
-        name, row = f"{percent} {INTERVAL_NAME[interval]}", self.scope.row
-        scope = interval_scope(interval, row, self.options.anytime)
+        of_what = "of the difference at each k" if self._has_band else "of the difference"
+        scope = interval_scope(interval, self.scope.row, self.options.anytime)
         conclusion = zero_in_band(self._overall, self.names)
-        sentences = [f"{difference}: {self.names[1]} minus {self.names[0]}."]
+        sentences = [
+            f"{difference}: {self.names[1]} minus {self.names[0]}.",
+            f"{limits}: {percent} {INTERVAL_NAME[interval]} {of_what}, {scope}.",
+        ]
         if self._has_band:
-            sentences.append(f"{limits}: {name} of the difference at each k, {scope}.")
             sentences.append(f"{band}: simultaneous {percent} confidence band over all k.")
-            sentences.append(f"The band {conclusion}.")
-        else:
-            sentences.append(f"{limits}: {name} of the difference, {scope}.")
-            sentences.append(f"The interval {conclusion}.")
+        sentences.append(f"The {'band' if self._has_band else 'interval'} {conclusion}.")
         if self._has_p:
             sentences.append(P_VALUES)
-        beyond = ""
         if self.scope.correction:
             of_runs = itertools.chain(*self.differences.values())
-            beyond = outside_of_range(score for x in of_runs for score in (x.a, x.b))
-        return [" ".join(sentences) + beyond]
+            sentences += outside_of_range(score for x in of_runs for score in (x.a, x.b))
+        return [" ".join(sentences)]
 
     def sentence(self, key: str | None = None) -> str:
         """The difference at one k, and at which k the band excludes 0.
@@ -259,86 +254,75 @@ class LeaderboardView(View):
         """For all questions and each group a table of runs at each k, and one of differences."""
         tables = []
         for group, board in self._boards():
-            title = "all questions" if "groups" in self.board else ""
-            title = title if group is None else short_label(group)
+            title = group_heading(group, "groups" in self.board)
             tables += [_table_of_runs(board, key, title) for key in _keys(board)]
             if self._shows_pairs:
                 tables.append(_table_of_pairs(board))
         return tables
 
     def paper_tables(self) -> list[Cells]:
-        """A row for each run, with the scores at each k and their letters."""
+        """A table for each k, with a row for each run."""
         tables = []
         for group, board in self._boards():
-            keys, scale = _keys(board), _scale(board)
-            interval = interval_heading(board["confidence"], board["interval"], self.scope.row)
-            unit = " in %" if scale.percent else ""
-            head = ["Run" if group is None else f"Run, {short_label(group)}"]
-            for key in keys:
-                head += [f"{key}{unit} ({interval})", "Letters" if len(keys) == 1 else ""]
-            if len(keys) == 1:
-                head.append(f"Rank ({interval_heading(board['confidence'])})")
-            rows = {row["run"]: [row["run"]] for row in board["runs"]}
-            for row in board["runs"]:
-                cells = rows[row["run"]]
-                limits = scale.limits(row["lo"], row["hi"])
-                cells += [f"{scale.number(row['score'])} {limits}", row["letters"]]
-                if len(keys) == 1:
-                    cells.append(f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})")
-            tables.append([head, *rows.values()])
+            scale, level = _scale(board), board["confidence"]
+            interval = interval_heading(level, board["interval"], self.scope.row)
+            title = "Run" if group is None else f"Run, {short_label(group)}"
+            for key in _keys(board):
+                score = f"{key}{' in %' if scale.percent else ''} ({interval})"
+                table = [[title, score, "Letters", f"Rank ({interval_heading(level)})"]]
+                for row in _rows_at(board, key):
+                    cell = f"{scale.number(row['score'])} {scale.limits(row['lo'], row['hi'])}"
+                    rank = f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})"
+                    table.append([row["run"], cell, row["letters"], rank])
+                tables.append(table)
         return tables
 
     def records(self) -> Cells:
-        columns = list(self.board["runs"][0])
-        table = [["group", *columns]]
-        for group, board in self._boards():
-            table += [[group or "", *(str(row[name]) for name in columns)] for row in board["runs"]]
-        return table
+        columns = {name: name for name in ("group", *self.board["runs"][0])}
+        rows = [{"group": x, **row} for x, board in self._boards() for row in board["runs"]]
+        return make_table(columns, rows)
 
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the limits, the ranks and the letters are."""
-        notes = leaderboard_notes(self.board, for_paper)
+        notes = [leaderboard_notes(self.board, for_paper)]
         if self.scope.correction:
             notes += outside_of_range(row["score"] for row in self.board["runs"])
-        if for_paper:
-            return [notes]
-        if not self._shows_pairs:
+        if not (for_paper or self._shows_pairs):
             number = len(self.board["pairs"])
-            return [f"{notes} The {number} differences are in the output of --format json."]
-        return [
-            f"{notes} band lo and band hi are the limits of all differences together, from which "
-            f"the letters follow; lo and hi are the limits of one difference alone."
-        ]
+            notes.append(f"The {number} differences are in the output of --format json.")
+        elif not for_paper:
+            notes.append(
+                "band lo and band hi are the limits of all differences together, from which the "
+                "letters follow; lo and hi are the limits of one difference alone."
+            )
+        return [" ".join(notes)]
 
     def sentence(self) -> str:
         """The highest score at the first k, and which runs it differs from."""
         board, key = self.board, _keys(self.board)[0]
-        rows = [row for row in board["runs"] if row["key"] == key]
-        best, scale, confidence = rows[0], _scale(board), board["confidence"]
-        pairs = [pair for pair in board["pairs"] if pair["key"] == key]
-        behind = [pair["b"] for pair in pairs if pair["a"] == best["run"] and pair["band_lo"] > 0]
+        rows, scale, confidence = _rows_at(board, key), _scale(board), board["confidence"]
+        best = rows[0]
+        behind = [
+            pair["b"]
+            for pair in board["pairs"]
+            if (pair["a"], pair["key"]) == (best["run"], key) and pair["band_lo"] > 0
+        ]
         equal = [row["run"] for row in rows[1:] if row["run"] not in behind]
-        ks = len(_keys(board))
-        over = f"{len(pairs)} pairwise differences" + (f" at each of {ks} values of k" * (ks > 1))
         highest = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
         have, of_one = ("have", f"for {best['run']}, ") if len(highest) > 1 else ("has", "")
         limits = limits_in_words(
             scale, (best["lo"], best["hi"]), board["interval"], confidence, self.scope.row
         )
-        text = (
+        conclusions = [f"is higher than that of {enumerated(behind)}"] * bool(behind)
+        conclusions += [f"cannot be told apart from that of {enumerated(equal)}"] * bool(equal)
+        return (
             f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(highest)} {have} the "
             f"highest {key}, {scale.with_unit(best['score'])} ({of_one}{limits}). By simultaneous "
-            f"{100 * confidence:g} % confidence intervals of all {over}, the {key} of "
-            f"{best['run']} "
+            f"{100 * confidence:g} % confidence intervals of all pairwise differences, the {key} "
+            f"of {best['run']} {' and '.join(conclusions)}."
         )
-        if not behind:
-            return f"{text}cannot be told apart from that of any other run."
-        text += f"is higher than that of {listed(behind, len(rows) - 1)}"
-        if not equal:
-            return f"{text}."
-        return f"{text} and cannot be told apart from that of {listed(equal, len(rows) - 1)}."
 
 
 def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> str:
@@ -356,32 +340,38 @@ def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> str:
 
 
 def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
-    table = [[heading, key, "lo", "hi", "rank", "rank interval", "letters"]]
-    for row in board["runs"]:
-        if row["key"] == key:
-            numbers = [f"{row[name]:.4f}" for name in ("score", "lo", "hi")]
-            least, most = row["rank_lo"], row["rank_hi"]
-            ranks = f"{least}" if least == most else f"{least} to {most}"
-            table.append([row["run"], *numbers, str(row["rank"]), ranks, row["letters"]])
-    return table
+    rows = []
+    for row in _rows_at(board, key):
+        least, most = row["rank_lo"], row["rank_hi"]
+        rows.append({**row, "ranks": f"{least}" if least == most else f"{least} to {most}"})
+    columns = {"run": heading, "score": key, "lo": "lo", "hi": "hi", "rank": "rank"}
+    columns |= {"ranks": "rank interval", "letters": "letters"}
+    return make_table(columns, rows, lambda _, x: f"{x:.4f}" if isinstance(x, float) else str(x))
 
 
 def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
     several = len(_keys(board)) > 1
-    names = [name for name in _PAIR_COLUMNS if name in board["pairs"][0]]
-    table = [["", *(_PAIR_COLUMNS[name] for name in names)]]
-    for pair in board["pairs"]:
-        title = f"{pair['a']} - {pair['b']}" + (f", {pair['key']}" if several else "")
-        cells = [
-            p_value(pair[name]) if name in _P_COLUMNS else f"{pair[name]:+.4f}" for name in names
-        ]
-        table.append([title, *cells])
-    return table
+    rows = [
+        {**pair, "title": f"{pair['a']} - {pair['b']}" + (f", {pair['key']}" * several)}
+        for pair in board["pairs"]
+    ]
+    columns = {name: heading for name, heading in _PAIR_COLUMNS.items() if name in rows[0]}
+    return make_table(columns, rows, _pair_cell)
+
+
+def _pair_cell(name: str, value: Any) -> str:
+    if name == "title":
+        return value
+    return p_value(value) if name in ("p", "p_adjusted") else f"{value:+.4f}"
 
 
 def _keys(board: Mapping[str, Any]) -> list[str]:
     """The keys of the scores, one for each k."""
     return list(dict.fromkeys(row["key"] for row in board["runs"]))
+
+
+def _rows_at(board: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    return [row for row in board["runs"] if row["key"] == key]
 
 
 def _scale(board: Mapping[str, Any]) -> Scale:

@@ -10,7 +10,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,10 @@ from ..core.signatures import parameters_of
 from ..readers.missing import CHOICES
 from ..readers.names import COLUMN_NAMES, PER_QUESTION, PER_SAMPLE
 from ..readers.run import read
-from .formats import FORMATS_OF_OUTPUT
+from .formats import FORMATS_OF_OUTPUT, as_flag
 from .plot import PLOT_HELP
 
-FILE_HELP = (
+_FILE_HELP = (
     "JSON Lines, JSON, CSV, TSV or Parquet file, also compressed (.gz .bz2 .xz .zst .zip); a log "
     "or a folder of logs of an evaluation harness; a saved dataset; the name of a dataset; or - "
     "for standard input."
@@ -40,29 +40,28 @@ def parameter_helps(docstring: str) -> dict[str, str]:
     if section is None:
         return {}
     entries = re.findall(r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1], re.MULTILINE | re.DOTALL)
-    helps = {name: " ".join(text.split()) for name, text in entries}
-    return helps | ({"include": helps["metric"]} if "metric" in helps else {})
+    return {name: " ".join(text.split()) for name, text in entries}
+
+
+def condition(text: str) -> tuple[str, str]:
+    """Return the column and the entry of COLUMN=VALUE."""
+    column, equals, value = text.partition("=")
+    if not (column and equals):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not of the form COLUMN=VALUE, such as filter=strict-match"
+        )
+    return column, value
 
 
 _READ_HELPS = parameter_helps(inspect.getdoc(read) or "")
-_ROW_FLAGS: dict[str, dict[str, Any]] = {
-    "pool": {"nargs": "+", "default": (), "metavar": "COLUMN"},
-    "group_size": {"type": int, "metavar": "G"},
-    "missing": {"choices": CHOICES},
-    "correct_at_least": {"type": float, "metavar": "SCORE"},
-}
-"""Flags whose texts are those of the parameters of `read`."""
-
-_COLUMN_HELP = {
-    "predictions": "samples to be checked.",
-    "outcomes": "already-graded outcomes, instead of samples to be checked.",
+_COLUMN_HELPS = {
+    **{role: _READ_HELPS[role] for role in ("predictions", "outcomes", "questions")},
     "references": "references to check the samples against, or a file with them by question.",
     "n": "numbers of samples, in a table of counts.",
     "correct": "numbers of correct samples, in a table of counts. For graded samples: --outcomes.",
     "counts": "numbers of samples: the columns of the categories 0, 1, .., in this order, or "
     "columns that are named by their outcomes, such as 0, 0.5 and 1. In a file with a sample in "
     "each row: one column, how often this sample occurred.",
-    "questions": "column, or columns, with the id of the question.",
     "finish": "why a response ended, for --unfinished. Usual names: finish_reason, stop_reason.",
 }
 _LABELS_HELP = (
@@ -71,11 +70,34 @@ _LABELS_HELP = (
     "the scores are corrected. Or the counts of labels "
     '{"tp": 90, "fn": 8, "fp": 3, "tn": 99}.'
 )
-_ROWS = (
-    *("where", "pool", "missing", "correct_values", "correct_at_least", "group_size", "records"),
-    *("by_order", "unfinished"),
-)
-_READING = (*_COLUMN_HELP, *_ROWS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
+_ROW_FLAGS: dict[str, dict[str, Any]] = {
+    "where": {
+        **{"action": "append", "default": [], "type": condition, "metavar": "COLUMN=VALUE"},
+        "help": "read only the rows with this entry. Can be given several times; entries of the "
+        "same column are alternatives.",
+    },
+    "pool": {"nargs": "+", "default": (), "metavar": "COLUMN"},
+    "group_size": {"type": int, "metavar": "G"},
+    "missing": {"choices": CHOICES},
+    "correct_at_least": {"type": float, "metavar": "SCORE"},
+    "records": {
+        "metavar": "PATH",
+        "help": "where the rows are, if they are inside of one object of JSON: the path to the "
+        "list of them, such as results.results.",
+    },
+    "unfinished": {"choices": ("incorrect",)},
+    "correct_values": {
+        **{"nargs": "+", "default": (), "metavar": "VALUE"},
+        "help": "outcomes that are correct, such as C, yes or 0.5. All others are incorrect.",
+    },
+    "by_order": {
+        "action": "store_true",
+        "help": "pair questions without ids by their order in the files.",
+    },
+}
+"""Flags of `read`, whose texts are those of its parameters unless there is a help."""
+
+_READING = (*_COLUMN_HELPS, *_ROW_FLAGS, "config", "split", *PER_QUESTION, *PER_SAMPLE)
 
 # Parameters of `compute` without a flag of their own: the first two are read from columns, and an
 # executor is an object.
@@ -84,8 +106,10 @@ _WITHOUT_FLAG = ("predictions", "references", "executor", "by_order")
 
 def add_flags(
     command: argparse.ArgumentParser,
+    files: str,
+    epilog: str,
     parameters: Iterable[inspect.Parameter],
-    helps: dict[str, str],
+    helps: Mapping[str, str],
     has_charts: bool = True,
     formats: Sequence[str] = FORMATS_OF_OUTPUT,
 ) -> None:
@@ -93,11 +117,16 @@ def add_flags(
 
     Args:
         command: the parser of the subcommand.
+        files: how the help shows its files.
+        epilog: the end of the help.
         parameters: of what it runs.
         helps: the help text of each parameter, by name.
         has_charts: whether a chart can show the scores.
         formats: of the output, with "table" and "json" among them.
     """
+    command.usage, command.epilog = f"{command.prog} {files} [flags]", epilog.replace("%", "%%")
+    nargs = "*" if files.startswith("[") else "+"
+    command.add_argument("files", metavar="FILE", nargs=nargs, help=_FILE_HELP)
     columns = command.add_argument_group(
         "columns of the file, found by their usual names if not given",
         "A name such as response.choices leads to the fields of nested objects.",
@@ -105,20 +134,19 @@ def add_flags(
     rows = command.add_argument_group("rows of the file, and their outcomes")
     dataset = command.add_argument_group("part of a dataset")
     flags = command.add_argument_group("parameters")
-    column_helps = dict(_COLUMN_HELP)
+    column_helps = dict(_COLUMN_HELPS)
     for parameter in parameters:
-        text = _flag_help(helps.get(parameter.name, ""), parameter).replace("%", "%%")
+        text = helps.get(parameter.name, "")
         if parameter.name == "labels":
             column_helps["labels"] = _LABELS_HELP
         elif parameter.name in (*PER_QUESTION, *PER_SAMPLE):
             column_helps[parameter.name] = text
         elif parameter.name not in _WITHOUT_FLAG:
-            flag = f"--{parameter.name.replace('_', '-')}"
-            options = _argparse_options(parameter)
-            flags.add_argument(flag, help=text, default=argparse.SUPPRESS, **options)
+            options = _argparse_options(parameter, text) | {"default": argparse.SUPPRESS}
+            flags.add_argument(as_flag(parameter.name), **options)
             if parameter.name == "include":  # the name that some commands had for it
                 options |= {"dest": "include", "help": argparse.SUPPRESS}
-                flags.add_argument("--metric", default=argparse.SUPPRESS, **options)
+                flags.add_argument("--metric", **options)
     for role, text in column_helps.items():
         if COLUMN_NAMES.get(role):
             only = ' with --interval "questions"' if role == "clusters" else ""
@@ -126,43 +154,9 @@ def add_flags(
         options = {"nargs": "+"} if role in ("questions", "counts") else {}
         if role in PER_SAMPLE:
             options = {"type": _column_or_counts}
-        flag = f"--{role.replace('_', '-')}"
-        columns.add_argument(flag, metavar="COLUMN", help=text, **options)
-    rows.add_argument(
-        "--where",
-        action="append",
-        default=[],
-        type=condition,
-        metavar="COLUMN=VALUE",
-        help="read only the rows with this entry. Can be given several times; entries of the same "
-        "column are alternatives.",
-    )
+        columns.add_argument(as_flag(role), metavar="COLUMN", help=text, **options)
     for name, options in _ROW_FLAGS.items():
-        rows.add_argument(f"--{name.replace('_', '-')}", help=_READ_HELPS[name], **options)
-    rows.add_argument(
-        "--records",
-        metavar="PATH",
-        help="where the rows are, if they are inside of one object of JSON: the path to the list "
-        "of them, such as results.results.",
-    )
-    rows.add_argument(
-        "--unfinished",
-        choices=("incorrect",),
-        help="count responses as incorrect whose --finish says that they were cut off, such as "
-        "length or max_tokens.",
-    )
-    rows.add_argument(
-        "--correct-values",
-        nargs="+",
-        default=(),
-        metavar="VALUE",
-        help="outcomes that are correct, such as C, yes or 0.5. All others are incorrect.",
-    )
-    rows.add_argument(
-        "--by-order",
-        action="store_true",
-        help="pair questions without ids by their order in the files.",
-    )
+        rows.add_argument(as_flag(name), **({"help": _READ_HELPS.get(name)} | options))
     dataset.add_argument("--config", metavar="NAME", help="configuration of the dataset.")
     dataset.add_argument("--split", metavar="NAME", help="split of the dataset.")
     command.add_argument(
@@ -183,29 +177,24 @@ def add_flags(
         command.add_argument("--plot", metavar="FILE", help=PLOT_HELP)
 
 
-def flag_parameters(function: Callable[..., Any], leave_out: Collection[str]) -> dict[str, Any]:
-    """Return the parameters of a function that become flags. Its metric is --include."""
-    return {
-        name: parameter.replace(name="include") if name == "metric" else parameter
-        for name, parameter in parameters_of(function).items()
-        if name not in leave_out
-    }
+def parameters_and_helps(
+    function: Callable[..., Any], leave_out: Collection[str]
+) -> tuple[dict[str, inspect.Parameter], dict[str, str]]:
+    """Return the parameters of a function that become flags, and their texts.
 
-
-def split_arguments(
-    flags: dict[str, Any], interval: str | None = None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_run`, and those of the function that is called.
-
-    A column of clusters is only looked for if it is named or if the interval is "questions".
-
-    Args:
-        interval: of the function if there is no flag of it.
+    Its metric is --include.
     """
+    helps = parameter_helps(inspect.getdoc(function) or "")
+    parameters = parameters_of(function)
+    parameters["metric"] = parameters["metric"].replace(name="include")
+    shown = {name: x for name, x in parameters.items() if name not in leave_out}
+    return shown, helps | {"include": helps["metric"]}
+
+
+def split_arguments(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arguments of `read_run`, and those of the function that is called."""
     reading = {name: value for name, value in flags.items() if name in _READING}
     parameters = {name: value for name, value in flags.items() if name not in _READING}
-    if parameters.get("interval", interval) != "questions" and reading.get("clusters") is None:
-        reading.pop("clusters", None)
     for role in PER_SAMPLE:
         if isinstance(reading.get(role), dict):  # counts, instead of a column
             parameters[role] = reading.pop(role)
@@ -213,21 +202,23 @@ def split_arguments(
     return reading, parameters
 
 
-def _flag_help(text: str, parameter: inspect.Parameter) -> str:
-    """Return the text of a parameter as that of its flag, with the default if it has none."""
-    default = parameter.default
-    if parameter.annotation is bool:
-        text = text.removeprefix("whether to ")
-    elif "efault" not in text and default not in (None, inspect.Parameter.empty):
-        text = f"{text} Default: {default}."
-    return text
+def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]:
+    """Return the options of `add_argument` for a parameter, from its annotation and default.
 
-
-def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
-    """Return the options of `add_argument` for a parameter, from its annotation and default."""
-    annotation = parameter.annotation
+    Args:
+        text: its help, which gets the default if it has none.
+    """
+    annotation, default = parameter.annotation, parameter.default
     if annotation is bool:
-        return {"action": argparse.BooleanOptionalAction if parameter.default else "store_true"}
+        action = argparse.BooleanOptionalAction if default else "store_true"
+        return {"action": action, "help": text.removeprefix("whether to ")}
+    if "efault" not in text and default not in (None, inspect.Parameter.empty):
+        text = f"{text} Default: {default}."
+    return {"help": text.replace("%", "%%"), **_value_options(annotation, default is not None)}
+
+
+def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
+    """Return the options of `add_argument` that make values of a type."""
     is_union = isinstance(annotation, types.UnionType)
     kinds = typing.get_args(annotation) if is_union else (annotation,)
     origins = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
@@ -235,7 +226,7 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
         return {"type": _checker, "metavar": "NAME|MODULE:FUNCTION"}
     if list in origins and origins[list][0] in (int, float, str):
         kind = origins[list][0]
-        options = {"nargs": "+", "action": _Joined, "type": partial(_values, kind)}
+        options = {"nargs": "+", "action": "extend", "type": partial(_value, kind)}
         return options | {"metavar": kind.__name__.upper()}
     if tuple in origins and origins[tuple][-1] is not ...:
         kind, number = origins[tuple][0], len(origins[tuple])
@@ -243,19 +234,10 @@ def _argparse_options(parameter: inspect.Parameter) -> dict[str, Any]:
     for kind in kinds:
         if kind in (int, float, str):
             metavar = kind.__name__.upper()
-            if types.NoneType in kinds and parameter.default is not None:
+            if types.NoneType in kinds and has_default:
                 return {"type": partial(_value_or_none, kind), "metavar": f"{metavar}|none"}
             return {"type": partial(_value, kind), "metavar": metavar}
     return {"type": _json, "metavar": "JSON"}
-
-
-class _Joined(argparse.Action):
-    """Joins the lists that are given: `1,8 16`, `1 8 16` and a flag for each are the same."""
-
-    def __call__(self, parser, namespace, values, option_string=None):
-        before = getattr(namespace, self.dest, None) or []
-        joined = [value for entries in values or () for value in entries]
-        setattr(namespace, self.dest, [*before, *joined])
 
 
 def _value(kind: type, text: str) -> Any:
@@ -264,24 +246,12 @@ def _value(kind: type, text: str) -> Any:
         return kind(text)
     except ValueError:
         wanted = "a whole number" if kind is int else "a number"
-        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
-
-
-def _values(kind: type, text: str) -> list[Any]:
-    return [_value(kind, entry) for entry in text.split(",")]
+        spaces = ": separate several by spaces" if "," in text else ""
+        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}{spaces}") from None
 
 
 def _value_or_none(kind: type, text: str) -> Any:
     return None if text == "none" else _value(kind, text)
-
-
-def condition(text: str) -> tuple[str, str]:
-    column, equals, value = text.partition("=")
-    if not (column and equals):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not of the form COLUMN=VALUE, such as filter=strict-match"
-        )
-    return column, value
 
 
 def _column_or_counts(text: str) -> Any:

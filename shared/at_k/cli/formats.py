@@ -7,11 +7,12 @@ import csv
 import html
 import io
 import json
+import os
 import re
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,10 +71,6 @@ class View(abc.ABC):
         """The tables as papers print them, for Markdown and LaTeX."""
         return self.tables()
 
-    def caption_notes(self) -> list[str]:
-        """Those of the notes for papers that belong into the caption of a table."""
-        return self.notes(for_paper=True)
-
     def sentence(self) -> str:
         """A sentence about the result that a paper can use, or an empty text."""
         return ""
@@ -82,7 +79,7 @@ class View(abc.ABC):
         """Return the output in a format.
 
         JSON has the scores only, and what was read goes to standard error. CSV has the records
-        only; the sentences go to standard error.
+        only; the sentences go to standard error. LaTeX has the notes in the captions.
         """
         if output_format == "json":
             print(printable("\n".join(self.input)), file=sys.stderr)
@@ -92,39 +89,29 @@ class View(abc.ABC):
             sentences = [*self.input, *self.notes(), self.sentence()]
             print(printable("\n".join(filter(None, sentences))), file=sys.stderr)
             return text.rstrip("\n")
+        read = "\n".join(" ".join(printable(line).split("\n")) for line in self.input)
         if output_format == "latex":
-            return self._latex()
+            return self._latex(read)
         if output_format == "markdown":
             tables, notes = map(_markdown, self.paper_tables()), self.notes(for_paper=True)
-            return self._with_sentences(tables, notes, lambda text: html.escape(text, quote=False))
-        return self._with_sentences(map(aligned, self.tables()), self.notes(), str)
+            read, *notes, sentence = (
+                html.escape(text, quote=False) for text in (read, *notes, self.sentence())
+            )
+        else:
+            tables, notes, sentence = map(aligned, self.tables()), self.notes(), self.sentence()
+        below = "\n".join(_filled(note, 78) for note in notes)
+        return _blocks(read, *tables, below, _filled(sentence, 80))
 
-    def _with_sentences(
-        self, tables: Iterable[str], notes: Iterable[str], in_text: Callable[[str], str]
-    ) -> str:
-        """Return tables below what was read, and above the notes and the sentence."""
-        read = [" ".join(in_text(line).split("\n")) for line in self.input]
-        below = [_filled(in_text(note), 78) for note in notes]
-        sentence = _filled(in_text(self.sentence()), 80)
-        return _blocks("\n".join(read), *tables, "\n".join(below), sentence)
-
-    def _latex(self) -> str:
-        """Return the tables with captions; what is no part of them is a comment."""
-        in_caption = self.caption_notes()
+    def _latex(self, read: str) -> str:
+        """Return the tables with captions, below what was read as a comment."""
         scope = [f"{self.scope.in_words()}."] if self.scope else []
-        caption = " ".join([*scope, *in_caption])
+        caption = " ".join([*scope, *self.notes(for_paper=True)])
         tables = [
             _latex_table(table, f"{self.label}{f'-{i}' if i else ''}", caption)
             for i, table in enumerate(self.paper_tables())
         ]
-        read = [" ".join(printable(line).split("\n")) for line in self.input]
-        notes = [
-            _filled(printable(note), 78)
-            for note in self.notes(for_paper=True)
-            if note not in in_caption
-        ]
-        sentence = _filled(_latex_text(self.sentence()), 80)
-        return _blocks(_comment(read), *tables, _comment(notes), sentence)
+        comment = "\n".join(f"% {line}" for line in read.splitlines())
+        return _blocks(comment, *tables, _filled(_latex_text(self.sentence()), 80))
 
 
 def _blocks(*texts: str) -> str:
@@ -132,29 +119,10 @@ def _blocks(*texts: str) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def _comment(texts: Iterable[str]) -> str:
-    """Return texts as lines of comments for LaTeX."""
-    return "\n".join(f"% {line}" for text in texts for line in text.splitlines())
-
-
 def _filled(text: str, width: int) -> str:
     """Return a text in lines, without a break in a value such as "95 %" or "T = 0.2"."""
     joined = re.sub(r" (?=[%=])|(?<==) ", "\xa0", text)
     return textwrap.fill(joined, width, break_on_hyphens=False).replace("\xa0", " ")
-
-
-class Output(NamedTuple):
-    """What a subcommand leaves to do when it has finished.
-
-    Args:
-        text: what is printed first.
-        status: the exit status.
-        draw: writes the chart of `--plot`, or None. It may raise a ValueError.
-    """
-
-    text: str
-    status: int = 0
-    draw: Callable[[], None] | None = None
 
 
 def printable(text: str) -> str:
@@ -166,8 +134,37 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def number_of(count: int, noun: str) -> str:
-    """Return a number with its noun, such as "1 sample" or "2 samples"."""
+def print_output(text: str) -> None:
+    """Print what a subcommand returns; it is no error if its reader has closed the pipe."""
+    try:
+        print(printable(text), flush=True)
+    except BrokenPipeError:  # as `head` does. Python flushes standard output when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def make_table(
+    columns: Mapping[str, str],
+    rows: Iterable[Mapping[str, Any]],
+    cell: Callable[[str, Any], str] = lambda _, value: "" if value is None else str(value),
+) -> Cells:
+    """Return a head, and a row of cells for each mapping.
+
+    Args:
+        columns: the headings, by the names of the values.
+        rows: the values. A row need not have all.
+        cell: makes a cell from the name of a column and a value. Default: in full precision.
+    """
+    head = [*columns.values()]
+    return [head, *([cell(name, row.get(name)) for name in columns] for row in rows)]
+
+
+def as_flag(parameter: str) -> str:
+    """Return a parameter as it is typed in a shell: "--check-correct-fn"."""
+    return f"--{parameter.replace('_', '-')}"
+
+
+def number_of(count: int | str, noun: str) -> str:
+    """Return a number with its noun, such as "1 sample", "2 samples" or "2 to 3 samples"."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
@@ -175,6 +172,13 @@ def short_label(label: str) -> str:
     """Return the label of a group on one short line."""
     line = " ".join(label.split()) or "(no label)"
     return line if len(line) <= 24 else f"{line[:22]}.."
+
+
+def group_heading(group: str | None, has_groups: bool) -> str:
+    """Return the heading of a table of all questions (None), or of a group of them."""
+    if group is None:
+        return "all questions" if has_groups else ""
+    return short_label(group)
 
 
 class Scale(NamedTuple):
@@ -319,17 +323,14 @@ P_VALUES = (
     "p: two-sided p-value of no difference, the smallest alpha at which the interval with the "
     "confidence 1 - alpha excludes 0."
 )
-_MOST_NAMES = 5  # up to which runs are listed by name
 
 
-def outside_of_range(scores: Iterable[float]) -> str:
-    """Return what to say if a corrected score is below 0 or above 1, after a space, or ""."""
+def outside_of_range(scores: Iterable[float]) -> list[str]:
+    """Return what to say if a corrected score is below 0 or above 1: a sentence, or none."""
     if all(-1e-9 <= score <= 1 + 1e-9 for score in scores):
-        return ""
-    return (
-        " An unbiased estimate may lie outside of the range of its score, as here, and limits do "
-        "not."
-    )
+        return []
+    sentence = "An unbiased estimate may lie outside of the range of its score, as here, and limits"
+    return [f"{sentence} do not."]
 
 
 class Scope(NamedTuple):
@@ -360,17 +361,12 @@ class Scope(NamedTuple):
         number = " and ".join(
             f"{low}" if low == high else f"{low} to {high}" for low, high in ranges
         )
-        samples = f"{number} {self.noun}{'s' * (number != '1')}"
-        checked = f", checked with {self.checker}" if self.checker else ""
-        if self.correction:
-            checked += f", {self.correction}"
-        if self.averaging:
-            checked += f", {self.averaging}"
+        samples = f"{number} {self.noun}{'s' * (number != '1')} each"
         if self.missing:
-            samples += f" each ({self.missing})"
-        else:
-            samples += " each"
-        return f"{number_of(len(self.sizes[0]), self.row)} with {samples}{checked}"
+            samples += f" ({self.missing})"
+        checked = f"checked with {self.checker}" if self.checker else ""
+        clauses = filter(None, [samples, checked, self.correction, self.averaging])
+        return f"{number_of(len(self.sizes[0]), self.row)} with {', '.join(clauses)}"
 
 
 def interval_scope(interval: str, row: str = "question", anytime: bool = False) -> str:
@@ -413,14 +409,6 @@ def p_value(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
 
 
-def listed(runs: Sequence[str], number: int) -> str:
-    """Return the names of some of a number of runs, or how many they are."""
-    if len(runs) == number:
-        return "every other run" if number > 1 else runs[0]
-    if len(runs) > _MOST_NAMES:
-        return f"{len(runs)} of the other {number} runs"
-    return enumerated(runs)
-
-
 def enumerated(texts: Sequence[str]) -> str:
+    """Return texts with commas, and "and" before the last."""
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)

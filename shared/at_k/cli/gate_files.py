@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -22,22 +20,12 @@ from ..runs.gate import (
     gate_not_worse,
     gate_options,
 )
-from ..runs.options import check_metric, default_interval
-from .flags import (
-    COOL,
-    FILE_HELP,
-    WARM,
-    add_flags,
-    flag_parameters,
-    parameter_helps,
-    split_arguments,
-)
-from .formats import INTERVAL_SCOPE, Scale, limits_in_words, number_of, printable
-from .graded_files import CheckerFlags, graded_files
+from .flags import COOL, WARM, add_flags, parameters_and_helps
+from .formats import Scale, limits_in_words, number_of, print_output, printable
+from .graded_files import comparison_arguments, graded_files
 from .run_input import naming_questions
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
-_GATE_FORMATS = ("table", "json", "github")
 _GATE_EXAMPLES = f"""\
 exit status:
   0  the whole interval is at or above the least score: the run reaches it
@@ -54,13 +42,9 @@ examples, with the samples of the package:
 
 def add_gate_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of the gate and of reading files to the parser, and what it runs."""
-    parameters = flag_parameters(compare, ("R_a", "R_b", "p_values"))
-    helps = parameter_helps(inspect.getdoc(compare) or "")
+    parameters, helps = parameters_and_helps(compare, ("R_a", "R_b", "p_values"))
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."
-    command.usage = "at-k gate FILE... (--at-least SCORE | --baseline FILE) [flags]"
-    command.epilog = _GATE_EXAMPLES.replace("%", "%%")
-    command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
     claim = command.add_argument_group("what the run has to reach")
     claim.add_argument("--at-least", type=float, metavar="SCORE", help="the least score.")
     claim.add_argument(
@@ -75,7 +59,15 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
         metavar="DIFFERENCE",
         help="by how much the score may be lower than that of the baseline. Default: 0.",
     )
-    add_flags(command, parameters.values(), helps, has_charts=False, formats=_GATE_FORMATS)
+    add_flags(
+        command,
+        "FILE... (--at-least SCORE | --baseline FILE)",
+        _GATE_EXAMPLES,
+        parameters.values(),
+        helps,
+        has_charts=False,
+        formats=("table", "json"),
+    )
     command.set_defaults(run=_gate_files)
 
 
@@ -86,39 +78,34 @@ def _gate_files(
     baseline: str | None = None,
     margin: float | None = None,
     **flags: Any,
-) -> tuple[str, int]:
-    """Return the verdict on files, which are parts of one run, and the exit status."""
+) -> int:
+    """Print the verdict on files, which are parts of one run, and return the exit status."""
     if (at_least is None) == (baseline is None):
         problem = "Give the least score as --at-least, or a run to compare as --baseline"
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
     if margin is not None and baseline is None:
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
-    include = flags.pop("include", "pass@k")
-    metric = check_metric("--include", include).metric
-    reading, parameters = split_arguments(flags, default_interval(metric))
-    margin = check_margin("--margin", 0.0 if margin is None else margin, metric)
-    at_least = None if at_least is None else check_threshold("--at-least", at_least, metric)
-    checker = CheckerFlags.taken_from(parameters)
-    options = gate_options(include, **parameters)
-    sources = {", ".join(files): files}
+    reading, parameters, errors = comparison_arguments(flags)
+    requested = gate_options(**parameters)
+    margin = check_margin("--margin", margin or 0.0, requested.metric)
+    sources = [(", ".join(files), files)]
+    if at_least is not None:
+        at_least = check_threshold("--at-least", at_least, requested.metric)
     if baseline is not None:
-        name = baseline if baseline not in sources else f"{baseline} (baseline)"
-        sources[name] = [baseline]
-    inputs, runs, options = graded_files(sources, reading, checker, options)
+        sources.append((baseline, [baseline]))
+    inputs, runs, options = graded_files(sources, reading, requested, **errors)
     with naming_questions(inputs[0].questions):
         if at_least is not None:
             gate = gate_at_least(runs[0], at_least, options)
         else:
             gate = gate_not_worse(runs[0], runs[1], margin, options)
-    output = {"json": _verdict_as_json, "github": _verdict_for_github, "table": verdict}[
-        output_format
-    ](gate)
     said = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
     if output_format == "table":
-        output = f"{said}\n{output}"
+        print_output(f"{said}\n{verdict(gate)}")
     else:
         print(printable(said), file=sys.stderr)
-    return output, EXIT_STATUS[gate.status]
+        print_output(_verdict_as_json(gate))
+    return EXIT_STATUS[gate.status]
 
 
 def verdict(gate: Gate) -> str:
@@ -172,19 +159,3 @@ def _verdict_as_json(gate: Gate) -> str:
     more = {} if gate.status != UNDECIDED else {f"more_{number}": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}
     return json.dumps(status | fields | more | {"message": verdict(gate)}, indent=2)
-
-
-def _verdict_for_github(gate: Gate) -> str:
-    """Return an annotation of a workflow, and append a table to the summary of its step."""
-    sentence = verdict(gate)
-    cells = [gate.key, *(f"{x:.4f}" for x in (gate.estimate, gate.lo, gate.hi, gate.threshold))]
-    estimate = "score" if gate.baseline is None else "difference"
-    head = [INTERVAL_SCOPE[gate.interval], estimate, "lo", "hi", "at least", "verdict"]
-    rows = [head, ["---"] * len(head), [*cells, gate.status]]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with open(summary, "a", encoding="utf-8") as file:
-            file.write(f"### at-k gate\n\n{table}\n\n{sentence}\n")
-    level = {SHOWN: "notice", CONTRARY: "error", UNDECIDED: "warning"}[gate.status]
-    escaped = sentence.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return f"::{level} title=at-k gate::{escaped}"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.checking import Checker, Checking
 from ..core.checks import InputError, Place, short
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
@@ -25,173 +23,130 @@ from ..runs.outcomes_of_runs import (
     read_labels,
     with_errors,
 )
-from .run_input import RunInput, naming_questions, warn_of_other_grades
+from .flags import split_arguments
+from .run_input import RunInput, naming_questions
 
 ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
 """What may differ for the second file: the names of its columns, and which of its rows are read."""
+_OF_FIRST = ("groups", "clusters", "question_weights")
 
 
-@dataclass(frozen=True)
-class CheckerFlags:
-    """How samples are checked, and what is known about the errors of the checker.
-
-    Args:
-        check_correct_fn: the checker of all runs.
-        num_proc: number of processes to check in.
-        rates: its true-positive and false-positive rate, or None.
-        label_counts: the counts of the labels of a single run, or None: labels are in a column.
-    """
-
-    check_correct_fn: Checker = "exact_match"
-    num_proc: int | None = None
-    rates: Sequence[float] | None = None
-    label_counts: Mapping[str, int] | None = None
-
-    @classmethod
-    def taken_from(cls, parameters: dict[str, Any]) -> CheckerFlags:
-        """Take them out of the parameters of a subcommand."""
-        return cls(
-            parameters.pop("check_correct_fn", "exact_match"),
-            parameters.pop("num_proc", None),
-            parameters.pop("checker_rates", None),
-            parameters.pop("labels", None),
-        )
+def comparison_arguments(
+    flags: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Return the arguments of `read_run`, of the options, and of `graded_files` on the checker."""
+    reading, parameters = split_arguments(flags)
+    if "include" in parameters:
+        parameters["metric"] = parameters.pop("include")
+    errors = {name: parameters.pop(name, None) for name in ("checker_rates", "labels")}
+    return reading, parameters, errors
 
 
 def graded_files(
-    sources: Mapping[str, Sequence[str]],
+    sources: Sequence[tuple[str, Sequence[str]]],
     reading: Mapping[str, Any],
-    checker: CheckerFlags,
     options: ComparisonOptions,
+    checker_rates: Sequence[float] | None = None,
+    labels: Mapping[str, int] | None = None,
     of_second: Mapping[str, Any] | None = None,
-) -> tuple[list[RunInput], list[Run], ComparisonOptions]:
+) -> tuple[list[RunInput], list[Run], Any]:
     """Return the runs of a comparison as they were read, and graded; and its options.
 
     Groups, clusters and weights are those of the first run.
 
     Args:
-        sources: the files of each run, by the names of the runs.
+        sources: the name of each run, and its files.
         reading: arguments of `read_run`.
-        checker: of all runs.
-        options: of the comparison.
+        options: of the comparison, which are validated before any sample is checked.
+        checker_rates: the true-positive and the false-positive rate of the checker.
+        labels: the counts of the labels of a single run, if they are not in a column.
         of_second: arguments of `read_run` that differ for the second run.
     """
-    reading = dict(reading)
-    if reading.get("groups") is None:
-        reading.pop("groups", None)
-    names, (files, *others) = list(sources), sources.values()
-    first = _read_files(files, reading)
-    for role in ("groups", "clusters", "question_weights"):
-        reading.pop(role, None)
-    reading |= of_second or {}
-    own_flags = ROLES_OF_SECOND if of_second is not None else ()
-    runs = [first, *(_read_files(files, reading, own_flags) for files in others)]
-    inputs = [
-        RunInput(questions, checker.check_correct_fn, name)
-        for name, questions in zip(names, runs, strict=True)
-    ]
+    if labels is not None and len(sources) != 1:
+        raise ValueError(
+            f"--labels has counts, which are those of one run, and there are {len(sources)} runs: "
+            f"name a column with the labels of each run."
+        )
+    inputs = _read_runs(sources, reading, options, of_second)
+    first = inputs[0].questions
     if "clusters" in first:
         options.clusters = first["clusters"]  # refused by an interval that does not use them
     options = options.with_those_of(first)
-    return inputs, graded_runs(inputs, checker, options, bool(reading.get("by_order"))), options
+    checking, parsed = options.checking, []
+    for run in inputs:
+        with naming_questions(run.questions):
+            if checking.labels is None:
+                refuse_ungraded(run.questions)
+            parsed.append(parse_run(run.name, run.questions, checking.labels))
+    names, questions = zip(*((run.name, run.questions) for run in inputs), strict=True)
+    orders = orders_of(names, questions, bool(reading.get("by_order")))
+    check_same_questions(parsed, orders)
+    with naming_questions(first):
+        options.for_samples({x.name: x.n[order] for x, order in zip(parsed, orders, strict=True)})
+    with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
+        graded = grade_runs(parsed, checking)
+    labels_of_runs: Any = read_labels(questions) if labels is None else [labels]
+    return inputs, in_order(with_errors(graded, checker_rates, labels_of_runs), orders), options
 
 
-def _read_files(
-    files: Sequence[str], reading: Mapping[str, Any], own_flags: Collection[str] = ()
-) -> Questions:
+def _read_runs(
+    sources: Sequence[tuple[str, Sequence[str]]],
+    reading: Mapping[str, Any],
+    options: ComparisonOptions,
+    of_second: Mapping[str, Any] | None,
+) -> list[RunInput]:
+    """Read the questions of each run. Groups are read if they are named, clusters if they count."""
+    unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
+    reading = {x: y for x, y in reading.items() if y is not None or x not in unnamed}
+    inputs: list[RunInput] = []
+    for name, files in sources:
+        questions = _read_files(files, reading, is_second=bool(inputs) and of_second is not None)
+        inputs.append(RunInput(questions, options.check_correct_fn, name))
+        reading = {x: y for x, y in reading.items() if x not in _OF_FIRST} | dict(of_second or {})
+    return inputs
+
+
+def _read_files(files: Sequence[str], reading: Mapping[str, Any], is_second: bool) -> Questions:
     """Read the questions of a run; an error about its columns names its file and its flags.
 
     Args:
         files: of the run.
         reading: arguments of `read_run`.
-        own_flags: roles whose flags end in -b for these files.
+        is_second: whether its flags end in -b.
     """
-
-    def flag(role: str) -> str:
-        return f"{role}_b" if role in own_flags else role
-
+    own_flags = ROLES_OF_SECOND if is_second else ()
     try:
         return read_run(files, **reading)
     except SelectionError as error:
         ways = [
-            Way({flag(role): x for role, x in way.arguments.items()}, way.meaning)
+            Way(
+                {f"{x}_b" if x in own_flags else x: y for x, y in way.arguments.items()},
+                way.meaning,
+            )
             for way in error.ways
         ]
         start = "" if files[0] in str(error) else f"{files[0]}: "
-        problem = [start, *error.args]
-        raise type(error)(problem, ways) from None
+        raise type(error)([start, *error.args], ways) from None
 
 
-def graded_runs(
-    inputs: Sequence[RunInput],
-    checker: CheckerFlags,
-    options: ComparisonOptions | None,
-    by_order: bool,
-) -> list[Run]:
-    """Return the runs with their outcomes, all with the questions in the order of the first.
-
-    Args:
-        inputs: what was read for each run.
-        checker: of all runs.
-        options: of a comparison, which is validated before any sample is checked; None for a plan.
-        by_order: whether questions without ids are in the same order.
-    """
-    counts = checker.label_counts
-    if counts is not None and len(inputs) != 1:
-        raise ValueError(
-            f"--labels has counts, which are those of one run, and there are {len(inputs)} runs: "
-            f"name a column with the labels of each run."
-        )
-    labels = None if options is None else options.verdicts
-    parsed = []
-    for run in inputs:
-        with naming_questions(run.questions):
-            if labels is None:
-                refuse_ungraded(run.questions, checker.check_correct_fn != "exact_match")
-            parsed.append(parse_run(run.name, run.questions, labels))
-    orders = orders_of([run.name for run in inputs], [run.questions for run in inputs], by_order)
-    check_same_questions(parsed, orders)
-    if options is not None:
-        sizes = {run.name: run.n[order] for run, order in zip(parsed, orders, strict=True)}
-        with naming_questions(inputs[0].questions):
-            options.for_samples(sizes)
-    checking = Checking(checker.check_correct_fn, checker.num_proc, labels=labels)
-    with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
-        graded = grade_runs(parsed, checking)
-    for run, checked in zip(inputs, graded, strict=True):
-        warn_of_other_grades(run.questions, checked.outcomes, run.name)
-    labels_of_runs: Any = [counts]
-    if counts is None:
-        labels_of_runs = read_labels(run.questions for run in inputs)
-    return in_order(with_errors(graded, checker.rates, labels_of_runs), orders)
-
-
-def refuse_ungraded(questions: Questions, checked: bool) -> None:
-    """Raise a ValueError if samples are texts, and nothing says which are correct.
-
-    Args:
-        questions: that were read.
-        checked: whether the caller gives a checker, for which samples may be numbers too.
-    """
+def refuse_ungraded(questions: Questions) -> None:
+    """Raise a ValueError if samples are texts, and nothing says which are correct."""
     columns, predictions = questions.columns, questions["predictions"]
     if "references" in questions or not isinstance(predictions, list):
         return
+    outcomes = columns.get("outcomes")
+    problem = (
+        f"in {columns.get('predictions')}, and there is nothing to check it against: name the "
+        f"column of references, or a file of them, with --references."
+    )
+    if outcomes:
+        problem = (
+            f"in {outcomes}: name those that are correct with --correct-values. Without it, "
+            f"outcomes are {KNOWN_WORDS}."
+        )
+    what = "outcome" if outcomes else "sample"
     for question, samples in enumerate(predictions):
         for sample in samples if isinstance(samples, list) else [samples]:
-            if not isinstance(sample, str) and not (checked and "predictions" in columns):
-                continue
-            place = Place("Question", question)
-            if column := columns.get("outcomes"):
-                if word(sample) in WORDS:
-                    continue  # a later one is unknown
-                raise InputError(
-                    place,
-                    f" has the outcome {short(sample)} in {column}: name those that are correct "
-                    f"with --correct-values. Without it, outcomes are {KNOWN_WORDS}.",
-                )
-            raise InputError(
-                place,
-                f" has the sample {short(sample)} in {columns.get('predictions')}, and there is "
-                f"nothing to check it against: name the column of references, or a file of them, "
-                f"with --references.",
-            )
+            if isinstance(sample, str) and not (outcomes and word(sample) in WORDS):
+                text = f" has the {what} {short(sample)} {problem}"
+                raise InputError(Place("Question", question), text)

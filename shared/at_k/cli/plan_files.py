@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.credits import included_scores, scores_of_one_mean
-from ..readers.run import read_run
 from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from ..runs.plan import AT_LIMIT, PlanOptions, Wanted, plan, plan_runs
-from .flags import (
-    COOL,
-    FILE_HELP,
-    WARM,
-    add_flags,
-    flag_parameters,
-    parameter_helps,
-    split_arguments,
-)
-from .formats import INTERVAL_SCOPE, Cells, View, number_of
-from .graded_files import CheckerFlags, graded_runs
+from .flags import COOL, WARM, add_flags, parameters_and_helps
+from .formats import INTERVAL_SCOPE, Cells, View, make_table, number_of, print_output
+from .graded_files import comparison_arguments, graded_files
 from .run_input import RunInput
 
 _FLAGS = {
@@ -54,47 +43,35 @@ examples, with the samples of the package:
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
     """Add the flags of `at_k.plan` and of reading files to the parser, and what it runs."""
-    parameters = flag_parameters(plan, ("R", "R_b"))
-    helps = parameter_helps(inspect.getdoc(plan) or "")
+    parameters, helps = parameters_and_helps(plan, ("R", "R_b"))
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAGS.items()}
-    command.usage = "at-k plan [FILE [FILE]] [flags]"
-    command.epilog = _EXAMPLES.replace("%", "%%")
-    command.add_argument(
-        "files", metavar="FILE", nargs="*", help=f"a pilot run, or two: {FILE_HELP}"
-    )
     shown = [
         parameter.replace(name=_FLAGS.get(parameter.name, parameter.name))
         for parameter in parameters.values()
     ]
     shown.append(parameters["labels"])  # the column of a file
-    add_flags(command, shown, helps, has_charts=False)
+    add_flags(command, "[FILE [FILE]]", _EXAMPLES, shown, helps, has_charts=False)
     command.set_defaults(run=_plan_files)
 
 
-def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> str:
-    """Return the plan from pilot runs in files, or from assumed rates."""
+def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
+    """Print the plan from pilot runs in files, or from assumed rates."""
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
-    metric = flags.pop("include", "pass@k")
-    included_scores(metric, None, scores_of_one_mean(), parameter="--include")
-    reading, parameters = split_arguments(flags)
-    if reading.get("groups") is None and parameters.get("average") != "groups":
-        reading.pop("groups", None)  # which nothing uses
-    checker = CheckerFlags.taken_from(parameters)
-    if checker.label_counts is not None and not files:
+    reading, parameters, errors = comparison_arguments(flags)
+    if errors["labels"] is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
     for name, flag in _FLAGS.items():
         if flag in parameters:
             parameters[name] = parameters.pop(flag)
-    parameters["checker_rates"] = checker.rates
-    options = PlanOptions(metric, **parameters)  # raises before any sample is checked
-    inputs = [RunInput(read_run(file, **reading), checker.check_correct_fn, file) for file in files]
+    options = PlanOptions(**parameters, checker_rates=errors["checker_rates"])
+    inputs: list[RunInput] = []
     runs: list[Run] = []
-    if inputs:
-        runs = graded_runs(inputs, checker, None, bool(reading.get("by_order")))
-        options = options.with_those_of(inputs[0].questions)
+    if files:
+        sources = [(file, [file]) for file in files]
+        inputs, runs, options = graded_files(sources, reading, options, **errors)
     view = PlanView(plan_runs(runs, options), options.wanted, [run.described() for run in inputs])
-    return view.printed(output_format)
+    print_output(view.printed(output_format))
 
 
 @dataclass(frozen=True)
@@ -115,27 +92,20 @@ class PlanView(View):
     def data(self) -> dict[str, Any]:
         return self.plan
 
-    def _rows(self) -> list[tuple[str, Mapping[str, Any]]]:
+    def _rows(self) -> list[dict[str, Any]]:
         """The rows of the grid, and the cheapest design as the last, each with its name."""
-        rows = [("grid", row) for row in self.plan["rows"]]
-        return rows + ([("cheapest", self.plan["cheapest"])] if self.plan["cheapest"] else [])
-
-    def _columns(self) -> list[str]:
-        return [name for name in _PLAN_COLUMNS if name in self.plan["rows"][0]]
+        designs = [("grid", row) for row in self.plan["rows"]]
+        designs += [("cheapest", row) for row in [self.plan["cheapest"]] if row]
+        return [{"design": name, "key": self.plan["key"], **row} for name, row in designs]
 
     def tables(self) -> list[Cells]:
-        table = [[_PLAN_COLUMNS[name] for name in self._columns()]]
-        for _, row in self._rows():
-            table.append([_plan_cell(name, row[name]) for name in self._columns()])
-        return [table]
+        columns = {x: y for x, y in _PLAN_COLUMNS.items() if x in self.plan["rows"][0]}
+        return [make_table(columns, self._rows(), _plan_cell)]
 
     def records(self) -> Cells:
-        columns = self._columns()
-        table = [["design", "key", *columns]]
-        for name, row in self._rows():
-            values = ("" if row[column] is None else str(row[column]) for column in columns)
-            table.append([name, self.plan["key"], *values])
-        return table
+        rows = self._rows()
+        names = [name for name in ("design", "key", *_PLAN_COLUMNS) if name in rows[0]]
+        return make_table(dict(zip(names, names, strict=True)), rows)
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the columns are, the cheapest design, and what is assumed."""
@@ -148,7 +118,8 @@ class PlanView(View):
             f"{INTERVAL_SCOPE['sampling']}. questions: {INTERVAL_SCOPE['questions']}; comparisons "
             f"are paired by question."
         ]
-        if "labels" in self._columns():
+        has_labels = "labels" in self.plan["rows"][0]
+        if has_labels:
             notes[0] += (
                 " labels: samples of a run that a person labels too, drawn at random, so that the "
                 "rates of its checker are estimated."
@@ -158,7 +129,6 @@ class PlanView(View):
             if wanted.name == "difference":
                 claim = f"finds a difference of {wanted.value:g} with a probability of {power}"
             claim += f", {INTERVAL_SCOPE[wanted.kind]}"
-            has_labels = "labels" in self._columns()
             notes.append(_cheapest_design(plan["cheapest"], claim, has_labels))
         return [*notes, _assumptions(plan["assumptions"])]
 

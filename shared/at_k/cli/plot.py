@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..core.estimates import as_dict
-from ..results import Result
 from ..runs.comparison import differences_as_dict
 from .run_input import RunInput, checker_of_all
 
@@ -58,23 +56,6 @@ def check_plot(file: str) -> None:
     from ..charts import by_k  # noqa: F401  (slow, and needs an extra)
 
 
-def check_scores_to_plot(parameters: Mapping[str, Any]) -> None:
-    """Raise before anything is scored if a metric has no scores that a chart can show.
-
-    Args:
-        parameters: the parameters of `compute`, with their defaults.
-
-    Raises:
-        ValueError: if there is no k, and neither groups nor scores of single questions.
-    """
-    with_parts = parameters.get("groups") or parameters.get("return_per_question")
-    if "k" not in parameters and not with_parts:
-        raise ValueError(
-            "--plot: this metric has no k to draw its score against. Add --groups COLUMN for a "
-            "chart of groups, or --return-per-question for one of questions."
-        )
-
-
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     """Return the chart of the scores of a run.
 
@@ -106,46 +87,36 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
     if max(thresholds.values(), default=0) > 1:
         return by_threshold(view.scores, **details)
     raise ValueError(
-        "--plot needs several k, such as --k 1 2 4 8, and there is a single one. Or add "
-        "--groups COLUMN, or --return-per-question."
+        "it shows several k, such as --k 1 2 4 8, or groups (--groups COLUMN), or questions "
+        "(--return-per-question)."
     )
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return the chart of a comparison.
-
-    For several k, it is the difference of two runs against k, or the scores of more runs; for one
-    k, it is a leaderboard.
+    """Return the chart of a comparison: the difference of two runs against k, or a leaderboard.
 
     Args:
         compared: the runs.
         inputs: what the caption is about.
     """
-    from ..charts import by_k, difference, forest
+    from ..charts import difference, forest
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of
 
     captions, checker = [run.caption for run in inputs], checker_of_all(inputs)
-    if len(compared.scores) == 1:
+    if len(compared.scores) == 1 or len(inputs) > 2:
         return forest(leaderboard_of(compared), checker=checker)
-    sizes = {caption["n"] for caption in captions}
-    details: dict[str, Any] = {
-        "questions": captions[0]["questions"],
-        "n": sizes.pop() if len(sizes) == 1 else None,
-        "checker": checker,
-        "confidence": compared.options.confidence,
-        "interval": compared.options.interval,
-    }
-    names, checkers = [run.name for run in compared.runs], compared.checkers
-    averaging = compared.options.weighting.words
-    if len(names) == 2:
-        others = {"checker": checkers} if checkers else {}
-        differences = differences_as_dict(differences_of(compared), others, averaging)
-        return difference(differences, names, **details)
-    board, scores = leaderboard_of(compared), {}
-    for name in names:
-        rows = zip(board["runs"], board.estimates, strict=True)
-        estimates = [estimate for row, estimate in rows if row["run"] == name]
-        result = as_dict(estimates) | ({"checker": checkers[name]} if checkers else {})
-        scores[name] = Result(result, estimates, averaging)
-    return by_k(scores, **details)
+    sizes, checkers = {caption["n"] for caption in captions}, compared.checkers
+    return difference(
+        differences_as_dict(
+            differences_of(compared),
+            {"checker": checkers} if checkers else {},
+            compared.options.weighting.words,
+        ),
+        [run.name for run in compared.runs],
+        questions=captions[0]["questions"],
+        n=sizes.pop() if len(sizes) == 1 else None,
+        checker=checker,
+        confidence=compared.options.confidence,
+        interval=compared.options.interval,
+    )

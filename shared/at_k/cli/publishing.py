@@ -7,14 +7,13 @@ Hub, whose model page and leaderboards show it (https://huggingface.co/docs/hub/
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import at_k
 
 from ..core.estimates import Estimate
-from ..runs.noise import correction_in_words
-from .formats import Scale, enumerated, limits_in_words
+from .formats import Scale, as_flag, limits_in_words
 from .score_tables import ScoresView
 
 PUBLISHED_FORMAT = "eval-results"
@@ -23,58 +22,51 @@ PUBLISHED_FIELDS = {
     "task": "task of the benchmark, such as default",
     "source_url": "where the samples or a report are",
 }
-_NEEDED = ("dataset", "task")
+"""What published scores say about a run, besides its samples."""
 
 
-@dataclass(frozen=True)
-class Publication:
-    """What published scores say about a run, besides its samples: see PUBLISHED_FIELDS."""
+def check_published(fields: Mapping[str, str | None], output_format: str) -> None:
+    """Raise a ValueError unless the format has what it needs and takes what is given.
 
-    dataset: str | None = None
-    task: str | None = None
-    source_url: str | None = None
-
-    def check(self, output_format: str) -> None:
-        """Raise a ValueError unless the format has what it needs and takes what is given."""
-        flags = {name: f"--{name.replace('_', '-')}" for name in PUBLISHED_FIELDS}
-        if output_format != PUBLISHED_FORMAT:
-            for name, flag in flags.items():
-                if getattr(self, name) is not None:
-                    raise ValueError(
-                        f"{flag} is for --format {PUBLISHED_FORMAT}: add that, or leave it out."
-                    )
-            return
-        missing = [
-            f"{flags[name]} ({PUBLISHED_FIELDS[name]})"
-            for name in _NEEDED
-            if getattr(self, name) is None
-        ]
-        if missing:
-            raise ValueError(f"--format {PUBLISHED_FORMAT} needs {enumerated(missing)}.")
-
-    def printed(self, view: ScoresView) -> str:
-        """Return the YAML of the score of a view.
-
-        Raises:
-            ValueError: if there are several scores: the format has one for each task.
-        """
-        import yaml
-
-        x, *others = (x for x in view.estimates if x.group is None)
-        if others:
+    Args:
+        fields: the values of PUBLISHED_FIELDS.
+        output_format: of the command.
+    """
+    is_published = output_format == PUBLISHED_FORMAT
+    for name, value in fields.items():
+        flag = as_flag(name)
+        if value is not None and not is_published:
             raise ValueError(
-                f"The format eval-results has one score for a task, and there are "
-                f"{1 + len(others)}, such as {x.key} and {others[0].key}: select one, as by "
-                f"--include pass@k --k 1."
+                f"{flag} is for --format {PUBLISHED_FORMAT}: add that, or leave it out."
             )
-        entry: dict[str, Any] = {
-            "dataset": {"id": self.dataset, "task_id": self.task},
-            "value": x.score,
-        }
-        if self.source_url is not None:
-            entry["source"] = {"url": self.source_url}
-        entry["notes"] = _notes(x, view)
-        return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=88).rstrip()
+        if value is None and is_published and name != "source_url":
+            raise ValueError(
+                f"--format {PUBLISHED_FORMAT} needs {flag} ({PUBLISHED_FIELDS[name]})."
+            )
+
+
+def published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
+    """Return the YAML of the score of a view.
+
+    Raises:
+        ValueError: if there are several scores: the format has one for each task.
+    """
+    import yaml
+
+    x, *others = (x for x in view.estimates if x.group is None)
+    if others:
+        raise ValueError(
+            f"The format eval-results has one score for a task, and there are {1 + len(others)}, "
+            f"such as {x.key} and {others[0].key}: select one, as by --include pass@k --k 1."
+        )
+    entry: dict[str, Any] = {
+        "dataset": {"id": fields["dataset"], "task_id": fields["task"]},
+        "value": x.score,
+    }
+    if fields["source_url"] is not None:
+        entry["source"] = {"url": fields["source_url"]}
+    entry["notes"] = _notes(x, view)
+    return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=88).rstrip()
 
 
 def add_publishing_flags(command: argparse.ArgumentParser) -> None:
@@ -84,18 +76,14 @@ def add_publishing_flags(command: argparse.ArgumentParser) -> None:
         "Save it as a file .eval_results/NAME.yaml in the model's repository on the Hub.",
     )
     for name, text in PUBLISHED_FIELDS.items():
-        group.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", help=f"{text}.")
+        group.add_argument(as_flag(name), metavar="TEXT", help=f"{text}.")
 
 
 def _notes(x: Estimate, view: ScoresView) -> str:
     """Return what a reader needs to judge a score: its name, its samples and its uncertainty."""
-    notes = [x.key]
-    if view.scope is not None:
-        notes.append(view.scope.in_words())
+    notes = [x.key, view.scope.in_words()]
     if x.interval is not None and x.limits is not None:
         method = view.method_of(x)
         words = limits_in_words(Scale(False, 4), x.limits, method, view.confidence or 0.0)
         notes += [f"standard error {x.interval.sigma:.4f}", f"{words} ({method})"]
-    if checker := view.scores.get("checker"):
-        notes.append(correction_in_words(checker))
     return "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"])

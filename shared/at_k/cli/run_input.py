@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import InputError, short
-from ..core.samples import Samples, read_samples
+from ..core.samples import read_samples
 from ..readers.run import Run as Questions
 from .formats import number_of
 
@@ -34,26 +33,18 @@ class RunInput:
     @property
     def checker(self) -> str | None:
         """The name of the checker, or of its type; None if the samples were graded before."""
-        columns = self.questions.columns
-        if "references" in columns and "outcomes" not in columns:
-            return self._checker_name
-        return None
-
-    @property
-    def _checker_name(self) -> str:
-        checker = self.check_correct_fn
+        columns, checker = self.questions.columns, self.check_correct_fn
+        if "references" not in columns or "outcomes" in columns:
+            return None
         if isinstance(checker, str):
             return checker
         return getattr(checker, "__name__", type(checker).__name__)
 
     @cached_property
-    def _rows(self) -> Samples:
-        return read_samples(self.questions["predictions"])
-
-    @property
     def sizes(self) -> np.ndarray:
         """(M,) the number of samples of each question that are not missing."""
-        return self._rows.number_where(self._rows.scored_or_none)
+        samples = read_samples(self.questions["predictions"])
+        return samples.number_where(samples.scored_or_none)
 
     @property
     def caption(self) -> dict[str, Any]:
@@ -62,40 +53,29 @@ class RunInput:
         n = most if least == most else f"{least} to {most}"
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
-    def described(self, row: str = "question", noun: str = "sample", unanswered: int = 0) -> str:
+    def described(self, row: str = "question", noun: str = "sample") -> str:
         """Return a sentence that says what was read, from which columns, and how it was checked.
 
         Args:
             row: what a question is called.
             noun: what a sample is called.
-            unanswered: number of samples in which the checker found no answer.
         """
-        columns = dict(self.questions.columns)
-        least, most = int(self.sizes.min()), int(self.sizes.max())
-        per_question = number_of(most, noun) if least == most else f"{least} to {most} {noun}s"
-        text = f"{number_of(len(self.sizes), row)}, {per_question} each"
+        columns, sizes = dict(self.questions.columns), self.caption["n"]
+        text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
+        if self.questions.missing:
+            text += f" ({self.questions.missing})"
         counts = columns.pop("counts", None)
         if "n" in columns:
             text += f", counted in {columns.pop('n')} and {columns.pop('correct')}"
-        elif counts and not {"predictions", "outcomes"} & columns.keys():
+        if "predictions" in columns and {"outcomes", "references"} & columns.keys():
+            text += f" in {columns.pop('predictions')}"
+        if graded := columns.pop("outcomes", None) or columns.pop("predictions", None):
+            text += f", already graded in {graded}"
+        elif "references" in columns:
+            text += f", checked against {columns.pop('references')} with {self.checker}"
+        if counts:
             names = counts if isinstance(counts, str) else ", ".join(counts.values())
             text += f", counted in {names}"
-        else:
-            if self.questions.missing:
-                text += f" ({self.questions.missing})"
-            if {"outcomes", "predictions"} <= columns.keys():
-                text += f" in {columns.pop('predictions')}"
-            if "outcomes" in columns:
-                text += f", already graded in {columns.pop('outcomes')}"
-            elif "references" in columns:
-                text += f" in {columns.pop('predictions')}"
-                text += f", checked against {columns.pop('references')} with {self._checker_name}"
-                if unanswered:
-                    text += f" ({unanswered} without an answer, incorrect)"
-            else:
-                text += f", already graded in {columns.pop('predictions')}"
-            if counts:
-                text += f", counted in {counts}"
         for role, column in columns.items():
             text += f"; {role} from {column}"
         if self.questions.origin:
@@ -111,47 +91,12 @@ def naming_questions(questions: Questions) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if (place := error.place) is None:
+        place, ids = error.place, questions.ids or ()
+        if place is None or place.question >= len(ids):  # of another run
             raise
-        parts = list(error.args)
-        column, entries = next(iter(questions.identifiers.items()), ("", ()))
-        if place.question < len(entries):  # otherwise of another run
-            entry = short(entries[place.question])
-            parts.append(f" Question {place.question} has the {column} {entry}.")
-        raise InputError(*parts) from error
-
-
-def warn_of_other_grades(questions: Questions, outcomes: Samples | None, run: str = "") -> None:
-    """Warn if a harness has graded samples otherwise than the checker does.
-
-    Args:
-        questions: that were read.
-        outcomes: of their samples, as the checker says.
-        run: the name of the run, if there are several.
-    """
-    if questions.grades is None or outcomes is None:
-        return
-    values = outcomes.values.tolist()
-    scored = [True] * len(values) if outcomes.scored is None else outcomes.scored.tolist()
-    ids = next(iter(questions.identifiers.values()), range(len(questions.grades)))
-    compared, others, start = 0, [], 0
-    for question, size, grades in zip(ids, outcomes.sizes.tolist(), questions.grades, strict=True):
-        for i, grade in enumerate(grades[:size]):
-            if isinstance(grade, (int, float)) and scored[start + i]:
-                compared += 1
-                if grade != values[start + i]:
-                    name = " ".join(question) if isinstance(question, tuple) else question
-                    others.append(
-                        f"question {name}, sample {i} ({grade:g} there, {values[start + i]:g} here)"
-                    )
-        start += size
-    if others:
-        warnings.warn(
-            f"The log{f' of {run}' if run else ''} grades {len(others)} of {compared} samples "
-            f"otherwise than the checker does: "
-            f"{'; '.join(others[:5])}{'; ..' if len(others) > 5 else ''}.",
-            stacklevel=2,
-        )
+        entry, column = short(ids[place.question]), questions.columns["questions"]
+        text = f" Question {place.question} has the {column} {entry}."
+        raise InputError(*error.args, text) from error
 
 
 def checker_of_all(runs: Sequence[RunInput]) -> str | None:

@@ -9,36 +9,27 @@ import functools
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.checking import Checked, Checking
-from ..core.computation import Computation, SampledQuestions
+from ..core.computation import Computation
 from ..core.computations import COMPUTATIONS, GPASSK
-from ..core.containers import to_numpy
-from ..core.samples import read_outcomes
-from ..functions import Counts
-from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
-from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..readers.words import number_in
-from ..results import Result, estimates_of
-from ..runs.noise import Noise, noise_of
-from ..runs.options import WITHOUT_K, ComparisonOptions, compared_scores
-from ..runs.outcomes_of_runs import Run
-from .flags import COOL, FILE_HELP, WARM, add_flags, parameter_helps, split_arguments
-from .formats import FORMATS_OF_OUTPUT, Output, Scope
+from ..runs.noise import correction_in_words
+from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
+from .formats import FORMATS_OF_OUTPUT, Scope, print_output
 from .graded_files import refuse_ungraded
-from .plot import chart_of_scores, check_plot, check_scores_to_plot, draw
+from .plot import chart_of_scores, check_plot, draw
 from .publishing import (
     PUBLISHED_FIELDS,
     PUBLISHED_FORMAT,
-    Publication,
     add_publishing_flags,
+    check_published,
+    published,
 )
-from .run_input import RunInput, naming_questions, warn_of_other_grades
+from .run_input import RunInput, naming_questions
 from .score_tables import ScoresView, nouns_of
 
 _METRIC_EXAMPLES = """\
@@ -60,21 +51,14 @@ Several files are parts of one run, and - is standard input:
 """
 
 
-_WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
-_DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"}
-"""Options that define a score, which a comparison does not have."""
-
-
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
     """Add the flags of a metric to the parser of its subcommand, and what it runs."""
     computation = COMPUTATIONS[name]
-    command.usage = f"at-k {name} FILE... [flags]"
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
-    command.epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM).replace("%", "%%")
-    command.add_argument("files", metavar="FILE", nargs="+", help=FILE_HELP)
+    epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM)
+    parameters, helps = computation.parameters.values(), _parameter_helps_of(name)
     formats = (*FORMATS_OF_OUTPUT, PUBLISHED_FORMAT)
-    helps = _parameter_helps_of(name)
-    add_flags(command, computation.parameters.values(), helps, formats=formats)
+    add_flags(command, "FILE...", epilog, parameters, helps, formats=formats)
     add_publishing_flags(command)
     command.set_defaults(run=functools.partial(_score_files, name, computation))
 
@@ -97,24 +81,19 @@ def _score_files(
     output_format: str,
     plot: str | None = None,
     **flags: Any,
-) -> str | Output:
-    """Return the scores of files, which are parts of one run."""
-    publication = Publication(**{field: flags.pop(field) for field in PUBLISHED_FIELDS})
-    publication.check(output_format)
+) -> None:
+    """Print the scores of files, which are parts of one run."""
+    fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
+    check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
-    defaults = {parameter.name: parameter.default for parameter in computation.parameters.values()}
     if plot is not None:
         check_plot(plot)
-        check_scores_to_plot(defaults | flags)
     run = _read(name, computation, files, reading, parameters)
-    view = _scored(name, computation, run, parameters, defaults)
-    if len(files) > 1:
-        view = replace(view, input=[f"{len(files)} files as parts of one run: {view.input[0]}"])
+    view = _scored(name, computation, run, parameters)
     is_published = output_format == PUBLISHED_FORMAT
-    output = publication.printed(view) if is_published else view.printed(output_format)
-    if plot is None:
-        return output
-    return Output(output, draw=lambda: draw(plot, lambda: chart_of_scores(view, run)))
+    print_output(published(view, fields) if is_published else view.printed(output_format))
+    if plot is not None:
+        draw(plot, lambda: chart_of_scores(view, run))
 
 
 def _read(
@@ -134,6 +113,8 @@ def _read(
     if len(counts) > 1 and has_labels:
         reading["counts"] = {number_in(column): column for column in counts}  # named by labels
     reading["has_labels"] = has_labels
+    if parameters.get("interval") != "questions" and reading.get("clusters") is None:
+        reading.pop("clusters", None)
     checker = parameters.get("check_correct_fn", "exact_match")
     try:
         questions = read_run(files, **reading)
@@ -145,42 +126,37 @@ def _read(
         )
     if not (computation.accepts_labels or has_labels):
         with naming_questions(questions):
-            refuse_ungraded(questions, "check_correct_fn" in parameters)
-    return RunInput(questions, checker)
+            refuse_ungraded(questions)
+    prefix = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
+    return RunInput(questions, checker, prefix)
 
 
 def _scored(
-    name: str,
-    computation: Computation,
-    run: RunInput,
-    parameters: dict[str, Any],
-    defaults: Mapping[str, Any],
+    name: str, computation: Computation, run: RunInput, parameters: dict[str, Any]
 ) -> ScoresView:
     """Return the scores of a run, and what the tables and sentences say about it."""
-    questions = run.questions
+    questions, known = run.questions, computation.parameters
     if name == "gpassk" and "include" not in parameters and run.sizes.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
+    roles = {"predictions", "references", *known} & questions.keys()
+    arguments = {role: questions[role] for role in roles} | parameters
     # A checker cannot print among the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
-        scores, noise, unanswered = _scores_and_noise(computation, questions, parameters)
-    options = {**defaults, **parameters}
+        scores: Any = computation.compute(**arguments)
     nouns = nouns_of([name])
-    return ScoresView(
-        scores,
-        input=[run.described(*nouns, unanswered)],
-        scope=Scope(
-            [run.sizes],
-            run.checker,
-            *nouns,
-            averaging=scores.averaging,
-            missing=questions.missing,
-        ),
-        interval=parameters.get("interval"),
-        confidence=options.get("confidence"),
-        temperature=options.get("temperature"),
-        noise=noise,
-        anytime=bool(options.get("anytime")),
+    scope = Scope(
+        [run.sizes],
+        run.checker,
+        *nouns,
+        correction=correction_in_words(scores["checker"]) if "checker" in scores else "",
+        averaging=scores.averaging,
+        missing=questions.missing,
     )
+    read = [f"{run.name}{run.described(*nouns)}"]
+    if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
+        read.append(f"Scores are {words}.")
+    options = {parameter.name: parameter.default for parameter in known.values()} | parameters
+    return ScoresView(scores, scope, read, options)
 
 
 def _with_both_scores(
@@ -203,84 +179,3 @@ def _with_both_scores(
             scores.append(GPASSK.compute(**run, **options)["pass@1"])
     text = f"{error} pass@1 with {checker} is {scores[0]:.4g} or {scores[1]:.4g}."
     return MissingError(text, error.ways)
-
-
-@dataclass(frozen=True)
-class _CheckedOnce(SampledQuestions):
-    """Samples that keep what a check returns."""
-
-    checks: list[Checked] = field(default_factory=list, kw_only=True)
-
-    def check(self, checking: Checking) -> Checked:
-        self.checks.append(super().check(checking))
-        return self.checks[-1]
-
-
-def _scores_and_noise(
-    computation: Computation, questions: Questions, parameters: dict[str, Any]
-) -> tuple[Result, Noise | None, int]:
-    """Return what `compute` returns, its noise, and how many samples have no answer."""
-    names, arguments = computation.parameters, questions
-    options = {name: x for name, x in arguments.items() if name in names} | parameters
-    read = computation.samples(arguments["predictions"], arguments.get("references"), options)
-    samples = _CheckedOnce(read.batch, read.validate, read.cache, in_order=read.in_order)
-    scores = computation.results(samples, **options)
-    for checked in samples.checks:
-        warn_of_other_grades(questions, checked.graded)
-    if not samples.checks:
-        return scores, None, 0
-    checked = samples.checks[-1]
-    noise = _noise_of(scores, checked, options, names["confidence"].default)
-    return scores, noise, _number_unanswered(checked)
-
-
-def _number_unanswered(checked: Checked) -> int:
-    """Return the number of scored samples in which the checker finds no answer."""
-    if checked.read is None or checked.graded is None:
-        return 0
-    return int(checked.graded.weights[to_numpy(checked.read.is_null())].sum())
-
-
-def _noise_of(
-    scores: Result, checked: Checked, options: Mapping[str, Any], confidence: float | None
-) -> Noise | None:
-    """Return what the error of a score is made of, or None if a comparison does not have the score.
-
-    That is the score with the largest k of the first name, which leads the sentence.
-
-    Args:
-        scores: of all questions and of groups.
-        checked: their samples.
-        options: of the metric.
-        confidence: its default.
-    """
-    shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
-    shown.sort(key=lambda x: x.metric != "vote@k")  # stable
-    of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
-    if not of_first or of_first[0].interval is None or _DEFINING & options.keys():
-        return None
-    score = max(of_first, key=lambda x: int(str(x.k)))
-    k = None if score.metric in WITHOUT_K else int(str(score.k))
-    outcomes = checked.graded
-    if outcomes is None:
-        outcomes = read_outcomes(Counts(checked.outcomes.n, checked.outcomes.c))
-    clusters = range(len(outcomes)) if options.get("clusters") is None else options["clusters"]
-    if len(set(clusters)) < 2 or outcomes.n.max() < 2 or (k or 1) > outcomes.n.min():
-        return None
-    rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
-    if check_errors(rates, labels):
-        errors = Errors.from_options(rates, labels, outcomes)
-    comparison = ComparisonOptions(
-        score.metric,
-        None if k is None else [k],
-        "questions",
-        options.get("confidence", confidence),
-        0.5 if score.tau is None else score.tau,
-        options.get("clusters"),
-        options.get("w"),
-        groups=options.get("groups"),
-        average=options.get("average", "questions"),
-        question_weights=options.get("question_weights"),
-    )
-    noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison)[0]
-    return noise if noise.standard_error > 0 else None
