@@ -48,7 +48,6 @@ from contextlib import suppress
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass
-from dataclasses import dataclass, field, replace
 from dataclasses import dataclass, replace
 from dataclasses import fields
 from dataclasses import replace
@@ -71,168 +70,6 @@ from typing import Any, NamedTuple
 from typing import Any, NoReturn
 from typing import Any, TypeVar, get_type_hints
 from typing import NamedTuple
-
-
-# --- shared/at_k/core/counts.py -------------------------------------------------------------------
-
-"""Counts of outcomes: all that a score of exchangeable samples depends on."""
-
-
-@dataclass(frozen=True)
-class BinaryCounts:
-    """The number of samples of each question, and how many of them are correct.
-
-    Questions with equal counts have equal scores, so scores are computed once for each of the U
-    distinct pairs (n, c). The attributes follow the names of np.unique.
-
-    Args:
-        n: (M,) samples.
-        c: (M,) correct samples, 0 <= c <= n.
-    """
-
-    n: np.ndarray
-    c: np.ndarray
-
-    def __len__(self) -> int:
-        """M."""
-        return len(self.n)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the counts take."""
-        return self.n.nbytes + self.c.nbytes
-
-    @classmethod
-    def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
-        """Return the counts of all questions of several batches."""
-        n = np.concatenate([batch.n for batch in batches])
-        return cls(n, np.concatenate([batch.c for batch in batches]))
-
-    @property
-    def unique(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) n and (U,) c of the distinct pairs."""
-        base, codes = self._codes
-        if not base:
-            return np.full(len(codes.values), self.n[0]), codes.values
-        n, c = np.divmod(codes.values, base)
-        if self._is_large:
-            return np.unique(self.n)[n], np.unique(self.c)[c]
-        return n, c
-
-    @property
-    def multiplicity(self) -> np.ndarray:
-        """(U,) number of questions with each distinct pair."""
-        return self._codes[1].multiplicity
-
-    @property
-    def inverse(self) -> np.ndarray:
-        """(M,) index of each question's pair among the distinct ones."""
-        return self._codes[1].inverse
-
-    @cached_property
-    def _codes(self) -> tuple[int, UniqueIntegers]:
-        """A base, and the distinct c + base x n; or 0 and the distinct c, if all n are equal."""
-        if size := one_size(self.n):
-            return 0, UniqueIntegers(self.c, size)
-        n, c = self.n, self.c
-        if self._is_large:  # codes of their ranks, which fit into 64 bits
-            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
-        base = int(c.max()) + 1
-        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """Results for these counts that several methods need, such as an estimated prior."""
-        return {}
-
-    @cached_property
-    def _is_large(self) -> bool:
-        return int(self.n.max()) >= 1 << 31
-
-
-class UniqueIntegers:
-    """The distinct values of an array of integers from 0 to `most`.
-
-    Equivalent to np.unique. Small values are counted, which is faster than sorting, and this
-    avoids the slow first import of np.unique.
-
-    Attributes:
-        values: (U,) the distinct values, ascending.
-        multiplicity: (U,) how often each occurs.
-    """
-
-    def __init__(self, array: np.ndarray, most: int):
-        self._array = array
-        if most > 8 * len(array):
-            ordered = np.sort(array)
-            last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
-            self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
-        else:
-            multiplicity = np.bincount(array)
-            self.values = np.flatnonzero(multiplicity)
-            self.multiplicity = multiplicity[self.values]
-
-    @cached_property
-    def inverse(self) -> np.ndarray:
-        """(M,) the index of each entry of the array among the distinct values."""
-        if self.values[-1] > 8 * len(self._array):
-            return np.searchsorted(self.values, self._array)
-        index = np.empty(self.values[-1] + 1, dtype=np.int64)
-        index[self.values] = np.arange(len(self.values))
-        return index[self._array]
-
-
-def one_size(sizes: np.ndarray) -> int:
-    """Return the number of samples that all questions have in common, or 0 if it differs."""
-    size = int(sizes[0])
-    # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
-    return size if np.count_nonzero(sizes == size) == len(sizes) else 0
-
-
-def joined_multiplicity(batches: Sequence[Any]) -> np.ndarray | None:
-    """Return how often each value of several batches occurs, or None if once each."""
-    if all(batch.multiplicity is None for batch in batches):
-        return None
-    return np.concatenate(
-        [
-            np.ones(len(batch.values), np.int64)
-            if batch.multiplicity is None
-            else batch.multiplicity
-            for batch in batches
-        ]
-    )
-
-
-# --- Sums ---------------------------------------------------------------------------------
-
-
-def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return (M,) sums over the samples of each question.
-
-    Args:
-        values: (S,) each 0 or 1, of any type.
-        sizes: (M,) number of samples of each question, at least one.
-    """
-    if size := one_size(sizes):
-        return row_sums(values.reshape(-1, size)).astype(np.int64)
-    return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
-
-
-def row_sums(rows: np.ndarray) -> np.ndarray:
-    """Return the sum of each row of values that are 0 or 1."""
-    if rows.itemsize > 1:
-        return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
-    samples = rows.shape[1]
-    rows = rows.view(np.uint8)
-    width = math.gcd(samples, 64) // 8
-    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
-        # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
-        # long as reading the bytes; adding them takes up to ten times as long.
-        bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
-        rows = np.bitwise_count(bits).reshape(len(rows), -1)
-    if rows.shape[1] == 1:
-        return rows[:, 0]
-    return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)
 
 
 # --- shared/at_k/core/checks.py -------------------------------------------------------------------
@@ -652,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "96cdf2f52904"
+KERNEL = "ac29ab413a1f"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -761,257 +598,141 @@ class _Package:
 PACKAGE = _Package()
 
 
-# --- shared/at_k/core/score.py --------------------------------------------------------------------
+# --- shared/at_k/core/counts.py -------------------------------------------------------------------
 
-"""A score as a product of powers of means, and the scores of a run.
-
-Most scores are one mean over questions, such as the mean expected credit. The geometric
-combinations are products of powers of two of them. Both are a `Score`: it names the means it
-needs as terms. `number_terms` lists the distinct terms of many scores as columns, so that each
-term is computed once.
-"""
+"""Counts of outcomes: all that a score of exchangeable samples depends on."""
 
 
-ColumnPair = tuple[int, int]
-"""Two columns a <= b of a table."""
+@dataclass(frozen=True)
+class BinaryCounts:
+    """The number of samples of each question, and how many of them are correct.
 
-ScoreKey = Any
-"""What names a score in a dict: a `ScoreId` in a run. Scores and intervals do not look into it."""
+    Questions with equal counts have equal scores, so scores are computed once for each of the U
+    distinct pairs (n, c). The attributes follow the names of np.unique.
 
-
-class ScoreId(NamedTuple):
-    """The identity of a score: its name, and what the name leaves open.
-
-    Attributes:
-        metric: the name, such as "pass@k", "bayes@N" or "score_agg".
-        k: the number that stands for the k, N or n of the name; "n" for all samples, if their
-            number differs between questions; None if the name has none.
-        tau: a threshold, or None.
+    Args:
+        n: (M,) samples.
+        c: (M,) correct samples, 0 <= c <= n.
     """
 
-    metric: str
-    k: int | str | None = None
-    tau: float | None = None
+    n: np.ndarray
+    c: np.ndarray
+
+    def __len__(self) -> int:
+        """M."""
+        return len(self.n)
 
     @property
-    def key(self) -> str:
-        """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
-        return key_of(self)
+    def unique(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) n and (U,) c of the distinct pairs."""
+        base, codes = self._codes
+        if not base:
+            return np.full(len(codes.values), self.n[0]), codes.values
+        n, c = np.divmod(codes.values, base)
+        if self._is_large:
+            return np.unique(self.n)[n], np.unique(self.c)[c]
+        return n, c
 
-    def __str__(self) -> str:
-        return self.key
+    @property
+    def multiplicity(self) -> np.ndarray:
+        """(U,) number of questions with each distinct pair."""
+        return self._codes[1].multiplicity
+
+    @property
+    def inverse(self) -> np.ndarray:
+        """(M,) index of each question's pair among the distinct ones."""
+        return self._codes[1].inverse
+
+    @cached_property
+    def _codes(self) -> tuple[int, UniqueIntegers]:
+        """A base, and the distinct c + base x n; or 0 and the distinct c, if all n are equal."""
+        if size := one_size(self.n):
+            return 0, UniqueIntegers(self.c, size)
+        n, c = self.n, self.c
+        if self._is_large:  # codes of their ranks, which fit into 64 bits
+            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
+        base = int(c.max()) + 1
+        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Results for these counts that several methods need, such as an estimated prior."""
+        return {}
+
+    @cached_property
+    def _is_large(self) -> bool:
+        return int(self.n.max()) >= 1 << 31
 
 
-def key_of(score: Any) -> str:
-    """Return the key of a score: a `ScoreId`, or another record with its fields."""
-    name, k, tau = score.metric, score.k, score.tau
-    if name.endswith(")"):
-        name = name.replace("(n ", f"({k} ")
-    elif k is not None:
-        name = f"{name[:-1]}{k}"
-    return name if tau is None else f"{name}_{tau}"
+class UniqueIntegers:
+    """The distinct values of an array of integers from 0 to `most`.
 
+    Equivalent to np.unique. Small values are counted, which is faster than sorting, and this
+    avoids the slow first import of np.unique.
 
-class Score(NamedTuple):
-    """A product of powers of terms.
-
-    Args:
-        terms: what is averaged over questions: credits, or the columns of a table.
-        powers: of the terms, not 0.
-        pooled: whether the terms are averaged over questions first. If not, the product is
-            computed for each question and then averaged.
+    Attributes:
+        values: (U,) the distinct values, ascending.
+        multiplicity: (U,) how often each occurs.
     """
 
-    terms: tuple[Any, ...]
-    powers: tuple[float, ...] = (1.0,)
-    pooled: bool = True
+    def __init__(self, array: np.ndarray, most: int):
+        self._array = array
+        if most > 8 * len(array):
+            ordered = np.sort(array)
+            last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
+            self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
+        else:
+            multiplicity = np.bincount(array)
+            self.values = np.flatnonzero(multiplicity)
+            self.multiplicity = multiplicity[self.values]
 
-    def pairs(self) -> Iterator[ColumnPair]:
-        """Each pair of columns whose covariance the variance of the score needs."""
-        return ((a, b) for a in self.terms for b in self.terms if a <= b)
-
-    def value(self, columns):
-        """The product, from (m,) numbers or from an (m, ..) array.
-
-        It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
-        a checker may be below 0; as a factor it then counts as 0.
-
-        Raises:
-            ValueError: if it is infinite.
-        """
-        if self.powers == (1.0,):
-            return columns[self.terms[0]]
-        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
-        if min(self.powers) > 0:
-            return math.prod(base**power for base, power in factors)
-        zero = sum((base == 0) & (power > 0) for base, power in factors)
-        undefined = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(undefined > zero):
-            raise ValueError(
-                "pass_power or unanimous_power is negative where its score is 0, so the product "
-                "is infinite: give powers that are not negative."
-            )
-        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
-
-    def variance(self, columns, covariance):
-        """The variance to first order (delta method).
-
-        Args:
-            columns: (m, ..) values of the columns.
-            covariance: of each pair of columns.
-        """
-        if self.powers == (1.0,):
-            return covariance[self.terms[0], self.terms[0]]
-        relative = 0.0
-        for a, p in self._factors():
-            for b, q in self._factors():
-                over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
-                relative = relative + p * q * _quotient(over_a, columns[b])
-        product = self.value(columns)
-        return product * relative * product
-
-    def gradient(self, columns: np.ndarray) -> np.ndarray:
-        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
-        result = np.zeros(len(columns))
-        product = self.value(columns)
-        for column, power in self._factors():
-            is_mean = self.powers == (1.0,)
-            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
-        return result
-
-    def _factors(self) -> Iterator[tuple[int, float]]:
-        return zip(self.terms, self.powers, strict=True)
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """(M,) the index of each entry of the array among the distinct values."""
+        if self.values[-1] > 8 * len(self._array):
+            return np.searchsorted(self.values, self._array)
+        index = np.empty(self.values[-1] + 1, dtype=np.int64)
+        index[self.values] = np.arange(len(self.values))
+        return index[self._array]
 
 
-def _not_negative(number):
-    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
+def one_size(sizes: np.ndarray) -> int:
+    """Return the number of samples that all questions have in common, or 0 if it differs."""
+    size = int(sizes[0])
+    # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
+    return size if np.count_nonzero(sizes == size) == len(sizes) else 0
 
 
-def _quotient(number, divisor):
-    """number / divisor, or number where the divisor is 0 or close enough to overflow."""
-    return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+# --- Sums ---------------------------------------------------------------------------------
 
 
-def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    """The distinct terms of all scores, and each score with the numbers of its terms."""
-    number: dict[Any, int] = {}
-    numbered = {
-        key: score._replace(
-            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
-        )
-        for key, score in scores.items()
-    }
-    return list(number), numbered
-
-
-def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
-    """For each key a score that is one column, in order."""
-    return {key: Score((column,)) for column, key in enumerate(keys)}
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Point estimates. Questions with equal counts have equal estimates and share a row.
+def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return (M,) sums over the samples of each question.
 
     Args:
-        keys: the name of each score, and the columns it is made of.
-        inverse: (M,) the row of each question.
-        columns: (U, m) estimates.
+        values: (S,) each 0 or 1, of any type.
+        sizes: (M,) number of samples of each question, at least one.
     """
-
-    keys: Mapping[ScoreKey, Score]
-    inverse: np.ndarray
-    columns: np.ndarray
-
-    def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Each score over a set of questions.
-
-        Args:
-            multiplicity: (U,) number of questions in each row, or the sum of their weights.
-        """
-        total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
-        # A matrix product would add in an order that depends on the number of columns, so that the
-        # last digit of a score would depend on which other scores are computed.
-        means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        return {
-            key: score.value(means)
-            if score.pooled
-            else float((score.value(columns) * multiplicity).sum()) / total
-            for key, score in self.keys.items()
-        }
-
-    def over(
-        self, questions: np.ndarray, weights: np.ndarray | None = None
-    ) -> dict[ScoreKey, float]:
-        """Each score over the questions with these indices.
-
-        Args:
-            questions: the indices.
-            weights: (M,) of all questions, or None for equal ones.
-        """
-        rows, size = self.inverse[questions], len(self.columns)
-        if weights is not None:
-            return self.means(np.bincount(rows, weights[questions], minlength=size))
-        if len(rows) >= size:
-            return self.means(np.bincount(rows, minlength=size))
-        used = UniqueIntegers(rows, size)
-        return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
-
-    def with_products(self) -> Scores:
-        """The same scores, with a column for each product that is averaged over questions."""
-        keys, columns = dict(self.keys), [*self.columns.T]
-        for key, score in self.keys.items():
-            if not score.pooled:
-                keys[key] = Score((len(columns),))
-                columns.append(score.value(self.columns.T))
-        return replace(self, keys=keys, columns=np.stack(columns, axis=1))
-
-    def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """(M, m) what varies with the questions in each score, to first order.
-
-        Args:
-            weights: (M,) of the questions, or None for equal ones.
-        """
-        scores = self.with_products()
-        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
-        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
-        return (scores.columns @ gradient)[scores.inverse]
-
-    def per_question(self) -> dict[ScoreKey, list[float]]:
-        """Each score of each question."""
-        columns = self.columns.T
-        return {
-            key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
-        }
+    if size := one_size(sizes):
+        return row_sums(values.reshape(-1, size)).astype(np.int64)
+    return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
 
 
-def join_scores(a: Scores, b: Scores) -> Scores:
-    """The scores of both, of the same questions."""
-    if a.inverse is not b.inverse:  # a row for each question
-        a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
-    first = a.columns.shape[1]
-    moved = {
-        key: score._replace(terms=tuple(first + column for column in score.terms))
-        for key, score in b.keys.items()
-    }
-    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Posterior means of scores and their covariances, independent between questions.
-
-    Args:
-        keys: the name of each score, and the columns it is made of.
-        inverse: (M,) the row of each question.
-        mean: (U, m) posterior means.
-        covariance: (U,) for each pair of columns that a score needs.
-    """
-
-    keys: Mapping[ScoreKey, Score]
-    inverse: np.ndarray
-    mean: np.ndarray
-    covariance: Mapping[ColumnPair, np.ndarray]
+def row_sums(rows: np.ndarray) -> np.ndarray:
+    """Return the sum of each row of values that are 0 or 1."""
+    if rows.itemsize > 1:
+        return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
+    samples = rows.shape[1]
+    rows = rows.view(np.uint8)
+    width = math.gcd(samples, 64) // 8
+    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
+        # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
+        # long as reading the bytes; adding them takes up to ten times as long.
+        bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
+        rows = np.bitwise_count(bits).reshape(len(rows), -1)
+    if rows.shape[1] == 1:
+        return rows[:, 0]
+    return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)
 
 
 # --- shared/at_k/core/containers.py ---------------------------------------------------------------
@@ -1342,93 +1063,257 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     }
 
 
-# --- shared/at_k/core/interval.py -----------------------------------------------------------------
+# --- shared/at_k/core/score.py --------------------------------------------------------------------
 
-"""What an interval is, and what computes one."""
+"""A score as a product of powers of means, and the scores of a run.
+
+Most scores are one mean over questions, such as the mean expected credit. The geometric
+combinations are products of powers of two of them. Both are a `Score`: it names the means it
+needs as terms. `number_terms` lists the distinct terms of many scores as columns, so that each
+term is computed once.
+"""
 
 
-UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+ColumnPair = tuple[int, int]
+"""Two columns a <= b of a table."""
+
+ScoreKey = Any
+"""What names a score in a dict: a `ScoreId` in a run. Scores and intervals do not look into it."""
 
 
-class Interval(NamedTuple):
-    """Center, standard deviation, limits and method of an interval.
+class ScoreId(NamedTuple):
+    """The identity of a score: its name, and what the name leaves open.
 
-    The numbers are floats, or (B,) arrays for B groups of questions.
+    Attributes:
+        metric: the name, such as "pass@k", "bayes@N" or "score_agg".
+        k: the number that stands for the k, N or n of the name; "n" for all samples, if their
+            number differs between questions; None if the name has none.
+        tau: a threshold, or None.
     """
 
-    mu: Any
-    sigma: Any
-    lo: Any
-    hi: Any
-    interval: str | None
+    metric: str
+    k: int | str | None = None
+    tau: float | None = None
 
     @property
-    def is_unknown(self) -> bool:
-        """Whether the data show no interval. Its name is "none: " and the reason then."""
-        return self.interval is not None and self.interval.startswith("none")
+    def key(self) -> str:
+        """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
+        return key_of(self)
+
+    def __str__(self) -> str:
+        return self.key
 
 
-def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    """The interval of a score that the data say nothing about, named by the reason."""
-    lo, hi = float(least), float(most)
-    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
+def key_of(score: Any) -> str:
+    """Return the key of a score: a `ScoreId`, or another record with its fields."""
+    name, k, tau = score.metric, score.k, score.tau
+    if name.endswith(")"):
+        name = name.replace("(n ", f"({k} ")
+    elif k is not None:
+        name = f"{name[:-1]}{k}"
+    return name if tau is None else f"{name}_{tau}"
 
 
-class IntervalMethod(abc.ABC):
-    """Computes the intervals of the scores of a run, or of groups of its questions."""
-
-    @abc.abstractmethod
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """The intervals of each group. A score that has no interval by this method is absent.
-
-        Args:
-            groups: the indices of the questions of each group.
-            confidence: of each interval.
-        """
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
-        return None
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores of which these questions show nothing, so that an estimate would mislead."""
-        return ()
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions.
-
-        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
-        By default, only that is said: the variances are 1.
-        """
-        return np.eye(len(keys))
-
-
-class DerivedIntervals(IntervalMethod):
-    """Intervals that are made from those of another method.
+class Score(NamedTuple):
+    """A product of powers of terms.
 
     Args:
-        method: the other method.
+        terms: what is averaged over questions: credits, or the columns of a table.
+        powers: of the terms, not 0.
+        pooled: whether the terms are averaged over questions first. If not, the product is
+            computed for each question and then averaged.
     """
 
-    def __init__(self, method: IntervalMethod):
-        self._method = method
+    terms: tuple[Any, ...]
+    powers: tuple[float, ...] = (1.0,)
+    pooled: bool = True
 
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
+    def pairs(self) -> Iterator[ColumnPair]:
+        """Each pair of columns whose covariance the variance of the score needs."""
+        return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        return self._method.unidentified(questions)
+    def value(self, columns):
+        """The product, from (m,) numbers or from an (m, ..) array.
 
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
+        It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
+        a checker may be below 0; as a factor it then counts as 0.
+
+        Raises:
+            ValueError: if it is infinite.
+        """
+        if self.powers == (1.0,):
+            return columns[self.terms[0]]
+        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
+        if min(self.powers) > 0:
+            return math.prod(base**power for base, power in factors)
+        zero = sum((base == 0) & (power > 0) for base, power in factors)
+        undefined = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(undefined > zero):
+            raise ValueError(
+                "pass_power or unanimous_power is negative where its score is 0, so the product "
+                "is infinite: give powers that are not negative."
+            )
+        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
+
+    def variance(self, columns, covariance):
+        """The variance to first order (delta method).
+
+        Args:
+            columns: (m, ..) values of the columns.
+            covariance: of each pair of columns.
+        """
+        if self.powers == (1.0,):
+            return covariance[self.terms[0], self.terms[0]]
+        relative = 0.0
+        for a, p in self._factors():
+            for b, q in self._factors():
+                over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
+                relative = relative + p * q * _quotient(over_a, columns[b])
+        product = self.value(columns)
+        return product * relative * product
+
+    def gradient(self, columns: np.ndarray) -> np.ndarray:
+        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
+        result = np.zeros(len(columns))
+        product = self.value(columns)
+        for column, power in self._factors():
+            is_mean = self.powers == (1.0,)
+            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
+        return result
+
+    def _factors(self) -> Iterator[tuple[int, float]]:
+        return zip(self.terms, self.powers, strict=True)
 
 
-@lru_cache(maxsize=64)
-def normal_z(confidence: float) -> float:
-    """The z-value of a two-sided normal interval."""
-    return -NormalDist().inv_cdf((1 - confidence) / 2)
+def _not_negative(number):
+    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
+
+
+def _quotient(number, divisor):
+    """number / divisor, or number where the divisor is 0 or close enough to overflow."""
+    return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+
+
+def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
+    """The distinct terms of all scores, and each score with the numbers of its terms."""
+    number: dict[Any, int] = {}
+    numbered = {
+        key: score._replace(
+            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
+        )
+        for key, score in scores.items()
+    }
+    return list(number), numbered
+
+
+def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
+    """For each key a score that is one column, in order."""
+    return {key: Score((column,)) for column, key in enumerate(keys)}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Point estimates. Questions with equal counts have equal estimates and share a row.
+
+    Args:
+        keys: the name of each score, and the columns it is made of.
+        inverse: (M,) the row of each question.
+        columns: (U, m) estimates.
+    """
+
+    keys: Mapping[ScoreKey, Score]
+    inverse: np.ndarray
+    columns: np.ndarray
+
+    def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
+        """Each score over a set of questions.
+
+        Args:
+            multiplicity: (U,) number of questions in each row, or the sum of their weights.
+        """
+        total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
+        # A matrix product would add in an order that depends on the number of columns, so that the
+        # last digit of a score would depend on which other scores are computed.
+        means = ((columns * multiplicity).sum(axis=1) / total).tolist()
+        return {
+            key: score.value(means)
+            if score.pooled
+            else float((score.value(columns) * multiplicity).sum()) / total
+            for key, score in self.keys.items()
+        }
+
+    def over(
+        self, questions: np.ndarray, weights: np.ndarray | None = None
+    ) -> dict[ScoreKey, float]:
+        """Each score over the questions with these indices.
+
+        Args:
+            questions: the indices.
+            weights: (M,) of all questions, or None for equal ones.
+        """
+        rows, size = self.inverse[questions], len(self.columns)
+        if weights is not None:
+            return self.means(np.bincount(rows, weights[questions], minlength=size))
+        if len(rows) >= size:
+            return self.means(np.bincount(rows, minlength=size))
+        used = UniqueIntegers(rows, size)
+        return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
+
+    def with_products(self) -> Scores:
+        """The same scores, with a column for each product that is averaged over questions."""
+        keys, columns = dict(self.keys), [*self.columns.T]
+        for key, score in self.keys.items():
+            if not score.pooled:
+                keys[key] = Score((len(columns),))
+                columns.append(score.value(self.columns.T))
+        return replace(self, keys=keys, columns=np.stack(columns, axis=1))
+
+    def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """(M, m) what varies with the questions in each score, to first order.
+
+        Args:
+            weights: (M,) of the questions, or None for equal ones.
+        """
+        scores = self.with_products()
+        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
+        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
+        return (scores.columns @ gradient)[scores.inverse]
+
+    def per_question(self) -> dict[ScoreKey, list[float]]:
+        """Each score of each question."""
+        columns = self.columns.T
+        return {
+            key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
+        }
+
+
+def join_scores(a: Scores, b: Scores) -> Scores:
+    """The scores of both, of the same questions."""
+    if a.inverse is not b.inverse:  # a row for each question
+        a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
+    first = a.columns.shape[1]
+    moved = {
+        key: score._replace(terms=tuple(first + column for column in score.terms))
+        for key, score in b.keys.items()
+    }
+    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Posterior means of scores and their covariances, independent between questions.
+
+    Args:
+        keys: the name of each score, and the columns it is made of.
+        inverse: (M,) the row of each question.
+        mean: (U, m) posterior means.
+        covariance: (U,) for each pair of columns that a score needs.
+    """
+
+    keys: Mapping[ScoreKey, Score]
+    inverse: np.ndarray
+    mean: np.ndarray
+    covariance: Mapping[ColumnPair, np.ndarray]
 
 
 # --- shared/at_k/core/count_tables.py -------------------------------------------------------------
@@ -1572,6 +1457,577 @@ def _require_same_length(name: str, columns: Mapping[str, Any]) -> None:
     if len({*lengths.values()}) > 1:
         shown = " and ".join(f"{length} {key}" for key, length in lengths.items())
         raise ValueError(f"{name} has {shown}: give one of each for every question.")
+
+
+# --- shared/at_k/core/interval.py -----------------------------------------------------------------
+
+"""What an interval is, and what computes one."""
+
+
+UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+
+
+class Interval(NamedTuple):
+    """Center, standard deviation, limits and method of an interval.
+
+    The numbers are floats, or (B,) arrays for B groups of questions.
+    """
+
+    mu: Any
+    sigma: Any
+    lo: Any
+    hi: Any
+    interval: str | None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the data show no interval. Its name is "none: " and the reason then."""
+        return self.interval is not None and self.interval.startswith("none")
+
+
+def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
+    """The interval of a score that the data say nothing about, named by the reason."""
+    lo, hi = float(least), float(most)
+    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
+
+
+class IntervalMethod(abc.ABC):
+    """Computes the intervals of the scores of a run, or of groups of its questions."""
+
+    @abc.abstractmethod
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        """The intervals of each group. A score that has no interval by this method is absent.
+
+        Args:
+            groups: the indices of the questions of each group.
+            confidence: of each interval.
+        """
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
+        return None
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores of which these questions show nothing, so that an estimate would mislead."""
+        return ()
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores over these questions.
+
+        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
+        By default, only that is said: the variances are 1.
+        """
+        return np.eye(len(keys))
+
+
+class DerivedIntervals(IntervalMethod):
+    """Intervals that are made from those of another method.
+
+    Args:
+        method: the other method.
+    """
+
+    def __init__(self, method: IntervalMethod):
+        self._method = method
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+
+@lru_cache(maxsize=64)
+def normal_z(confidence: float) -> float:
+    """The z-value of a two-sided normal interval."""
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+
+# --- shared/at_k/core/samples.py ------------------------------------------------------------------
+
+"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
+
+A function takes outcomes, and a metric takes predictions, as
+
+    nested lists, also of arrays, and of different lengths
+    an array or tensor (M, N) of any library on the CPU
+    a column of Arrow, of `datasets` or of pandas
+    a data frame of pandas, polars, Arrow or DuckDB with a question in each row
+    counts in place of samples, see `count_tables`
+
+`read_samples` finds the values of all samples and the number of samples of each question. Numbers
+become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
+or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
+
+Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
+inputs, unscored samples and shards of a run are all counts.
+"""
+
+
+PLAIN_TYPES = {bool, int, float, str, type(None)}
+
+Labels = Mapping[str, float]
+"""Labels that stand for outcomes, and the number of each."""
+
+
+def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
+    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
+    ends = np.cumsum(sizes)
+    question = int(np.searchsorted(ends, sample, side="right"))
+    return Place(name, question, int(sample - (ends[question] - sizes[question])))
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of M questions, question after question.
+
+    Samples whose values are numbers are outcomes.
+
+    Attributes:
+        values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
+        sizes: (M,) number of values of each question, at least one.
+        name: what the caller calls the samples, for messages.
+        scored: (S,) False for numbers that stand for None, or None if all are scored.
+        multiplicity: (S,) how often each value occurs, or None if once each.
+        references: (M,) an Arrow column to check the samples against, or None if there is none. The
+            values are an Arrow column then.
+    """
+
+    values: Any
+    sizes: np.ndarray
+    name: str = "predictions"
+    scored: np.ndarray | None = None
+    multiplicity: np.ndarray | None = None
+    references: Any = None
+
+    def __len__(self) -> int:
+        """M."""
+        return len(self.sizes)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether the values are an array of numbers."""
+        return isinstance(self.values, np.ndarray)
+
+    @cached_property
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
+        scored = self.scored_or_none
+        if scored is None and self.multiplicity is None:  # the usual case, and fast
+            return self.sizes
+        n = self.number_where(scored)
+        if not n.all():
+            raise InputError(
+                Place(self.name, int(n.argmin())),
+                " has no scored ",
+                SAMPLE,
+                InPython(": all are None, or counts of 0"),
+                ". Give 0 for each that counts as incorrect, or leave the ",
+                QUESTION,
+                " out.",
+            )
+        return n
+
+    @cached_property
+    def scored_or_none(self) -> np.ndarray | None:
+        """(S,) whether each sample is scored, or None if all are."""
+        if self.are_numbers:
+            return self.scored
+        if isinstance(self.values, list):
+            return np.array([value is not None for value in self.values], dtype=bool)
+        return to_numpy(self.values.is_valid()) if self.values.null_count else None
+
+    @property
+    def is_scored(self) -> np.ndarray:
+        """(S,) whether each sample is scored."""
+        scored = self.scored_or_none
+        return np.ones(len(self.values), dtype=bool) if scored is None else scored
+
+    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
+        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
+        weights = self.multiplicity if condition is None else condition
+        if weights is None:
+            return self.sizes
+        if condition is not None and self.multiplicity is not None:
+            weights = condition * self.multiplicity
+        return sums_per_question(weights, self.sizes)
+
+    # --- Outcomes ---------------------------------------------------------------------------
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(S,) how often each outcome occurs, and 0 if it is not scored."""
+        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
+
+    @property
+    def scored_values(self) -> np.ndarray:
+        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
+        if self.multiplicity is not None:
+            return np.repeat(self.values, self.weights)
+        return self.values if self.scored is None else self.values[self.scored]
+
+    def require(self, valid: np.ndarray, *wanted: str) -> None:
+        """Raise a ValueError that names the first scored sample that is not valid.
+
+        Args:
+            valid: (S,) bool.
+            wanted: what a valid outcome is, in parts of the message.
+        """
+        invalid = ~valid if self.scored is None else ~valid & self.scored
+        if invalid.any():
+            first = int(np.argmax(invalid))
+            value, location = self.values[first], sample_place(self.name, self.sizes, first)
+            if self.multiplicity is None:
+                raise InputError(location, f" is {value}: ", *wanted, ".")
+            location = location._replace(sample=None, value=value.item())  # counts have no samples
+            raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
+
+    def counts(self) -> BinaryCounts:
+        """Return the number of scored and of correct samples of each question.
+
+        Raises:
+            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
+        """
+        correct = require_binary(self).values
+        if self.scored is not None:
+            correct = (correct == 1) & self.scored
+        if self.multiplicity is not None:
+            correct = correct * self.multiplicity
+        return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
+
+    def category_counts(self, categories: int) -> np.ndarray:
+        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
+
+        Raises:
+            ValueError: if a scored outcome is not one of the categories.
+        """
+        if categories == 2:
+            counts = self.counts()
+            return np.array([counts.n - counts.c, counts.c]).T
+        values = require_categories(self).values
+        if values.max() >= categories:
+            self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
+        np.add(cell, values, out=cell, casting="unsafe")
+        is_counted = self.scored is not None or self.multiplicity is not None
+        weights = self.weights if is_counted else None
+        table = np.bincount(cell, weights, minlength=len(self.n) * categories)
+        return table.astype(np.int64, copy=False).reshape(-1, categories)
+
+
+# --- Validation ---------------------------------------------------------------------------
+
+
+GRADED_SCORES = (
+    " (max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
+    "correct_at_least, of at_k.read in Python, is the least score that is correct)"
+)
+"""What an error about outcomes other than 0 and 1 ends with."""
+
+
+def require_binary(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
+    values = outcomes.values
+    if not _is_binary(values):
+        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
+        wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
+        outcomes.require((values == 0) | (values == 1), *wanted)
+    return outcomes
+
+
+def _is_binary(values: np.ndarray) -> bool:
+    if values.dtype.kind == "b":
+        return True
+    if values.dtype.kind in "iu":
+        # OR-ing all values costs half as much as comparing them.
+        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def require_categories(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a category."""
+    values = outcomes.values
+    if values.dtype.kind == "f" or values.min() < 0:
+        outcomes.require(
+            (values >= 0) & (values == np.floor(values)),
+            "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
+        )
+    return outcomes
+
+
+def require_shares(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
+    values = outcomes.values
+    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
+    outcomes.require((values >= 0) & (values <= 1), wanted)
+    return outcomes
+
+
+def require_finite(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
+    outcomes.require(
+        np.isfinite(outcomes.values),
+        "an outcome is a finite number, or None if the sample is not scored",
+        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+    )
+    return outcomes
+
+
+# --- Reading ------------------------------------------------------------------------------
+
+
+def read_samples(values, name: str = "predictions") -> Samples:
+    """Read the samples of M questions from any container, see the head of this module.
+
+    Raises:
+        ValueError: if there is no question, or if a question has no list of samples or an empty
+            one, with the question.
+        TypeError: if a library cannot convert its array.
+    """
+    return _read_plain(plain_container(values), name)
+
+
+def _read_plain(values: Any, name: str) -> Samples:
+    """Read samples from one of the forms that `plain_container` returns."""
+    if is_counts(values):
+        rows = _samples_of_counts(values, name)
+    elif isinstance(values, np.ndarray):
+        rows = _samples_of_array(values, name)
+    elif isinstance(values, list):
+        rows = _samples_of_lists(values, name)
+    elif is_frame(values):
+        return _read_plain(sample_rows(values, name), name)
+    elif is_list_like(values):
+        rows = _samples_of_column(values, name)
+    else:
+        wanted = "give a list with the samples of each question"
+        if isinstance(values, str):
+            wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
+        raise ValueError(f"{name} is {short(values)}: {wanted}.")
+    if not len(rows):
+        raise ValueError(f"{name} holds no question.")
+    if not rows.sizes.all():
+        location = Place(name, int(rows.sizes.argmin()))
+        raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
+    return rows
+
+
+def _no_list(name: str, question: int, row: Any) -> ValueError:
+    return InputError(
+        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
+        "s.",
+    )
+
+
+# --- Counts -------------------------------------------------------------------------------
+
+
+def _samples_of_counts(counts, name: str) -> Samples:
+    samples, multiplicity, sizes = read_counts(counts, name)
+    if isinstance(samples, list):  # answers
+        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
+        return replace(rows, multiplicity=multiplicity)
+    return Samples(samples, sizes, name, multiplicity=multiplicity)
+
+
+# --- Arrays -------------------------------------------------------------------------------
+
+
+def _samples_of_array(array: np.ndarray, name: str) -> Samples:
+    if array.ndim == 1 and len(array):
+        raise _no_list(name, 0, array[0].item())
+    if array.ndim > 2:
+        raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
+    values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
+    return Samples(values, np.full(len(array), array.shape[-1]), name)
+
+
+# --- Arrow columns ------------------------------------------------------------------------
+
+
+def _samples_of_column(column, name: str) -> Samples:
+    """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
+    if not _has_lists(column):
+        return _read_plain(column.to_pylist(), name)
+    if column.null_count:
+        question = next(i for i, row in enumerate(column) if not row.is_valid)
+        raise _no_list(name, question, None)
+    chunks = column.chunks
+    lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
+    sizes = np.concatenate([np.empty(0, np.int64), *lengths])
+    values = plain_types(chunked(chunk.flatten() for chunk in chunks))
+    if not is_numeric(values.type):
+        return Samples(values, sizes, name)
+    numbers, scored = numbers_and_scored(values)
+    return Samples(numbers, sizes, name, scored)
+
+
+def _has_lists(column) -> bool:
+    return "list" in str(column.type).partition("<")[0]
+
+
+# --- Lists --------------------------------------------------------------------------------
+
+
+def _samples_of_lists(lists: list[Any], name: str) -> Samples:
+    if (texts := _column_of_texts(lists)) is not None:
+        return Samples(texts, _lengths(lists), name)
+    for question, row in enumerate(lists):
+        if not is_list_like(row):
+            raise _no_list(name, question, row)
+    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
+        return Samples(np.concatenate(lists), _lengths(lists), name)
+    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
+    entries = _plain_entries(lists, name)
+    values, scored = _numbers(entries) or (entries, None)
+    return Samples(values, _lengths(lists), name, scored)
+
+
+def _plain_entries(lists: list[Any], name: str) -> list[Any]:
+    """Return the entries of all lists as values of Python."""
+    entries = list(itertools.chain.from_iterable(lists))
+    if {*map(type, entries)} <= PLAIN_TYPES:
+        return entries
+    check_depth(name, lists)
+    entries = [plain_entry(entry) for entry in entries]
+    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
+        with contextlib.suppress(UnicodeDecodeError):
+            return [x.decode() if type(x) is bytes else x for x in entries]
+    return entries
+
+
+def _lengths(lists: list[Any]) -> np.ndarray:
+    return np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return an array of entries, and where they are not None; None if no array holds them."""
+    types, scored = {*map(type, entries)}, None
+    if not types <= PLAIN_TYPES - {str}:
+        return None
+    if type(None) in types:
+        scored = np.array([entry is not None for entry in entries], dtype=bool)
+        entries = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(entries)
+    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
+        return None
+    return numbers, scored
+
+
+def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
+    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
+    if bool in types:
+        return not types & {int, float}
+    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
+        return True
+    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
+
+
+def _column_of_texts(lists: list[Any]) -> Any:
+    """Return the texts of lists as an Arrow column; None if there are other values.
+
+    Arrow takes bytes among texts for UTF-8.
+    """
+    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
+        return None
+    if type(lists[0][0]) is not str:
+        return None
+    import pyarrow as pa  # imported here, because it takes half as long as all of at_k
+
+    try:
+        array = pa.array(lists, pa.large_list(pa.large_string()))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    return pa.chunked_array([array.values])
+
+
+def _is_numeric_array(row: Any) -> bool:
+    is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
+    return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
+
+
+# --- Outcomes -----------------------------------------------------------------------------
+
+
+def number_of_samples(n: np.ndarray) -> int | str:
+    """Return the number of samples per question as keys show it, or "n" if it differs.
+
+    Args:
+        n: (M,) number of samples of each question.
+    """
+    return one_size(n) or "n"
+
+
+def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
+    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
+
+    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
+    scored.
+    """
+    values = plain_container(R)
+    if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
+        values = values.to_pylist()
+    is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+    if isinstance(values, list) and not is_counts(values):
+        is_flat = bool(values) and not any(map(is_list_like, values))
+    if is_flat:
+        values = [values]
+    return as_outcomes(_read_plain(values, name), labels)
+
+
+def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
+    """Return the outcomes that rows without references are, with the numbers of labels.
+
+    Raises:
+        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
+            has nothing but None, with its index.
+    """
+    outcomes = rows
+    if not rows.are_numbers:
+        values, scored = _numbers_of_labels(rows, labels or {})
+        outcomes = replace(rows, values=values, scored=scored)
+    outcomes.n  # noqa: B018, a ValueError if a question has none
+    return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
+
+
+def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
+    entries, index = _distinct_samples(rows.values)
+    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
+    for entry, number in enumerate(numbers):
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        if not (number is None or isinstance(number, float) or is_integer):
+            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
+    values = np.asarray([0 if number is None else number for number in numbers])[index]
+    return values, None if scored.all() else scored
+
+
+def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
+    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
+    if isinstance(values, list) or str(values.type) != "large_string":
+        entries = values if isinstance(values, list) else values.to_pylist()
+        return entries, np.arange(len(entries))
+    encoded = values.combine_chunks().dictionary_encode()
+    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
+
+
+def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    problem = ": an outcome is a number or a bool."
+    if labels:
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and rows.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
+        )
+    location = sample_place(rows.name, rows.sizes, sample)
+    return InputError(location, f" is {short(entry)}{problem}")
 
 
 # --- shared/at_k/core/estimates.py ----------------------------------------------------------------
@@ -2161,792 +2617,6 @@ class QuestionIntervals(IntervalMethod):
         return bool((labels == labels[0]).all())
 
 
-# --- shared/at_k/core/samples.py ------------------------------------------------------------------
-
-"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
-
-A function takes outcomes, and a metric takes predictions, as
-
-    nested lists, also of arrays, and of different lengths
-    an array or tensor (M, N) of any library on the CPU
-    a column of Arrow, of `datasets` or of pandas
-    a data frame of pandas, polars, Arrow or DuckDB with a question in each row
-    counts in place of samples, see `count_tables`
-
-`read_samples` finds the values of all samples and the number of samples of each question. Numbers
-become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
-or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
-
-Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
-inputs, unscored samples and shards of a run are all counts.
-"""
-
-
-PLAIN_TYPES = {bool, int, float, str, type(None)}
-
-Labels = Mapping[str, float]
-"""Labels that stand for outcomes, and the number of each."""
-
-
-def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
-    ends = np.cumsum(sizes)
-    question = int(np.searchsorted(ends, sample, side="right"))
-    return Place(name, question, int(sample - (ends[question] - sizes[question])))
-
-
-@dataclass(frozen=True)
-class Samples:
-    """The samples of M questions, question after question.
-
-    Samples whose values are numbers are outcomes.
-
-    Attributes:
-        values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
-        sizes: (M,) number of values of each question, at least one.
-        name: what the caller calls the samples, for messages.
-        scored: (S,) False for numbers that stand for None, or None if all are scored.
-        multiplicity: (S,) how often each value occurs, or None if once each.
-        references: (M,) an Arrow column to check the samples against, or None if there is none. The
-            values are an Arrow column then.
-    """
-
-    values: Any
-    sizes: np.ndarray
-    name: str = "predictions"
-    scored: np.ndarray | None = None
-    multiplicity: np.ndarray | None = None
-    references: Any = None
-
-    def __len__(self) -> int:
-        """M."""
-        return len(self.sizes)
-
-    @property
-    def are_numbers(self) -> bool:
-        """Whether the values are an array of numbers."""
-        return isinstance(self.values, np.ndarray)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the samples take, if they are no list."""
-        columns = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
-        return sum(column.nbytes for column in columns if column is not None)
-
-    @cached_property
-    def n(self) -> np.ndarray:
-        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        scored = self.scored_or_none
-        if scored is None and self.multiplicity is None:  # the usual case, and fast
-            return self.sizes
-        n = self.number_where(scored)
-        if not n.all():
-            raise InputError(
-                Place(self.name, int(n.argmin())),
-                " has no scored ",
-                SAMPLE,
-                InPython(": all are None, or counts of 0"),
-                ". Give 0 for each that counts as incorrect, or leave the ",
-                QUESTION,
-                " out.",
-            )
-        return n
-
-    @cached_property
-    def scored_or_none(self) -> np.ndarray | None:
-        """(S,) whether each sample is scored, or None if all are."""
-        if self.are_numbers:
-            return self.scored
-        if isinstance(self.values, list):
-            return np.array([value is not None for value in self.values], dtype=bool)
-        return to_numpy(self.values.is_valid()) if self.values.null_count else None
-
-    @property
-    def is_scored(self) -> np.ndarray:
-        """(S,) whether each sample is scored."""
-        scored = self.scored_or_none
-        return np.ones(len(self.values), dtype=bool) if scored is None else scored
-
-    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
-        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
-        weights = self.multiplicity if condition is None else condition
-        if weights is None:
-            return self.sizes
-        if condition is not None and self.multiplicity is not None:
-            weights = condition * self.multiplicity
-        return sums_per_question(weights, self.sizes)
-
-    # --- Outcomes ---------------------------------------------------------------------------
-
-    @property
-    def weights(self) -> np.ndarray:
-        """(S,) how often each outcome occurs, and 0 if it is not scored."""
-        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
-
-    @property
-    def scored_values(self) -> np.ndarray:
-        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
-        if self.multiplicity is not None:
-            return np.repeat(self.values, self.weights)
-        return self.values if self.scored is None else self.values[self.scored]
-
-    def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError that names the first scored sample that is not valid.
-
-        Args:
-            valid: (S,) bool.
-            wanted: what a valid outcome is, in parts of the message.
-        """
-        invalid = ~valid if self.scored is None else ~valid & self.scored
-        if invalid.any():
-            first = int(np.argmax(invalid))
-            value, location = self.values[first], sample_place(self.name, self.sizes, first)
-            if self.multiplicity is None:
-                raise InputError(location, f" is {value}: ", *wanted, ".")
-            location = location._replace(sample=None, value=value.item())  # counts have no samples
-            raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
-
-    def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question.
-
-        Raises:
-            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
-        """
-        correct = require_binary(self).values
-        if self.scored is not None:
-            correct = (correct == 1) & self.scored
-        if self.multiplicity is not None:
-            correct = correct * self.multiplicity
-        return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-
-    def category_counts(self, categories: int) -> np.ndarray:
-        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
-
-        Raises:
-            ValueError: if a scored outcome is not one of the categories.
-        """
-        if categories == 2:
-            counts = self.counts()
-            return np.array([counts.n - counts.c, counts.c]).T
-        values = require_categories(self).values
-        if values.max() >= categories:
-            self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
-        np.add(cell, values, out=cell, casting="unsafe")
-        is_counted = self.scored is not None or self.multiplicity is not None
-        weights = self.weights if is_counted else None
-        table = np.bincount(cell, weights, minlength=len(self.n) * categories)
-        return table.astype(np.int64, copy=False).reshape(-1, categories)
-
-
-def concatenate(batches: Sequence[Samples]) -> Samples:
-    """Return the outcomes of all questions of several batches."""
-    scored = None
-    if any(batch.scored is not None for batch in batches):
-        scored = np.concatenate([batch.is_scored for batch in batches])
-    values = np.concatenate([batch.values for batch in batches])
-    sizes = np.concatenate([batch.sizes for batch in batches])
-    return Samples(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
-
-
-# --- Validation ---------------------------------------------------------------------------
-
-
-GRADED_SCORES = (
-    " (max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
-    "correct_at_least, of at_k.read in Python, is the least score that is correct)"
-)
-"""What an error about outcomes other than 0 and 1 ends with."""
-
-
-def require_binary(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
-    values = outcomes.values
-    if not _is_binary(values):
-        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-        wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
-        outcomes.require((values == 0) | (values == 1), *wanted)
-    return outcomes
-
-
-def _is_binary(values: np.ndarray) -> bool:
-    if values.dtype.kind == "b":
-        return True
-    if values.dtype.kind in "iu":
-        # OR-ing all values costs half as much as comparing them.
-        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
-    return bool(((values == 0) | (values == 1)).all())
-
-
-def require_categories(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a category."""
-    values = outcomes.values
-    if values.dtype.kind == "f" or values.min() < 0:
-        outcomes.require(
-            (values >= 0) & (values == np.floor(values)),
-            "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
-        )
-    return outcomes
-
-
-def require_shares(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
-    values = outcomes.values
-    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
-    outcomes.require((values >= 0) & (values <= 1), wanted)
-    return outcomes
-
-
-def require_finite(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
-    outcomes.require(
-        np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored",
-        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
-    )
-    return outcomes
-
-
-# --- Reading ------------------------------------------------------------------------------
-
-
-def read_samples(values, name: str = "predictions") -> Samples:
-    """Read the samples of M questions from any container, see the head of this module.
-
-    Raises:
-        ValueError: if there is no question, or if a question has no list of samples or an empty
-            one, with the question.
-        TypeError: if a library cannot convert its array.
-    """
-    return _read_plain(plain_container(values), name)
-
-
-def _read_plain(values: Any, name: str) -> Samples:
-    """Read samples from one of the forms that `plain_container` returns."""
-    if is_counts(values):
-        rows = _samples_of_counts(values, name)
-    elif isinstance(values, np.ndarray):
-        rows = _samples_of_array(values, name)
-    elif isinstance(values, list):
-        rows = _samples_of_lists(values, name)
-    elif is_frame(values):
-        return _read_plain(sample_rows(values, name), name)
-    elif is_list_like(values):
-        rows = _samples_of_column(values, name)
-    else:
-        wanted = "give a list with the samples of each question"
-        if isinstance(values, str):
-            wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
-        raise ValueError(f"{name} is {short(values)}: {wanted}.")
-    if not len(rows):
-        raise ValueError(f"{name} holds no question.")
-    if not rows.sizes.all():
-        location = Place(name, int(rows.sizes.argmin()))
-        raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
-    return rows
-
-
-def _no_list(name: str, question: int, row: Any) -> ValueError:
-    return InputError(
-        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
-        "s.",
-    )
-
-
-# --- Counts -------------------------------------------------------------------------------
-
-
-def _samples_of_counts(counts, name: str) -> Samples:
-    samples, multiplicity, sizes = read_counts(counts, name)
-    if isinstance(samples, list):  # answers
-        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
-        return replace(rows, multiplicity=multiplicity)
-    return Samples(samples, sizes, name, multiplicity=multiplicity)
-
-
-# --- Arrays -------------------------------------------------------------------------------
-
-
-def _samples_of_array(array: np.ndarray, name: str) -> Samples:
-    if array.ndim == 1 and len(array):
-        raise _no_list(name, 0, array[0].item())
-    if array.ndim > 2:
-        raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
-    values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
-    return Samples(values, np.full(len(array), array.shape[-1]), name)
-
-
-# --- Arrow columns ------------------------------------------------------------------------
-
-
-def _samples_of_column(column, name: str) -> Samples:
-    """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
-    if not _has_lists(column):
-        return _read_plain(column.to_pylist(), name)
-    if column.null_count:
-        question = next(i for i, row in enumerate(column) if not row.is_valid)
-        raise _no_list(name, question, None)
-    chunks = column.chunks
-    lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
-    sizes = np.concatenate([np.empty(0, np.int64), *lengths])
-    values = plain_types(chunked(chunk.flatten() for chunk in chunks))
-    if not is_numeric(values.type):
-        return Samples(values, sizes, name)
-    numbers, scored = numbers_and_scored(values)
-    return Samples(numbers, sizes, name, scored)
-
-
-def _has_lists(column) -> bool:
-    return "list" in str(column.type).partition("<")[0]
-
-
-# --- Lists --------------------------------------------------------------------------------
-
-
-def _samples_of_lists(lists: list[Any], name: str) -> Samples:
-    if (texts := _column_of_texts(lists)) is not None:
-        return Samples(texts, _lengths(lists), name)
-    for question, row in enumerate(lists):
-        if not is_list_like(row):
-            raise _no_list(name, question, row)
-    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
-        return Samples(np.concatenate(lists), _lengths(lists), name)
-    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
-    entries = _plain_entries(lists, name)
-    values, scored = _numbers(entries) or (entries, None)
-    return Samples(values, _lengths(lists), name, scored)
-
-
-def _plain_entries(lists: list[Any], name: str) -> list[Any]:
-    """Return the entries of all lists as values of Python."""
-    entries = list(itertools.chain.from_iterable(lists))
-    if {*map(type, entries)} <= PLAIN_TYPES:
-        return entries
-    check_depth(name, lists)
-    entries = [plain_entry(entry) for entry in entries]
-    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
-        with contextlib.suppress(UnicodeDecodeError):
-            return [x.decode() if type(x) is bytes else x for x in entries]
-    return entries
-
-
-def _lengths(lists: list[Any]) -> np.ndarray:
-    return np.fromiter(map(len, lists), np.int64, len(lists))
-
-
-def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return an array of entries, and where they are not None; None if no array holds them."""
-    types, scored = {*map(type, entries)}, None
-    if not types <= PLAIN_TYPES - {str}:
-        return None
-    if type(None) in types:
-        scored = np.array([entry is not None for entry in entries], dtype=bool)
-        entries = [0 if entry is None else entry for entry in entries]
-    numbers = np.asarray(entries)
-    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
-        return None
-    return numbers, scored
-
-
-def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
-    if bool in types:
-        return not types & {int, float}
-    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
-        return True
-    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
-
-
-def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts of lists as an Arrow column; None if there are other values.
-
-    Arrow takes bytes among texts for UTF-8.
-    """
-    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
-        return None
-    if type(lists[0][0]) is not str:
-        return None
-    import pyarrow as pa  # imported here, because it takes half as long as all of at_k
-
-    try:
-        array = pa.array(lists, pa.large_list(pa.large_string()))
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
-    return pa.chunked_array([array.values])
-
-
-def _is_numeric_array(row: Any) -> bool:
-    is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
-    return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
-
-
-# --- Outcomes -----------------------------------------------------------------------------
-
-
-def number_of_samples(n: np.ndarray) -> int | str:
-    """Return the number of samples per question as keys show it, or "n" if it differs.
-
-    Args:
-        n: (M,) number of samples of each question.
-    """
-    return one_size(n) or "n"
-
-
-def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
-    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
-
-    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
-    scored.
-    """
-    values = plain_container(R)
-    if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
-        values = values.to_pylist()
-    is_flat = isinstance(values, np.ndarray) and values.ndim == 1
-    if isinstance(values, list) and not is_counts(values):
-        is_flat = bool(values) and not any(map(is_list_like, values))
-    if is_flat:
-        values = [values]
-    return as_outcomes(_read_plain(values, name), labels)
-
-
-def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
-    """Return the outcomes that rows without references are, with the numbers of labels.
-
-    Raises:
-        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has nothing but None, with its index.
-    """
-    outcomes = rows
-    if not rows.are_numbers:
-        values, scored = _numbers_of_labels(rows, labels or {})
-        outcomes = replace(rows, values=values, scored=scored)
-    outcomes.n  # noqa: B018, a ValueError if a question has none
-    return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
-
-
-def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
-    entries, index = _distinct_samples(rows.values)
-    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
-    for entry, number in enumerate(numbers):
-        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
-        if not (number is None or isinstance(number, float) or is_integer):
-            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
-    values = np.asarray([0 if number is None else number for number in numbers])[index]
-    return values, None if scored.all() else scored
-
-
-def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
-    if isinstance(values, list) or str(values.type) != "large_string":
-        entries = values if isinstance(values, list) else values.to_pylist()
-        return entries, np.arange(len(entries))
-    encoded = values.combine_chunks().dictionary_encode()
-    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
-
-
-def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    problem = ": an outcome is a number or a bool."
-    if labels:
-        problem = f", which is none of {', '.join(labels)}, and no number."
-    elif isinstance(entry, str) and rows.name == "predictions":
-        problem = (
-            ", but there are no references to check the predictions against: give references, or "
-            "bools or numbers as predictions."
-        )
-    location = sample_place(rows.name, rows.sizes, sample)
-    return InputError(location, f" is {short(entry)}{problem}")
-
-
-# --- shared/at_k/core/credits.py ------------------------------------------------------------------
-
-"""Scores of the pass@k family, each defined by the credits of its correct samples.
-
-Take k samples of a question. A score rewards them by how many are correct: the r-th correct
-sample adds the credit w_r >= 0, so j correct samples have the value w_1 + .. + w_j. The score
-of the question is the expected value,
-
-    S_w = sum over r of  w_r x P(at least r of k samples are correct).
-
-pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
-the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
-Reasoning", which also defines the geometric combinations below. `pass_family` computes the
-expected values.
-"""
-
-
-_VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
-
-Credits = tuple[float, ...]
-"""The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
-
-
-def at_least(k: int, needed: int) -> Credits:
-    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
-
-    Fewer than `needed` samples always have the value 0.
-    """
-    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
-
-
-def any_correct(k: int) -> Credits:
-    """pass@k: at least one of k samples is correct (Chen et al. 2021, arXiv:2107.03374)."""
-    return at_least(k, 1)
-
-
-def all_correct(k: int) -> Credits:
-    """pass^k, or unanimous@k: all k are correct (Yao et al. 2024, arXiv:2406.12045)."""
-    return at_least(k, k)
-
-
-def majority(k: int) -> Credits:
-    """maj@k: more than half of k samples are correct."""
-    return at_least(k, k // 2 + 1)
-
-
-def threshold(k: int, tau: float) -> Credits:
-    """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
-
-    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
-    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
-    """
-    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
-
-
-def check_tau(tau) -> float:
-    """Return the threshold tau as a float in [0, 1]."""
-    return check_number("tau", tau, _VALID_TAU, 0, 1)
-
-
-def check_thresholds(thresholds) -> list[float]:
-    """Return one or more thresholds, each from 0 to 1."""
-    values = as_list("thresholds", thresholds)
-    return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
-
-
-def above_half(k: int) -> Credits:
-    """mG-Pass@k: a credit of 2/k for each correct sample beyond ceil(k/2).
-
-    S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
-    paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
-    equals the area for even k. For odd k it is smaller, and (k-1)/k if all k are correct.
-    """
-    half = -(-k // 2)
-    return (0.0,) * half + (2 / k,) * (k - half)
-
-
-def area_under_pass(k: int) -> Credits:
-    """AUC@k: the area under pass@j from j = 1 to k by the trapezoidal rule, over k - 1.
-
-    If i of k samples are correct, a share C(k-i, j) / C(k, j) of the subsets of size j has no
-    correct sample. The sum of these shares over j is (k+1) / (i+1) - 1, so i correct samples
-    have the value [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences
-    between successive i (Hu et al. 2026, arXiv:2601.08763).
-    """
-    if k == 1:
-        return any_correct(1)
-    first = (k + 1) / (2 * k)
-    # Quotients of integers, because Python rounds each of them correctly.
-    return first, *(
-        (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
-    )
-
-
-def spectrum(k: int, weights=None) -> Credits:
-    """Threshold spectrum S_w with the given weights, by default those of mG-Pass@k.
-
-    Raises:
-        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
-    """
-    if weights is None:
-        return above_half(k)
-    wanted = "a weight is a number from 0 to 1"
-    credits = tuple(
-        check_number(f"weights[{r}]", weight, wanted, 0, 1)
-        for r, weight in enumerate(as_list("weights", weights))
-    )
-    if len(credits) != k:
-        raise ValueError(f"weights has {len(credits)} entries but k is {k}: give k weights.")
-    if math.fsum(credits) > 1 + 1e-12:
-        raise ValueError(f"The sum of weights is {math.fsum(credits)}: it can be at most 1.")
-    return credits
-
-
-# --- Geometric combinations -------------------------------------------------------------
-
-
-def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k: pass@k to one power times pass^k to another, for each question."""
-    powers = check_powers(pass_power, unanimous_power)
-    return _product((any_correct(k), all_correct(k)), powers, pooled=False)
-
-
-def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
-    """Geom@k of the dataset: the same product, of the averages over questions."""
-    powers = check_powers(pass_power, unanimous_power)
-    return _product((any_correct(k), all_correct(k)), powers, pooled=True)
-
-
-def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
-    """GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), both averaged over questions first."""
-    lam = check_lam(lam)
-    return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
-
-
-def check_lam(lam) -> float:
-    """Return the power of pass@k in GeoSpectrum@k as a float in [0, 1]."""
-    return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
-
-
-def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
-    wanted = "a power is a finite number, and at least one of the two is not 0"
-    most = sys.float_info.max
-    powers = (
-        check_number("pass_power", pass_power, wanted, -most, most),
-        check_number("unanimous_power", unanimous_power, wanted, -most, most),
-    )
-    if powers == (0, 0):
-        raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
-    if sum(powers) >= 0:
-        return powers
-    raise ValueError(
-        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
-        f"the score exceeds 1. Give powers whose sum is at least 0."
-    )
-
-
-def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
-    """The product of powers of expected credits, without the factors whose power is 0."""
-    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
-    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
-
-
-# --- Scores by name ---------------------------------------------------------------------
-
-
-class ScoreOptions(NamedTuple):
-    """What the scores need besides k. The values have been checked."""
-
-    thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
-    lam: float = 0.5
-    weights: Sequence[float] | None = None
-    powers: tuple[float, float] = (0.5, 0.5)
-
-
-PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
-    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
-    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
-    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
-    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
-    "maj@k": lambda k, tau, o: Score((majority(k),)),
-    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
-    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
-    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
-    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
-    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
-}
-"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
-
-Whatever takes the name of a score of correct samples reads this dict.
-"""
-
-
-def scores_of_one_mean() -> list[str]:
-    """Return the names of the scores that are one expected credit, and no product of two."""
-    scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
-    return [name for name, score in scores.items() if len(score.terms) == 1]
-
-
-def scores_by_name(
-    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
-) -> dict[ScoreId, Score]:
-    """The scores with these names at these values of k, see `requested_scores`."""
-    return requested_scores([ScoreId(name) for name in names], ks, options)
-
-
-def requested_scores(
-    requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
-) -> dict[ScoreId, Score]:
-    """The requested scores: at each k, and at each threshold, unless they have their own.
-
-    Raises:
-        ValueError: if the scores of very many k would take more than some minutes. That of a k
-            takes time in proportion to k.
-    """
-    ids = [
-        (name, k, tau)
-        for name, own_k, own_tau in requested
-        for k in (ks if own_k is None else [int(own_k)])
-        for tau in (options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau])
-    ]
-    if len(ks) > 1 and sum(k for _, k, _ in ids) > _MOST_CREDITS:
-        per_k = max(1, len(ids) // len(ks))
-        raise ValueError(
-            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
-            f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
-        )
-    scores = {}
-    for name, k, tau in ids:
-        score = scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
-        assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
-    return scores
-
-
-def included_scores(
-    include: str | Iterable[str],
-    k,
-    known: Collection[str] = PASS_FAMILY,
-    metrics: Mapping[str, str] = {},
-    parameter: str = "include",
-) -> tuple[list[ScoreId], list[int] | None]:
-    """Return the scores that a parameter names, and their k.
-
-    Args:
-        include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
-        k: the sizes of subsets. None: those of the keys, or the default if there are no keys.
-        known: the names.
-        metrics: for some of the names the metric of the `ScoreId`, if it differs.
-        parameter: what the caller calls them, for messages.
-
-    Raises:
-        ValueError: if an entry is neither, or if k is given and lacks that of a key.
-    """
-    ks, ks_of_keys, included = check_ks(k), [], []
-    for entry in as_list(parameter, include):
-        is_name = isinstance(entry, str) and entry in known
-        score = None if is_name else _score_of_key(entry, known)
-        score = score or ScoreId(check_name(parameter, entry, known))
-        included.append(score._replace(metric=metrics.get(score.metric, score.metric)))
-        if score.k is None:
-            continue
-        ks_of_keys.append(check_k(score.k))
-        if ks is not None and score.k not in ks:
-            raise ValueError(
-                f"{parameter} has {entry!r}, and k is {', '.join(map(str, ks))}: leave out k, or "
-                f"add {score.k} to it."
-            )
-    return included, ks or list(dict.fromkeys(ks_of_keys)) or None
-
-
-def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
-    """Return the score at one k that a key such as "G-Pass@4_0.5" names; None if it is no key."""
-    score = read_score(entry) if isinstance(entry, str) else ScoreId("")
-    if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
-        return None
-    if score.tau is None:
-        return score
-    check_tau(score.tau)
-    return score if score.metric in ("G-Pass@k", "TailPass@k") else None
-
-
-def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Whether scores have a metric at all k, by its name, or at this k, by its key."""
-    return any(score.metric == metric and score.k in (None, k) for score in included)
-
-
 # --- shared/at_k/core/columns.py ------------------------------------------------------------------
 
 """Columns of Arrow: samples and references that are to be checked or wait for `compute`.
@@ -3337,6 +3007,638 @@ def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.
     return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
 
 
+# --- shared/at_k/core/credits.py ------------------------------------------------------------------
+
+"""Scores of the pass@k family, each defined by the credits of its correct samples.
+
+Take k samples of a question. A score rewards them by how many are correct: the r-th correct
+sample adds the credit w_r >= 0, so j correct samples have the value w_1 + .. + w_j. The score
+of the question is the expected value,
+
+    S_w = sum over r of  w_r x P(at least r of k samples are correct).
+
+pass@k puts all credit on r = 1 and pass^k on r = k; the other scores lie between them. S_w is
+the threshold spectrum of the paper "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
+Reasoning", which also defines the geometric combinations below. `pass_family` computes the
+expected values.
+"""
+
+
+_VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
+_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
+
+Credits = tuple[float, ...]
+"""The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
+
+
+def at_least(k: int, needed: int) -> Credits:
+    """Value 1 if at least `needed` of k samples are correct, otherwise 0.
+
+    Fewer than `needed` samples always have the value 0.
+    """
+    return ((0.0,) * (needed - 1) + (1.0,) + (0.0,) * (k - needed))[:k]
+
+
+def any_correct(k: int) -> Credits:
+    """pass@k: at least one of k samples is correct (Chen et al. 2021, arXiv:2107.03374)."""
+    return at_least(k, 1)
+
+
+def all_correct(k: int) -> Credits:
+    """pass^k, or unanimous@k: all k are correct (Yao et al. 2024, arXiv:2406.12045)."""
+    return at_least(k, k)
+
+
+def majority(k: int) -> Credits:
+    """maj@k: more than half of k samples are correct."""
+    return at_least(k, k // 2 + 1)
+
+
+def threshold(k: int, tau: float) -> Credits:
+    """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
+
+    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
+    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
+    """
+    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
+
+
+def check_tau(tau) -> float:
+    """Return the threshold tau as a float in [0, 1]."""
+    return check_number("tau", tau, _VALID_TAU, 0, 1)
+
+
+def check_thresholds(thresholds) -> list[float]:
+    """Return one or more thresholds, each from 0 to 1."""
+    values = as_list("thresholds", thresholds)
+    return [check_number(f"thresholds[{i}]", tau, _VALID_TAU, 0, 1) for i, tau in enumerate(values)]
+
+
+def above_half(k: int) -> Credits:
+    """mG-Pass@k: a credit of 2/k for each correct sample beyond ceil(k/2).
+
+    S_w is then (2/k) times the sum of G-Pass@k_(i/k) over i = ceil(k/2) + 1 .. k, which is the
+    paper's Riemann sum for twice the area under G-Pass@k_tau from tau = 1/2 to 1. The sum
+    equals the area for even k. For odd k it is smaller, and (k-1)/k if all k are correct.
+    """
+    half = -(-k // 2)
+    return (0.0,) * half + (2 / k,) * (k - half)
+
+
+def area_under_pass(k: int) -> Credits:
+    """AUC@k: the area under pass@j from j = 1 to k by the trapezoidal rule, over k - 1.
+
+    If i of k samples are correct, a share C(k-i, j) / C(k, j) of the subsets of size j has no
+    correct sample. The sum of these shares over j is (k+1) / (i+1) - 1, so i correct samples
+    have the value [(k+1) i/(i+1) - (i/k + 1)/2] / (k-1). The credits are the differences
+    between successive i (Hu et al. 2026, arXiv:2601.08763).
+    """
+    if k == 1:
+        return any_correct(1)
+    first = (k + 1) / (2 * k)
+    # Quotients of integers, because Python rounds each of them correctly.
+    return first, *(
+        (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1)) for r in range(2, k + 1)
+    )
+
+
+def spectrum(k: int, weights=None) -> Credits:
+    """Threshold spectrum S_w with the given weights, by default those of mG-Pass@k.
+
+    Raises:
+        ValueError: unless there are k weights in [0, 1] whose sum is at most 1.
+    """
+    if weights is None:
+        return above_half(k)
+    wanted = "a weight is a number from 0 to 1"
+    credits = tuple(
+        check_number(f"weights[{r}]", weight, wanted, 0, 1)
+        for r, weight in enumerate(as_list("weights", weights))
+    )
+    if len(credits) != k:
+        raise ValueError(f"weights has {len(credits)} entries but k is {k}: give k weights.")
+    if math.fsum(credits) > 1 + 1e-12:
+        raise ValueError(f"The sum of weights is {math.fsum(credits)}: it can be at most 1.")
+    return credits
+
+
+# --- Geometric combinations -------------------------------------------------------------
+
+
+def geom(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
+    """Geom@k: pass@k to one power times pass^k to another, for each question."""
+    powers = check_powers(pass_power, unanimous_power)
+    return _product((any_correct(k), all_correct(k)), powers, pooled=False)
+
+
+def geom_ds(k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> Score:
+    """Geom@k of the dataset: the same product, of the averages over questions."""
+    powers = check_powers(pass_power, unanimous_power)
+    return _product((any_correct(k), all_correct(k)), powers, pooled=True)
+
+
+def geo_spectrum(k: int, lam: float = 0.5, weights=None) -> Score:
+    """GeoSpectrum@k: pass@k^lam x S_w^(1 - lam), both averaged over questions first."""
+    lam = check_lam(lam)
+    return _product((any_correct(k), spectrum(k, weights)), (lam, 1 - lam), pooled=True)
+
+
+def check_lam(lam) -> float:
+    """Return the power of pass@k in GeoSpectrum@k as a float in [0, 1]."""
+    return check_number("lam", lam, "it is a number from 0 to 1", 0, 1)
+
+
+def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
+    """Return the powers of pass@k and pass^k, at least one of which is not 0."""
+    wanted = "a power is a finite number, and at least one of the two is not 0"
+    most = sys.float_info.max
+    powers = (
+        check_number("pass_power", pass_power, wanted, -most, most),
+        check_number("unanimous_power", unanimous_power, wanted, -most, most),
+    )
+    if powers == (0, 0):
+        raise ValueError(f"pass_power and unanimous_power are both 0: {wanted}.")
+    if sum(powers) >= 0:
+        return powers
+    raise ValueError(
+        f"pass_power is {powers[0]:g} and unanimous_power is {powers[1]:g}: with a negative sum "
+        f"the score exceeds 1. Give powers whose sum is at least 0."
+    )
+
+
+def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bool) -> Score:
+    """The product of powers of expected credits, without the factors whose power is 0."""
+    kept = [(credit, power) for credit, power in zip(credits, powers, strict=True) if power]
+    return Score(tuple(credit for credit, _ in kept), tuple(power for _, power in kept), pooled)
+
+
+# --- Scores by name ---------------------------------------------------------------------
+
+
+class ScoreOptions(NamedTuple):
+    """What the scores need besides k. The values have been checked."""
+
+    thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
+    lam: float = 0.5
+    weights: Sequence[float] | None = None
+    powers: tuple[float, float] = (0.5, 0.5)
+
+
+PASS_FAMILY: dict[str, Callable[[int, float, ScoreOptions], Score]] = {
+    "G-Pass@k": lambda k, tau, o: Score((threshold(k, tau),)),
+    "mG-Pass@k": lambda k, tau, o: Score((above_half(k),)),
+    "pass@k": lambda k, tau, o: Score((any_correct(k),)),
+    "pass^k": lambda k, tau, o: Score((all_correct(k),)),
+    "maj@k": lambda k, tau, o: Score((majority(k),)),
+    "AUC@k": lambda k, tau, o: Score((area_under_pass(k),)),
+    "Geom@k": lambda k, tau, o: geom(k, *o.powers),
+    "Geom_ds@k": lambda k, tau, o: geom_ds(k, *o.powers),
+    "GeoSpectrum@k": lambda k, tau, o: geo_spectrum(k, o.lam, o.weights),
+    "Spectrum@k": lambda k, tau, o: Score((spectrum(k, o.weights),)),
+}
+"""For each name the score at one k, with a threshold tau that only G-Pass@k has.
+
+Whatever takes the name of a score of correct samples reads this dict.
+"""
+
+
+def scores_of_one_mean() -> list[str]:
+    """Return the names of the scores that are one expected credit, and no product of two."""
+    scores = {name: make(2, 0.5, ScoreOptions()) for name, make in PASS_FAMILY.items()}
+    return [name for name, score in scores.items() if len(score.terms) == 1]
+
+
+def scores_by_name(
+    names: Iterable[str], ks: Sequence[int], options: ScoreOptions
+) -> dict[ScoreId, Score]:
+    """The scores with these names at these values of k, see `requested_scores`."""
+    return requested_scores([ScoreId(name) for name in names], ks, options)
+
+
+def requested_scores(
+    requested: Iterable[ScoreId], ks: Sequence[int], options: ScoreOptions
+) -> dict[ScoreId, Score]:
+    """The requested scores: at each k, and at each threshold, unless they have their own.
+
+    Raises:
+        ValueError: if the scores of very many k would take more than some minutes. That of a k
+            takes time in proportion to k.
+    """
+    ids = [
+        (name, k, tau)
+        for name, own_k, own_tau in requested
+        for k in (ks if own_k is None else [int(own_k)])
+        for tau in (options.thresholds if name == "G-Pass@k" and own_tau is None else [own_tau])
+    ]
+    if len(ks) > 1 and sum(k for _, k, _ in ids) > _MOST_CREDITS:
+        per_k = max(1, len(ids) // len(ks))
+        raise ValueError(
+            f"k has {len(ks):,} values with the sum {sum(ks):,}, and for {per_k} scores of each k "
+            f"the sum can be {_MOST_CREDITS // per_k:,} at most: give fewer k, such as 1, 2, 4, 8."
+        )
+    scores = {}
+    for name, k, tau in ids:
+        score = scores[ScoreId(name, k, tau)] = PASS_FAMILY[name](k, tau or 0.0, options)
+        assert all(len(credits) == k for credits in score.terms), f"{name} has k credits"
+    return scores
+
+
+def included_scores(
+    include: str | Iterable[str],
+    k,
+    known: Collection[str] = PASS_FAMILY,
+    metrics: Mapping[str, str] = {},
+    parameter: str = "include",
+) -> tuple[list[ScoreId], list[int] | None]:
+    """Return the scores that a parameter names, and their k.
+
+    Args:
+        include: names, such as "pass@k", and keys, such as "pass@4", which are scores at one k.
+        k: the sizes of subsets. None: those of the keys, or the default if there are no keys.
+        known: the names.
+        metrics: for some of the names the metric of the `ScoreId`, if it differs.
+        parameter: what the caller calls them, for messages.
+
+    Raises:
+        ValueError: if an entry is neither, or if k is given and lacks that of a key.
+    """
+    ks, ks_of_keys, included = check_ks(k), [], []
+    for entry in as_list(parameter, include):
+        is_name = isinstance(entry, str) and entry in known
+        score = None if is_name else _score_of_key(entry, known)
+        score = score or ScoreId(check_name(parameter, entry, known))
+        included.append(score._replace(metric=metrics.get(score.metric, score.metric)))
+        if score.k is None:
+            continue
+        ks_of_keys.append(check_k(score.k))
+        if ks is not None and score.k not in ks:
+            raise ValueError(
+                f"{parameter} has {entry!r}, and k is {', '.join(map(str, ks))}: leave out k, or "
+                f"add {score.k} to it."
+            )
+    return included, ks or list(dict.fromkeys(ks_of_keys)) or None
+
+
+def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
+    """Return the score at one k that a key such as "G-Pass@4_0.5" names; None if it is no key."""
+    score = read_score(entry) if isinstance(entry, str) else ScoreId("")
+    if score.metric not in known or not isinstance(score.k, int) or score.metric.endswith("N"):
+        return None
+    if score.tau is None:
+        return score
+    check_tau(score.tau)
+    return score if score.metric in ("G-Pass@k", "TailPass@k") else None
+
+
+def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
+    """Whether scores have a metric at all k, by its name, or at this k, by its key."""
+    return any(score.metric == metric and score.k in (None, k) for score in included)
+
+
+# --- shared/at_k/core/batches.py ------------------------------------------------------------------
+
+"""Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
+
+A batch is the least that the scores depend on: outcomes, which may be counted, or in Arrow the
+samples that a checker or labels have yet to grade.
+
+Small batches are merged, so that many of them take no more memory than a few large ones. A question
+is copied a logarithmic number of times, as batches are merged with those of a similar size.
+"""
+
+
+_SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
+
+
+def appended(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
+    """Return the batches and one more, which has to be like the others, see `check_alike`.
+
+    Args:
+        batches: questions that were added before.
+        batch: questions.
+        counts_suffice: whether scores do not depend on the order of the samples of a question, not
+            even in the last digit.
+    """
+    check_alike(batch, batches)
+    batches = [*batches, _kept(batch, counts_suffice)]
+    if len(batches) <= _SMALL_BATCHES:
+        return batches
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], _kept(unite(batches[start:]), counts_suffice)]
+
+
+def _kept(batch: Samples, counts_suffice: bool) -> Samples:
+    """Return a batch counted, or else in memory of its own.
+
+    The caller may change an array after it was added, or it may be a small part of a large table.
+    """
+    if not batch.are_numbers:
+        sink = pa.BufferOutputStream()
+        write_batch(batch, sink)
+        return read_batch(sink.getvalue())
+    counted = _counted(batch) if counts_suffice else batch
+    return replace(batch, values=batch.values.copy()) if counted is batch else counted
+
+
+def _counted(outcomes: Samples) -> Samples:
+    """Return categories with how often each occurs, or outcomes as they are if that is shorter."""
+    values = outcomes.values
+    if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
+        return outcomes
+    categories = int(values.max()) + 1
+    if 8 * categories * len(outcomes.sizes) > values.nbytes:
+        return outcomes
+    table = outcomes.category_counts(categories)
+    question, category = np.nonzero(table)
+    sizes = np.bincount(question, minlength=len(table))
+    return Samples(
+        category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
+    )
+
+
+# --- All batches as one -------------------------------------------------------------------
+
+
+def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
+    """Raise a ValueError unless a batch can be scored together with earlier ones."""
+    if not earlier:
+        return
+    if (batch.references is None) != (earlier[-1].references is None):
+        raise ValueError("Some questions have references and some have none: give all or none.")
+    kind = _kind(batch)
+    earlier_kind = next((known for known in map(_kind, reversed(earlier)) if known), None)
+    if kind and earlier_kind and kind != earlier_kind:
+        raise ValueError(
+            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
+            f"all of one type."
+        )
+
+
+def _kind(batch: Samples) -> str | None:
+    return "numbers" if batch.are_numbers else sample_kind(batch.values)
+
+
+def unite(batches: Sequence[Samples]) -> Samples:
+    """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    scored = multiplicity = references = None
+    if first.are_numbers:
+        values = np.concatenate([batch.values for batch in batches])
+        if any(batch.scored is not None for batch in batches):
+            scored = np.concatenate([batch.is_scored for batch in batches])
+    else:
+        values = _joined([batch.values for batch in batches], "predictions")
+        if first.references is not None:
+            references = _joined([batch.references for batch in batches], "references")
+    if any(batch.multiplicity is not None for batch in batches):
+        multiplicity = np.concatenate(
+            [
+                np.ones(len(x.values), np.int64) if x.multiplicity is None else x.multiplicity
+                for x in batches
+            ]
+        )
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, first.name, scored, multiplicity, references)
+
+
+def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
+    types = {column.type for column in columns if not pa.types.is_null(column.type)}
+    if len(types) > 1:
+        doubles = _as_doubles_or_none(columns) if name == "predictions" else None
+        columns = doubles or [_as_json(column, name) for column in columns]
+        types = {pa.float64() if doubles else JSON}
+    (common,) = types or {pa.null()}
+    columns = [column if column.type == common else column.cast(common) for column in columns]
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
+
+
+def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
+    """Return numbers as doubles; None if that would change one, as True is not 1."""
+    for column in columns:
+        is_bool = pa.types.is_boolean(column.type)
+        if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
+            return None
+    try:
+        return [column.cast(pa.float64()) for column in columns]
+    except pa.ArrowInvalid:  # an integer that no double holds
+        return None
+
+
+def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    if column.type == JSON or pa.types.is_null(column.type):
+        return column
+    return pa.chunked_array([to_json(to_python(column), name)])
+
+
+# --- Files --------------------------------------------------------------------------------
+
+
+def write_batch(batch: Samples, file: BinaryIO) -> None:
+    """Write a batch as an Arrow stream, with a row for each question."""
+    if batch.are_numbers:
+        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
+    else:
+        values = one_chunk(batch.values)
+    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+    if batch.multiplicity is not None:
+        multiplicity = from_numpy(batch.multiplicity)
+        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+    if batch.references is not None:
+        columns["references"] = batch.references
+    table = pa.table(columns)
+    with pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+
+
+def read_batch(data: Any) -> Samples:
+    """Read a batch that `write_batch` has written, without a copy."""
+    table = pa.ipc.open_stream(data).read_all()
+    sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
+    values, multiplicity = pc.list_flatten(table["values"]), None
+    if "multiplicity" in table.column_names:
+        multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
+    if "references" in table.column_names or not is_number(values.type):
+        references = table["references"] if "references" in table.column_names else None
+        return Samples(values, sizes, multiplicity=multiplicity, references=references)
+    numbers, scored = numbers_and_scored(values)
+    return Samples(numbers, sizes, "predictions", scored, multiplicity)
+
+
+# --- shared/at_k/core/match.py --------------------------------------------------------------------
+
+"""exact_match, and what other checkers that compare answers with references share.
+
+Texts and numbers are compared in Arrow, without a Python object for each.
+"""
+
+
+# `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
+_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
+_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
+
+
+def match_exactly(rows: Samples) -> np.ndarray:
+    """Return (S,) whether each sample equals an acceptable answer of its question.
+
+    Raises:
+        ValueError: if samples or references cannot be compared, with its index.
+    """
+    values, references = rows.values, rows.references
+    kind = sample_kind(values)
+    if kind is None:
+        return np.zeros(len(values), dtype=bool)
+    if kind == "numbers":
+        expected = "exact_match compares numbers, as the predictions are, with a number"
+        answers, counts = acceptable_answers(references, _as_number, expected)
+        values, accepted = _comparable_numbers(rows, answers)
+    elif kind != "texts":
+        raise no_texts_or_numbers("exact_match")
+    elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
+        accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
+    else:
+        expected = (
+            "exact_match compares texts with a text (for numbers there is numeric, for programs "
+            "with tests python_tests)"
+        )
+        answers, counts = acceptable_answers(references, _as_text, expected)
+        if values.type == JSON or not all(map(_is_unicode, answers)):
+            _, values = read_distinct(values, json.dumps)
+            answers = [*map(json.dumps, answers)]
+        accepted = pa.array(answers, TEXTS)
+    return equals_any(values, accepted.cast(values.type), counts, rows.sizes)
+
+
+def no_texts_or_numbers(checker: str) -> ValueError:
+    what = f"{checker} compares texts or numbers, and some predictions are neither"
+    return InputError(what, InPython(": give a function as check_correct_fn"), ".")
+
+
+def equals_any(
+    values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
+) -> np.ndarray:
+    """Return (S,) whether each sample equals an acceptable answer of its question.
+
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
+    """
+    first = np.cumsum(counts) - counts
+    starts = np.cumsum(sizes) - sizes
+    correct = np.zeros(len(values), dtype=bool)
+    step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
+    for start in range(0, len(sizes), step):
+        block = slice(start, start + step)
+        samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
+        for choice in range(counts[block].max()):
+            # Questions with fewer answers compare their last one again.
+            index = first[block] + np.minimum(choice, counts[block] - 1)
+            answers = accepted.take(from_numpy(np.repeat(index, sizes[block])))
+            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(_FALSE))
+    return correct
+
+
+def acceptable_answers(
+    references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
+) -> tuple[list[Any], np.ndarray]:
+    """Return the acceptable answers, question after question, and (M,) their numbers.
+
+    Args:
+        references: (M,) an answer, or a list of acceptable answers, for each question.
+        read: returns an answer in the form to compare, or None if it is not valid.
+        expected: what a valid answer is, for the message.
+    """
+    rows = []
+    for question, reference in enumerate(to_python(references)):
+        row = [*map(read, reference if isinstance(reference, list) else [reference])]
+        if not row or None in row:
+            raise InputError(
+                Place("references", question),
+                f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
+                InPython(", or a function as check_correct_fn"),
+                ".",
+            )
+        rows.append(row)
+    return list(itertools.chain.from_iterable(rows)), np.array([len(row) for row in rows])
+
+
+def _as_text(answer) -> str | None:
+    """Return a text as it is, and an integer as it is written."""
+    is_integer = isinstance(answer, int) and not isinstance(answer, bool)
+    return str(answer) if is_integer or isinstance(answer, str) else None
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _as_number(answer) -> int | float | None:
+    """Return a number, as an int if its shortest decimal is an integer."""
+    if not isinstance(answer, (int, float)):
+        return None
+    if isinstance(answer, float) and answer.is_integer():
+        return int(Decimal(repr(answer)))
+    return int(answer) if isinstance(answer, bool) else answer
+
+
+def _as_double(answer: int | float) -> float | None:
+    """Return the double whose shortest decimal is the number, or None if there is none."""
+    try:
+        double = float(answer)
+    except OverflowError:
+        return None
+    return double if double != double or _as_number(double) == answer else None
+
+
+def _comparable_numbers(
+    rows: Samples, answers: list[int | float]
+) -> tuple[pa.ChunkedArray, pa.Array]:
+    """Return samples and acceptable answers in a type that holds both without rounding."""
+    values = rows.values
+    if values.type == JSON:  # bools, or large integers, among other numbers
+        accepted = [None if math.isnan(x) else exact_form(x) for x in answers]
+        return read_distinct(values, exact_form)[1], pa.array(accepted, TEXTS)
+    if pa.types.is_floating(values.type):
+        if pc.any(pc.is_nan(values)).as_py():
+            index = pc.index(pc.is_nan(values), True).as_py()
+            place = sample_place("predictions", rows.sizes, index)
+            what = " is nan, which equals nothing: give None if it is unscored."
+            raise InputError(place, what)
+        return values, pa.array([*map(_as_double, answers)], pa.float64())
+    integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
+    least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
+    integers = [x if isinstance(x, int) and least <= x < beyond else None for x in answers]
+    return values.cast(integer), pa.array(integers, integer)
+
+
+def exact_form(number: int | float) -> str:
+    """Return the normal form of a number. True is 1."""
+    if not math.isfinite(number):
+        return str(number)
+    return decimal_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
+
+
+def decimal_form(number: Decimal) -> str:
+    """Return the normal form of a number with all of its digits: equal numbers have one form."""
+    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
+
+
+def read_distinct(
+    values: pa.ChunkedArray, form: Callable[[Any], str | None]
+) -> tuple[list[str | None], pa.ChunkedArray]:
+    """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
+    distinct, code = distinct_entries(values)
+    forms = [form(entry) for entry in to_python(distinct)]
+    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
+    return forms, pa.chunked_array([samples])
+
+
 # --- shared/at_k/core/coherent.py -----------------------------------------------------------------
 
 """Limits that agree with the orders that hold by definition.
@@ -3687,377 +3989,556 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     return tails
 
 
-# --- shared/at_k/core/batches.py ------------------------------------------------------------------
+# --- shared/at_k/core/checking.py -----------------------------------------------------------------
 
-"""Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
+"""How samples are checked: each distinct pair of a sample and its reference once."""
 
-A batch is the least that the scores depend on: the counts of binary outcomes, the outcomes, or the
-samples that a checker or labels have yet to grade, in Arrow.
 
-Small batches are merged, so that many of them take no more memory than a few large ones. A question
-is copied a logarithmic number of times, as batches are merged with those of a similar size.
+CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
+"""The names of checkers. All but exact_match come from the package."""
+
+CheckResult = bool | int | float | str | None
+"""What a checker returns for a sample: correct or incorrect, a category, a share of
+correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
+
+Checker = str | Callable[[Any, Any], Any]
+"""check_correct_fn(prediction, reference) -> CheckResult, or one of `CHECKERS`.
+
+The function may be async. If it has an attribute `batched` that is True, it is a function of a list
+of predictions and a list of references, and returns a list of results. The lists have at most
+`batch_size` entries, which is another attribute of the function, by default 64. A checker with the
+methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers. Checkers
+with options are made by `at_k.checkers`.
 """
 
+PairToCheck = tuple[Any, Any]
+"""A prediction and a reference."""
 
-Batch = Samples | BinaryCounts
+PairResult = tuple[Any, str | BaseException | None]
+"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
 
-_SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
+PairBatch = tuple[int, list[PairToCheck]]
+"""The index of the first pair, and the pairs."""
 
+BatchResult = tuple[int, list[PairResult]]
+"""The index of the first pair of a batch, and the result of each of its pairs."""
 
-class Added:
-    """The questions that were added and wait for `compute`."""
+NOT_FINISHED: PairResult = (None, None)
+"""The result of a pair that took too long, which is not scored. Compare it with `is`."""
 
-    def __init__(self) -> None:
-        self.batches: list[Batch] = []
-
-    def __len__(self) -> int:
-        """The number of questions."""
-        return sum(map(len, self.batches))
-
-    def append(self, batch: Batch, counts_suffice: bool) -> None:
-        """Add a batch, which has to be like the others, see `check_alike`.
-
-        Args:
-            batch: questions.
-            counts_suffice: whether scores do not depend on the order of the samples of a question,
-                not even in the last digit.
-        """
-        check_alike(batch, self.batches)
-        batches = [*self.batches, _kept(batch, counts_suffice)]
-        if len(batches) > _SMALL_BATCHES:
-            start, size = len(batches) - 1, batches[-1].nbytes
-            while start > 0 and batches[start - 1].nbytes <= 2 * size:
-                start -= 1
-                size += batches[start].nbytes
-            batches[start:] = [_in_one_chunk(unite(batches[start:]))]
-        self.batches = batches
+_CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
+_COMPARED = 1000  # samples that are searched for their reference, for a warning
+_BATCHES = 1 << 12  # enough to keep many workers of an executor busy
 
 
-def _kept(batch: Batch, counts_suffice: bool) -> Batch:
-    """Return a batch counted, or else in memory of its own.
+@dataclass(frozen=True)
+class Checked:
+    """The outcomes of samples, and the answers that a checker compared.
 
-    The caller may change an array after it was added, or it may be a small part of a large table.
+    Attributes:
+        outcomes: the outcome of each sample.
+        read: (S,) the answer that was read out of each sample, or a code of it; None for samples
+            without one. For "exact_match" and functions the whole sample is the answer. Samples
+            that were handed in as outcomes have no answers.
     """
-    if isinstance(batch, BinaryCounts):
-        return batch
-    if not batch.are_numbers:
-        sink = pa.BufferOutputStream()
-        write_batch(batch, sink)
-        return read_batch(sink.getvalue())
-    counted = _counted(batch) if counts_suffice else batch
-    return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
+    outcomes: Samples
+    read: pa.ChunkedArray | None = None
 
-def _counted(outcomes: Samples) -> Samples:
-    """Return categories with how often each occurs, or outcomes as they are if that is shorter."""
-    values = outcomes.values
-    if values.dtype.kind == "f" or outcomes.multiplicity is not None or values.min() < 0:
-        return outcomes
-    categories = int(values.max()) + 1
-    if 8 * categories * len(outcomes.sizes) > values.nbytes:
-        return outcomes
-    table = outcomes.category_counts(categories)
-    question, category = np.nonzero(table)
-    sizes = np.bincount(question, minlength=len(table))
-    return Samples(
-        category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
-    )
+    @cached_property
+    def answers(self) -> np.ndarray | None:
+        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers.
 
-
-# --- All batches as one -------------------------------------------------------------------
-
-
-def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
-    """Raise a ValueError unless a batch can be scored together with earlier ones."""
-    if not earlier:
-        return
-    if _has_references(batch) != _has_references(earlier[-1]):
-        raise ValueError("Some questions have references and some have none: give all or none.")
-    kind = _kind(batch)
-    earlier_kind = next((known for known in map(_kind, reversed(earlier)) if known), None)
-    if kind and earlier_kind and kind != earlier_kind:
-        raise ValueError(
-            f"Some questions have {earlier_kind} as predictions, and some have {kind}: samples are "
-            f"all of one type."
-        )
-
-
-def _has_references(batch: Batch) -> bool:
-    return isinstance(batch, Samples) and batch.references is not None
-
-
-def _kind(batch: Batch) -> str | None:
-    if isinstance(batch, BinaryCounts) or batch.are_numbers:
-        return "numbers"
-    return sample_kind(batch.values)
-
-
-def unite(batches: Sequence[Any]) -> Batch:
-    """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
-    first = batches[0]
-    if len(batches) == 1:
-        return first
-    if isinstance(first, BinaryCounts):
-        return BinaryCounts.concatenate(batches)
-    if first.are_numbers:
-        return concatenate(batches)
-    references = None
-    if first.references is not None:
-        references = _joined([rows.references for rows in batches], "references")
-    return Samples(
-        _joined([rows.values for rows in batches], "predictions"),
-        np.concatenate([rows.sizes for rows in batches]),
-        multiplicity=joined_multiplicity(batches),
-        references=references,
-    )
-
-
-def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
-    types = {column.type for column in columns if not pa.types.is_null(column.type)}
-    if len(types) > 1:
-        doubles = _as_doubles_or_none(columns) if name == "predictions" else None
-        columns = doubles or [_as_json(column, name) for column in columns]
-        types = {pa.float64() if doubles else JSON}
-    (common,) = types or {pa.null()}
-    columns = [column if column.type == common else column.cast(common) for column in columns]
-    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], common)
-
-
-def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
-    """Return numbers as doubles; None if that would change one, as True is not 1."""
-    for column in columns:
-        is_bool = pa.types.is_boolean(column.type)
-        if is_bool or not (is_number(column.type) or pa.types.is_null(column.type)):
+        An empty text is no answer, unless it is correct.
+        """
+        read = self.read
+        if read is None:
             return None
-    try:
-        return [column.cast(pa.float64()) for column in columns]
-    except pa.ArrowInvalid:  # an integer that no double holds
-        return None
+        if pa.types.is_floating(read.type):
+            read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
+        codes = distinct_entries(read)[1]
+        if read.type == TEXTS:
+            is_empty = to_numpy(pc.fill_null(pc.equal(read, ""), False))
+            codes = np.where(is_empty & (self.outcomes.values == 0), -1, codes)
+        return codes
 
 
-def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    if column.type == JSON or pa.types.is_null(column.type):
-        return column
-    return pa.chunked_array([to_json(to_python(column), name)])
+@dataclass
+class Checking:
+    """A checker, and how it runs. All is validated when the object is made.
 
-
-def _in_one_chunk(batch: Batch) -> Batch:
-    if isinstance(batch, BinaryCounts) or batch.are_numbers:
-        return batch
-    values, references = (
-        None if column is None else pa.chunked_array([one_chunk(column)])
-        for column in (batch.values, batch.references)
-    )
-    return replace(batch, values=values, references=references)
-
-
-# --- Files --------------------------------------------------------------------------------
-
-
-def write_batch(batch: Batch, file: BinaryIO) -> None:
-    """Write a batch as an Arrow stream, with a row for each question."""
-    if isinstance(batch, BinaryCounts):
-        columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
-    else:
-        if batch.are_numbers:
-            values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
-        else:
-            values = one_chunk(batch.values)
-        offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
-        columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
-        if batch.multiplicity is not None:
-            multiplicity = from_numpy(batch.multiplicity)
-            columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-        if batch.references is not None:
-            columns["references"] = batch.references
-    table = pa.table(columns)
-    with pa.ipc.new_stream(file, table.schema) as stream:
-        stream.write_table(table)
-
-
-def read_batch(data: Any) -> Batch:
-    """Read a batch that `write_batch` has written, without a copy."""
-    table = pa.ipc.open_stream(data).read_all()
-    if "n" in table.column_names:
-        return BinaryCounts(to_numpy(table["n"]), to_numpy(table["c"]))
-    sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
-    values, multiplicity = pc.list_flatten(table["values"]), None
-    if "multiplicity" in table.column_names:
-        multiplicity = to_numpy(pc.list_flatten(table["multiplicity"]))
-    if "references" in table.column_names or not is_number(values.type):
-        references = table["references"] if "references" in table.column_names else None
-        return Samples(values, sizes, multiplicity=multiplicity, references=references)
-    numbers, scored = numbers_and_scored(values)
-    return Samples(numbers, sizes, "predictions", scored, multiplicity)
-
-
-# --- shared/at_k/core/match.py --------------------------------------------------------------------
-
-"""exact_match, and what other checkers that compare answers with references share.
-
-Texts and numbers are compared in Arrow, without a Python object for each.
-"""
-
-
-# `pa.array` and `pa.scalar` import pandas, if it is installed, which takes 0.2 s.
-_FALSE = from_numpy(np.zeros(1, dtype=bool))[0]
-_ALL_DIGITS = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_SAMPLES_AT_ONCE = 1 << 14  # that are compared, to bound memory
-
-
-def match_exactly(rows: Samples) -> np.ndarray:
-    """Return (S,) whether each sample equals an acceptable answer of its question.
+    Attributes:
+        checker: see `Checker`.
+        num_proc: number of processes to check in; by default that of the checker, if it has one.
+        executor: an executor to check in, with the same default.
+        timeout: seconds that a check may take, with the same default.
+        labels: labels that stand for outcomes, and the number of each.
 
     Raises:
-        ValueError: if samples or references cannot be compared, with its index.
+        ValueError, TypeError: if an attribute is invalid, or does not go with another.
+        ImportError: if the checker needs a library that is not installed.
     """
-    values, references = rows.values, rows.references
-    kind = sample_kind(values)
-    if kind is None:
-        return np.zeros(len(values), dtype=bool)
-    if kind == "numbers":
-        expected = "exact_match compares numbers, as the predictions are, with a number"
-        answers, counts = acceptable_answers(references, _as_number, expected)
-        values, accepted = _comparable_numbers(rows, answers)
-    elif kind != "texts":
-        raise no_texts_or_numbers("exact_match")
-    elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
-        accepted, counts = one_chunk(references), np.ones(len(references), dtype=np.int64)
-    else:
-        expected = (
-            "exact_match compares texts with a text (for numbers there is numeric, for programs "
-            "with tests python_tests)"
+
+    checker: Checker = "exact_match"
+    num_proc: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    labels: Labels | None = None
+
+    def __post_init__(self) -> None:
+        self._take_options_of_checker()
+        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
+            return
+        self._check_checker()
+        self._check_options()
+        if self._package_checker is not None:
+            self._package_checker.validate(self)
+        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
+            PACKAGE.rooms.check_workers(self)
+
+    def _take_options_of_checker(self) -> None:
+        options = getattr(self.checker, "run_options", None)  # see at_k.checkers.parallel
+        if not isinstance(options, Mapping):
+            return
+        for name, value in options.items():
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} is given to compute and to the checker: give it to the checker only."
+                )
+            setattr(self, name, value)
+        self.checker = getattr(self.checker, "function", self.checker)
+
+    def _check_checker(self) -> None:
+        if isinstance(self.checker, str):
+            check_name("check_correct_fn", self.checker, CHECKERS)
+        elif not callable(self.checker) and self._package_checker is None:
+            raise TypeError(
+                f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
+                f"function of a prediction and a reference, or one of the names "
+                f"{', '.join(CHECKERS)}."
+            )
+
+    def _check_options(self) -> None:
+        executor, timeout = self.executor, self.timeout
+        if self.num_proc is not None:
+            if executor is not None:
+                raise ValueError("num_proc and executor exclude each other: give one of them.")
+            check_count("num_proc", self.num_proc, "give a number of processes")
+        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
+            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+        if timeout is None:
+            return
+        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
+            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        if executor is not None:
+            raise ValueError(
+                "timeout cannot end the calls of an executor: give num_proc instead of the "
+                "executor, or limit the time in check_correct_fn."
+            )
+
+    @property
+    def matches_exactly(self) -> bool:
+        """Whether the checker is "exact_match". Comparing an array with a text gives an array."""
+        return isinstance(self.checker, str) and self.checker == "exact_match"
+
+    @cached_property
+    def _package_checker(self) -> Any:
+        """The checker of the package, which checks all samples in its own way; or None."""
+        checker = self.checker
+        has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
+        if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
+            return None
+        return PACKAGE.rooms.checker(checker)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the checker is an async function, or an object whose call is one."""
+        call = getattr(self.checker, "__call__", None)  # noqa: B004
+        return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
+
+    @cached_property
+    def batch_size(self) -> int | None:
+        """The number of pairs that the checker takes at once, or None if it takes single ones."""
+        if getattr(self.checker, "batched", None) is not True:
+            return None
+        size = getattr(self.checker, "batch_size", 64)
+        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
+
+    def check(self, rows: Samples, cache: CheckCache | None = None) -> Checked:
+        """Check every sample.
+
+        Each distinct pair of a prediction and its question's reference is checked once. A sample is
+        not scored if it is None, if the checker returns None, or if its check takes too long.
+
+        Args:
+            rows: the samples and references.
+            cache: results of earlier checks; a failed run adds its own.
+
+        Raises:
+            ValueError: if the checker raises an exception (which is the cause), returns something
+                that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
+                if a named checker cannot use a reference, with its index.
+        """
+        if self.matches_exactly:
+            outcomes = outcomes_of_match(rows, match_exactly(rows))
+            if rows.values.type == TEXTS:
+                _warn_of_responses(rows, outcomes)
+            return Checked(outcomes, rows.values)
+        cache = cache or CheckCache()
+        if self._package_checker is not None:
+            return self._package_checker.check_samples(rows, self, cache)
+        pairs = DistinctPairs.of(rows)
+        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
+        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
+
+    def results(
+        self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
+    ) -> list[PairResult]:
+        """Return the result of each distinct pair, and warn of those that took too long.
+
+        Args:
+            pairs: to be checked.
+            cache: results of earlier checks.
+            check_pairs: yields the results of batches of pairs as they finish.
+        """
+        results = cache.results(self, pairs)
+        try:
+            self._check_missing(pairs, results, check_pairs)
+        except BaseException as error:
+            if kept := cache.keep(pairs, results):
+                error.add_note(
+                    f"{kept} finished checks are kept: compute again with the same "
+                    f"check_correct_fn to check the others."
+                )
+            raise
+        late = sum(result is NOT_FINISHED for result in results)
+        if late and self.timeout is not None:
+            warnings.warn(
+                f"{late} of {len(results)} distinct samples took longer to check than the timeout "
+                f"of {self.timeout:g} s. They are not scored.",
+                stacklevel=3,
+            )
+        return [result for result in results if result is not None]
+
+    def _check_missing(
+        self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
+    ) -> None:
+        """Fill in the results that are None; raise an error for the first pair with a problem."""
+        missing = [pair for pair, result in enumerate(results) if result is None]
+        if not missing:
+            return
+        first = 0  # the first pair without a result
+        try:
+            with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
+                for start, batch in batches:
+                    for pair, result in zip(missing[start:], batch, strict=False):
+                        results[pair] = result
+                    first = self._raise_first_problem(pairs, results, first)
+        except BrokenExecutor as error:
+            raise InputError(
+                "A worker died. The first missing result is that of ",
+                *pairs.call(first),
+                ": check_correct_fn may have ended its process, or used more memory than there is.",
+            ) from error
+        if None in results:
+            known_results = len(results) - results.count(None)
+            raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
+
+    def _raise_first_problem(
+        self, pairs: DistinctPairs, results: list[PairResult | None], first: int
+    ) -> int:
+        """Raise the error of the first pair with a problem, if all before it have results.
+
+        Returns the first pair without a result. All before `first` have one.
+        """
+        for pair in range(first, len(results)):
+            result = results[pair]
+            if result is None:
+                return pair
+            if result[1] is not None:
+                self._raise_problem(pairs.call(pair), result[1])
+        return len(results)
+
+    def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
+        """Yield the results of batches of pairs, checked in this thread or in the executor."""
+        assert callable(self.checker)
+        check = partial(check_batch, self.checker, self.labels or {}, False, host())
+        if self.executor is None:
+            yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
+            return
+        size = max(1, math.ceil(len(pairs) / _BATCHES))
+        batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
+        yield from self.executor.map(check, batches)
+
+    def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
+        """Raise the error of a call that raised an exception, or returned no outcome."""
+        if isinstance(problem, BaseException):
+            try:
+                text = str(problem)
+            except Exception:  # its own class cannot write it
+                text = "without a message"
+            raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
+        valid = "".join(f"{label!r}, " for label in self.labels or ())
+        raise InputError(
+            *call,
+            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
+            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
         )
-        answers, counts = acceptable_answers(references, _as_text, expected)
-        if values.type == JSON or not all(map(_is_unicode, answers)):
-            _, values = read_distinct(values, json.dumps)
-            answers = [*map(json.dumps, answers)]
-        accepted = pa.array(answers, TEXTS)
-    return equals_any(values, accepted.cast(values.type), counts, rows.sizes)
 
 
-def no_texts_or_numbers(checker: str) -> ValueError:
-    what = f"{checker} compares texts or numbers, and some predictions are neither"
-    return InputError(what, InPython(": give a function as check_correct_fn"), ".")
+CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
+"""Yields the results of batches of pairs as they finish."""
 
 
-def equals_any(
-    values: pa.ChunkedArray, accepted: pa.Array, counts: np.ndarray, sizes: np.ndarray
-) -> np.ndarray:
-    """Return (S,) whether each sample equals an acceptable answer of its question.
-
-    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
-    """
-    first = np.cumsum(counts) - counts
-    starts = np.cumsum(sizes) - sizes
-    correct = np.zeros(len(values), dtype=bool)
-    step = max(1, _SAMPLES_AT_ONCE * len(sizes) // len(values))
-    for start in range(0, len(sizes), step):
-        block = slice(start, start + step)
-        samples = slice(starts[start], starts[block][-1] + sizes[block][-1])
-        for choice in range(counts[block].max()):
-            # Questions with fewer answers compare their last one again.
-            index = first[block] + np.minimum(choice, counts[block] - 1)
-            answers = accepted.take(from_numpy(np.repeat(index, sizes[block])))
-            correct[samples] |= to_numpy(pc.equal(values[samples], answers).fill_null(_FALSE))
-    return correct
+# --- A batch of pairs ---------------------------------------------------------------------
 
 
-def acceptable_answers(
-    references: pa.ChunkedArray, read: Callable[[Any], Any], expected: str
-) -> tuple[list[Any], np.ndarray]:
-    """Return the acceptable answers, question after question, and (M,) their numbers.
+def host() -> str:
+    """Return a name of this process, which no process of another machine has."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def check_batch(
+    checker: Callable[..., Any],
+    labels: Mapping[str, float] | None,
+    batched: bool,
+    home: str,
+    batch: PairBatch,
+) -> BatchResult:
+    """Apply a checker to a batch of pairs, in any thread or process.
+
+    This function imports what it uses, so that it can be sent to a worker with its code.
 
     Args:
-        references: (M,) an answer, or a list of acceptable answers, for each question.
-        read: returns an answer in the form to compare, or None if it is not valid.
-        expected: what a valid answer is, for the message.
+        checker: a function of a prediction and a reference.
+        labels: labels that the checker may return, and the number of each; or None if results are
+            passed on as they are, because the checker is one of this package.
+        batched: whether the checker is a function of a list of predictions and a list of
+            references, and returns a list of results.
+        home: `host` of the process that asked.
+        batch: the pairs.
     """
-    rows = []
-    for question, reference in enumerate(to_python(references)):
-        row = [*map(read, reference if isinstance(reference, list) else [reference])]
-        if not row or None in row:
-            raise InputError(
-                Place("references", question),
-                f" is {short(reference)}, but {expected}. Give that, or a list of acceptable ones",
-                InPython(", or a function as check_correct_fn"),
-                ".",
-            )
-        rows.append(row)
-    return list(itertools.chain.from_iterable(rows)), np.array([len(row) for row in rows])
+    import copy
+    import os
+    import pickle
+    import platform
+    import traceback
+
+    def own(value: Any) -> Any:
+        """Return a copy of what the checker might change, which other samples share."""
+        return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
+
+    def written(write: Callable[[Any], str], value: Any) -> str:
+        """Return a text of a value, also if its own class cannot write it."""
+        try:
+            return write(value)
+        except Exception:
+            return f"a {type(value).__name__}"
+
+    def call(*arguments: Any) -> tuple[Any, BaseException | None]:
+        """Return what the checker returns, or its exception."""
+        try:
+            return checker(*arguments), None
+        except (Exception, SystemExit, GeneratorExit) as error:  # such as a call of sys.exit
+            problem: BaseException = error
+            if home != f"{platform.node()}:{os.getpid()}":
+                error.add_note(f"In the worker:\n{traceback.format_exc()}")
+                try:
+                    pickle.loads(pickle.dumps(error))
+                except Exception:  # some exceptions cannot be pickled
+                    problem = RuntimeError(f"{type(error).__name__}: {written(str, error)}")
+            return None, problem
+
+    def read(result: Any) -> PairResult:
+        """Return a result as a number, or what is wrong with it."""
+        if labels is None:
+            return result, None
+        if getattr(result, "ndim", None) == 0:
+            try:
+                result = result.item()  # a scalar of NumPy or torch
+            except Exception as error:  # one that has no value, for example
+                return None, f"returned {type(result).__name__} without a value ({error})"
+        if isinstance(result, str):
+            result = labels.get(result, result)
+        is_category = isinstance(result, int) and 0 <= result < 2**31
+        is_share = isinstance(result, float) and 0 <= result <= 1
+        if result is None or is_category or is_share:
+            return result, None
+        return None, f"returned {written(repr, result)[:60]}"
+
+    start, pairs = batch
+    if not batched:
+        called = [call(*map(own, pair)) for pair in pairs]
+    else:
+        copies = [map(own, pair) for pair in pairs]
+        results, problem = call(*map(list, zip(*copies, strict=True)))
+        if problem is not None:
+            return start, [(None, problem)] * len(pairs)
+        if not hasattr(results, "__len__") or len(results) != len(pairs):
+            shown = written(repr, results)[:60]
+            text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
+            return start, [(None, text)] * len(pairs)
+        called = [(result, None) for result in results]
+    return start, [read(result) if error is None else (None, error) for result, error in called]
 
 
-def _as_text(answer) -> str | None:
-    """Return a text as it is, and an integer as it is written."""
-    is_integer = isinstance(answer, int) and not isinstance(answer, bool)
-    return str(answer) if is_integer or isinstance(answer, str) else None
+# --- Distinct pairs, and results that are kept --------------------------------------------
 
 
-def _is_unicode(text: str) -> bool:
-    """Whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+@dataclass(frozen=True)
+class DistinctPairs:
+    """The P distinct pairs of a sample and its question's reference, of S samples in all.
+
+    Attributes:
+        pairs: (P,) a prediction and a reference each.
+        first: (P,) index of the first sample of each pair.
+        index: (S,) index of the pair of each sample, P for samples that are None.
+        rows: the samples.
+    """
+
+    pairs: list[PairToCheck]
+    first: np.ndarray
+    index: np.ndarray
+    rows: Samples
+
+    @classmethod
+    def of(cls, rows: Samples) -> DistinctPairs:
+        """Find the distinct pairs."""
+        distinct, code = distinct_entries(rows.values)
+        question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
+        present = np.flatnonzero(code >= 0)
+        keys = question[present] * len(distinct) + code[present]
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        first = present[first]
+        index = np.full(len(code), len(first))
+        index[present] = inverse
+        samples, references = to_python(distinct), to_python(rows.references)
+        pairs = [(samples[code[sample]], references[question[sample]]) for sample in first]
+        return cls(pairs, first, index, rows)
+
+    def call(self, pair: int) -> tuple[str, Place]:
+        """Return the call of the checker for a pair, as parts of messages."""
+        place = sample_place("predictions", self.rows.sizes, self.first[pair])
+        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
+
+    def outcomes(self, results: Sequence[float | None]) -> Samples:
+        """Return the outcomes of all samples, from the (P,) results of the pairs."""
+        dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64
+        values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
+        is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
+        scored = is_scored[self.index]
+        sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
+        return Samples(
+            values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
+        )
+
+    def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
+        """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
+        codes: dict[str | None, int] = {None: -1}
+        of_pairs = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
+        of_samples = np.array(of_pairs)[self.index]
+        return pa.chunked_array([from_numpy(of_samples, of_samples < 0)])
 
 
-def _as_number(answer) -> int | float | None:
-    """Return a number, as an int if its shortest decimal is an integer."""
-    if not isinstance(answer, (int, float)):
+class CheckCache:
+    """Results of earlier checks; a failed run adds its own.
+
+    A retry with the same checker checks only the other pairs. The same checker is the same
+    function, or the same method of the same object.
+    """
+
+    def __init__(self) -> None:
+        self._checker: Any = None
+        self._results: dict[str, PairResult] = {}
+
+    def __reduce__(self):
+        return CheckCache, ()  # not every checker can be pickled
+
+    def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
+        """Return the results of these pairs, None for a pair that is to be checked."""
+        checker = (checking.checker, checking.labels)
+        if self._checker != checker:
+            self._checker, self._results = checker, {}
+        if not self._results:
+            return [None] * len(pairs.pairs)
+        return [self._results.get(repr(pair)) for pair in pairs.pairs]
+
+    def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
+        """Keep the results of pairs, except problems, and return how many are kept in all."""
+        for pair, result in zip(pairs.pairs, results, strict=True):
+            if result is not None and result[1] is None:
+                self._results[repr(pair)] = result
+        return len(self._results)
+
+
+# --- exact_match --------------------------------------------------------------
+
+
+def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
+    """Return the outcomes of all samples, from (S,) whether each equals its reference."""
+    return Samples(
+        correct, rows.sizes, _CHECKED, rows.scored_or_none, multiplicity=rows.multiplicity
+    )
+
+
+def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
+    """Warn if texts are compared with answers that they contain, or if none equals its answer."""
+    if outcomes.values.any():
+        problem = _contained_references(rows, outcomes)
+        if problem is None:
+            return
+    else:
+        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
+    remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
+    remedy += "expressions, and 'python_tests' runs programs with tests"
+    if all(map(_is_choice, to_python(rows.references[:_COMPARED]))):
+        remedy = "'choice' compares the option that a text chooses"
+    warnings.warn(
+        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
+        stacklevel=3,
+    )
+
+
+def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
+    """Return how many texts contain their reference; None if that would hardly raise the score."""
+    correct = outcomes.values[:_COMPARED]
+    multiplicity = np.ones(len(correct), dtype=int)
+    if rows.multiplicity is not None:
+        multiplicity = rows.multiplicity[: len(correct)]
+    texts, references = to_python(rows.values[:_COMPARED]), to_python(rows.references[:_COMPARED])
+    question = np.repeat(np.arange(len(references)), rows.sizes[:_COMPARED])
+    containing = [
+        sample
+        for sample in np.flatnonzero(~correct)
+        if _contains(texts[sample], references[question[sample]])
+    ]
+    contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
+    if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
         return None
-    if isinstance(answer, float) and answer.is_integer():
-        return int(Decimal(repr(answer)))
-    return int(answer) if isinstance(answer, bool) else answer
+    return (
+        f"{contain} of the first {multiplicity.sum()} samples contain their reference but do not "
+        f"equal it"
+    )
 
 
-def _as_double(answer: int | float) -> float | None:
-    """Return the double whose shortest decimal is the number, or None if there is none."""
-    try:
-        double = float(answer)
-    except OverflowError:
-        return None
-    return double if double != double or _as_number(double) == answer else None
+def _is_choice(reference: Any) -> bool:
+    """Whether a reference is a single letter, yes or no, or a list of those."""
+    references = reference if isinstance(reference, list) else [reference]
+    return all(
+        isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
+        for answer in references
+    )
 
 
-def _comparable_numbers(
-    rows: Samples, answers: list[int | float]
-) -> tuple[pa.ChunkedArray, pa.Array]:
-    """Return samples and acceptable answers in a type that holds both without rounding."""
-    values = rows.values
-    if values.type == JSON:  # bools, or large integers, among other numbers
-        accepted = [None if math.isnan(x) else exact_form(x) for x in answers]
-        return read_distinct(values, exact_form)[1], pa.array(accepted, TEXTS)
-    if pa.types.is_floating(values.type):
-        if pc.any(pc.is_nan(values)).as_py():
-            index = pc.index(pc.is_nan(values), True).as_py()
-            place = sample_place("predictions", rows.sizes, index)
-            what = " is nan, which equals nothing: give None if it is unscored."
-            raise InputError(place, what)
-        return values, pa.array([*map(_as_double, answers)], pa.float64())
-    integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
-    least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
-    integers = [x if isinstance(x, int) and least <= x < beyond else None for x in answers]
-    return values.cast(integer), pa.array(integers, integer)
-
-
-def exact_form(number: int | float) -> str:
-    """Return the normal form of a number. True is 1."""
-    if not math.isfinite(number):
-        return str(number)
-    return decimal_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
-
-
-def decimal_form(number: Decimal) -> str:
-    """Return the normal form of a number with all of its digits: equal numbers have one form."""
-    return f"{number.normalize(_ALL_DIGITS) if number else Decimal(0)}"
-
-
-def read_distinct(
-    values: pa.ChunkedArray, form: Callable[[Any], str | None]
-) -> tuple[list[str | None], pa.ChunkedArray]:
-    """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
-    distinct, code = distinct_entries(values)
-    forms = [form(entry) for entry in to_python(distinct)]
-    samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
-    return forms, pa.chunked_array([samples])
+def _contains(text: str | None, reference: Any) -> bool:
+    """Whether a text has an answer, or one of several, between other words."""
+    answers = reference if isinstance(reference, list) else [reference]
+    return any(
+        isinstance(answer, str)
+        and answer
+        and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text or "")
+        for answer in answers
+    )
 
 
 # --- shared/at_k/core/rewards.py ------------------------------------------------------------------
@@ -4643,561 +5124,6 @@ def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
         x = x - value / slope
     weights = 1 / ((1 - x * x) * slope * slope)
     return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
-
-
-# --- shared/at_k/core/checking.py -----------------------------------------------------------------
-
-"""How samples are checked: each distinct pair of a sample and its reference once."""
-
-
-CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
-"""The names of checkers. All but exact_match come from the package."""
-
-CheckResult = bool | int | float | str | None
-"""What a checker returns for a sample: correct or incorrect, a category, a share of
-correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
-
-Checker = str | Callable[[Any, Any], Any]
-"""check_correct_fn(prediction, reference) -> CheckResult, or one of `CHECKERS`.
-
-The function may be async. If it has an attribute `batched` that is True, it is a function of a list
-of predictions and a list of references, and returns a list of results. The lists have at most
-`batch_size` entries, which is another attribute of the function, by default 64. A checker with the
-methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers. Checkers
-with options are made by `at_k.checkers`.
-"""
-
-PairToCheck = tuple[Any, Any]
-"""A prediction and a reference."""
-
-PairResult = tuple[Any, str | BaseException | None]
-"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
-
-PairBatch = tuple[int, list[PairToCheck]]
-"""The index of the first pair, and the pairs."""
-
-BatchResult = tuple[int, list[PairResult]]
-"""The index of the first pair of a batch, and the result of each of its pairs."""
-
-NOT_FINISHED: PairResult = (None, None)
-"""The result of a pair that took too long, which is not scored. Compare it with `is`."""
-
-_CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
-_COMPARED = 1000  # samples that are searched for their reference, for a warning
-_BATCHES = 1 << 12  # enough to keep many workers of an executor busy
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The outcomes of samples, and the answers that a checker compared.
-
-    Attributes:
-        outcomes: the outcomes, or the counts of them that a metric makes.
-        read: (S,) the answer that was read out of each sample, or a code of it; None for samples
-            without one. For "exact_match" and functions the whole sample is the answer. Samples
-            that were handed in as outcomes have no answers.
-        graded: the outcome of each sample, if `outcomes` are counts of them.
-    """
-
-    outcomes: Any
-    read: pa.ChunkedArray | None = None
-    graded: Samples | None = None
-
-    @cached_property
-    def answers(self) -> np.ndarray | None:
-        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers.
-
-        An empty text is no answer, unless it is correct.
-        """
-        read = self.read
-        if read is None:
-            return None
-        if pa.types.is_floating(read.type):
-            read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
-        codes = distinct_entries(read)[1]
-        if read.type == TEXTS:
-            samples = self.outcomes if self.graded is None else self.graded
-            is_empty = to_numpy(pc.fill_null(pc.equal(read, ""), False))
-            codes = np.where(is_empty & (samples.values == 0), -1, codes)
-        return codes
-
-
-@dataclass
-class Checking:
-    """A checker, and how it runs. All is validated when the object is made.
-
-    Attributes:
-        checker: see `Checker`.
-        num_proc: number of processes to check in; by default that of the checker, if it has one.
-        executor: an executor to check in, with the same default.
-        timeout: seconds that a check may take, with the same default.
-        labels: labels that stand for outcomes, and the number of each.
-
-    Raises:
-        ValueError, TypeError: if an attribute is invalid, or does not go with another.
-        ImportError: if the checker needs a library that is not installed.
-    """
-
-    checker: Checker = "exact_match"
-    num_proc: int | None = None
-    executor: Executor | None = None
-    timeout: float | None = None
-    labels: Labels | None = None
-
-    def __post_init__(self) -> None:
-        self._take_options_of_checker()
-        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
-            return
-        self._check_checker()
-        self._check_options()
-        if self._package_checker is not None:
-            self._package_checker.validate(self)
-        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
-            PACKAGE.rooms.check_workers(self)
-
-    def _take_options_of_checker(self) -> None:
-        options = getattr(self.checker, "run_options", None)  # see at_k.checkers.parallel
-        if not isinstance(options, Mapping):
-            return
-        for name, value in options.items():
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name} is given to compute and to the checker: give it to the checker only."
-                )
-            setattr(self, name, value)
-        self.checker = getattr(self.checker, "function", self.checker)
-
-    def _check_checker(self) -> None:
-        if isinstance(self.checker, str):
-            check_name("check_correct_fn", self.checker, CHECKERS)
-        elif not callable(self.checker) and self._package_checker is None:
-            raise TypeError(
-                f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
-                f"function of a prediction and a reference, or one of the names "
-                f"{', '.join(CHECKERS)}."
-            )
-
-    def _check_options(self) -> None:
-        executor, timeout = self.executor, self.timeout
-        if self.num_proc is not None:
-            if executor is not None:
-                raise ValueError("num_proc and executor exclude each other: give one of them.")
-            check_count("num_proc", self.num_proc, "give a number of processes")
-        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
-            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
-        if timeout is None:
-            return
-        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
-            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
-        if executor is not None:
-            raise ValueError(
-                "timeout cannot end the calls of an executor: give num_proc instead of the "
-                "executor, or limit the time in check_correct_fn."
-            )
-
-    @property
-    def matches_exactly(self) -> bool:
-        """Whether the checker is "exact_match". Comparing an array with a text gives an array."""
-        return isinstance(self.checker, str) and self.checker == "exact_match"
-
-    @cached_property
-    def _package_checker(self) -> Any:
-        """The checker of the package, which checks all samples in its own way; or None."""
-        checker = self.checker
-        has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
-        if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
-            return None
-        return PACKAGE.rooms.checker(checker)
-
-    @property
-    def is_async(self) -> bool:
-        """Whether the checker is an async function, or an object whose call is one."""
-        call = getattr(self.checker, "__call__", None)  # noqa: B004
-        return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
-
-    @cached_property
-    def batch_size(self) -> int | None:
-        """The number of pairs that the checker takes at once, or None if it takes single ones."""
-        if getattr(self.checker, "batched", None) is not True:
-            return None
-        size = getattr(self.checker, "batch_size", 64)
-        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
-
-    def check(self, rows: Samples, cache: CheckCache | None = None) -> Checked:
-        """Check every sample.
-
-        Each distinct pair of a prediction and its question's reference is checked once. A sample is
-        not scored if it is None, if the checker returns None, or if its check takes too long.
-
-        Args:
-            rows: the samples and references.
-            cache: results of earlier checks; a failed run adds its own.
-
-        Raises:
-            ValueError: if the checker raises an exception (which is the cause), returns something
-                that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
-                if a named checker cannot use a reference, with its index.
-        """
-        if self.matches_exactly:
-            outcomes = outcomes_of_match(rows, match_exactly(rows))
-            if rows.values.type == TEXTS:
-                _warn_of_responses(rows, outcomes)
-            return Checked(outcomes, rows.values)
-        cache = cache or CheckCache()
-        if self._package_checker is not None:
-            return self._package_checker.check_samples(rows, self, cache)
-        pairs = DistinctPairs.of(rows)
-        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
-        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
-
-    def results(
-        self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
-    ) -> list[PairResult]:
-        """Return the result of each distinct pair, and warn of those that took too long.
-
-        Args:
-            pairs: to be checked.
-            cache: results of earlier checks.
-            check_pairs: yields the results of batches of pairs as they finish.
-        """
-        results = cache.results(self, pairs)
-        try:
-            self._check_missing(pairs, results, check_pairs)
-        except BaseException as error:
-            if kept := cache.keep(pairs, results):
-                error.add_note(
-                    f"{kept} finished checks are kept: compute again with the same "
-                    f"check_correct_fn to check the others."
-                )
-            raise
-        late = sum(result is NOT_FINISHED for result in results)
-        if late and self.timeout is not None:
-            warnings.warn(
-                f"{late} of {len(results)} distinct samples took longer to check than the timeout "
-                f"of {self.timeout:g} s. They are not scored.",
-                stacklevel=3,
-            )
-        return [result for result in results if result is not None]
-
-    def _check_missing(
-        self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
-    ) -> None:
-        """Fill in the results that are None; raise an error for the first pair with a problem."""
-        missing = [pair for pair, result in enumerate(results) if result is None]
-        if not missing:
-            return
-        first = 0  # the first pair without a result
-        try:
-            with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
-                for start, batch in batches:
-                    for pair, result in zip(missing[start:], batch, strict=False):
-                        results[pair] = result
-                    first = self._raise_first_problem(pairs, results, first)
-        except BrokenExecutor as error:
-            raise InputError(
-                "A worker died. The first missing result is that of ",
-                *pairs.call(first),
-                ": check_correct_fn may have ended its process, or used more memory than there is.",
-            ) from error
-        if None in results:
-            known_results = len(results) - results.count(None)
-            raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
-
-    def _raise_first_problem(
-        self, pairs: DistinctPairs, results: list[PairResult | None], first: int
-    ) -> int:
-        """Raise the error of the first pair with a problem, if all before it have results.
-
-        Returns the first pair without a result. All before `first` have one.
-        """
-        for pair in range(first, len(results)):
-            result = results[pair]
-            if result is None:
-                return pair
-            if result[1] is not None:
-                self._raise_problem(pairs.call(pair), result[1])
-        return len(results)
-
-    def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-        """Yield the results of batches of pairs, checked in this thread or in the executor."""
-        assert callable(self.checker)
-        check = partial(check_batch, self.checker, self.labels or {}, False, host())
-        if self.executor is None:
-            yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
-            return
-        size = max(1, math.ceil(len(pairs) / _BATCHES))
-        batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
-        yield from self.executor.map(check, batches)
-
-    def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error of a call that raised an exception, or returned no outcome."""
-        if isinstance(problem, BaseException):
-            try:
-                text = str(problem)
-            except Exception:  # its own class cannot write it
-                text = "without a message"
-            raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
-        valid = "".join(f"{label!r}, " for label in self.labels or ())
-        raise InputError(
-            *call,
-            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
-            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
-        )
-
-
-CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
-"""Yields the results of batches of pairs as they finish."""
-
-
-# --- A batch of pairs ---------------------------------------------------------------------
-
-
-def host() -> str:
-    """Return a name of this process, which no process of another machine has."""
-    return f"{platform.node()}:{os.getpid()}"
-
-
-def check_batch(
-    checker: Callable[..., Any],
-    labels: Mapping[str, float] | None,
-    batched: bool,
-    home: str,
-    batch: PairBatch,
-) -> BatchResult:
-    """Apply a checker to a batch of pairs, in any thread or process.
-
-    This function imports what it uses, so that it can be sent to a worker with its code.
-
-    Args:
-        checker: a function of a prediction and a reference.
-        labels: labels that the checker may return, and the number of each; or None if results are
-            passed on as they are, because the checker is one of this package.
-        batched: whether the checker is a function of a list of predictions and a list of
-            references, and returns a list of results.
-        home: `host` of the process that asked.
-        batch: the pairs.
-    """
-    import copy
-    import os
-    import pickle
-    import platform
-    import traceback
-
-    def own(value: Any) -> Any:
-        """Return a copy of what the checker might change, which other samples share."""
-        return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
-
-    def written(write: Callable[[Any], str], value: Any) -> str:
-        """Return a text of a value, also if its own class cannot write it."""
-        try:
-            return write(value)
-        except Exception:
-            return f"a {type(value).__name__}"
-
-    def call(*arguments: Any) -> tuple[Any, BaseException | None]:
-        """Return what the checker returns, or its exception."""
-        try:
-            return checker(*arguments), None
-        except (Exception, SystemExit, GeneratorExit) as error:  # such as a call of sys.exit
-            problem: BaseException = error
-            if home != f"{platform.node()}:{os.getpid()}":
-                error.add_note(f"In the worker:\n{traceback.format_exc()}")
-                try:
-                    pickle.loads(pickle.dumps(error))
-                except Exception:  # some exceptions cannot be pickled
-                    problem = RuntimeError(f"{type(error).__name__}: {written(str, error)}")
-            return None, problem
-
-    def read(result: Any) -> PairResult:
-        """Return a result as a number, or what is wrong with it."""
-        if labels is None:
-            return result, None
-        if getattr(result, "ndim", None) == 0:
-            try:
-                result = result.item()  # a scalar of NumPy or torch
-            except Exception as error:  # one that has no value, for example
-                return None, f"returned {type(result).__name__} without a value ({error})"
-        if isinstance(result, str):
-            result = labels.get(result, result)
-        is_category = isinstance(result, int) and 0 <= result < 2**31
-        is_share = isinstance(result, float) and 0 <= result <= 1
-        if result is None or is_category or is_share:
-            return result, None
-        return None, f"returned {written(repr, result)[:60]}"
-
-    start, pairs = batch
-    if not batched:
-        called = [call(*map(own, pair)) for pair in pairs]
-    else:
-        copies = [map(own, pair) for pair in pairs]
-        results, problem = call(*map(list, zip(*copies, strict=True)))
-        if problem is not None:
-            return start, [(None, problem)] * len(pairs)
-        if not hasattr(results, "__len__") or len(results) != len(pairs):
-            shown = written(repr, results)[:60]
-            text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
-            return start, [(None, text)] * len(pairs)
-        called = [(result, None) for result in results]
-    return start, [read(result) if error is None else (None, error) for result, error in called]
-
-
-# --- Distinct pairs, and results that are kept --------------------------------------------
-
-
-@dataclass(frozen=True)
-class DistinctPairs:
-    """The P distinct pairs of a sample and its question's reference, of S samples in all.
-
-    Attributes:
-        pairs: (P,) a prediction and a reference each.
-        first: (P,) index of the first sample of each pair.
-        index: (S,) index of the pair of each sample, P for samples that are None.
-        rows: the samples.
-    """
-
-    pairs: list[PairToCheck]
-    first: np.ndarray
-    index: np.ndarray
-    rows: Samples
-
-    @classmethod
-    def of(cls, rows: Samples) -> DistinctPairs:
-        """Find the distinct pairs."""
-        distinct, code = distinct_entries(rows.values)
-        question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
-        present = np.flatnonzero(code >= 0)
-        keys = question[present] * len(distinct) + code[present]
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        first = present[first]
-        index = np.full(len(code), len(first))
-        index[present] = inverse
-        samples, references = to_python(distinct), to_python(rows.references)
-        pairs = [(samples[code[sample]], references[question[sample]]) for sample in first]
-        return cls(pairs, first, index, rows)
-
-    def call(self, pair: int) -> tuple[str, Place]:
-        """Return the call of the checker for a pair, as parts of messages."""
-        place = sample_place("predictions", self.rows.sizes, self.first[pair])
-        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
-
-    def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) results of the pairs."""
-        dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64
-        values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
-        is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
-        scored = is_scored[self.index]
-        sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
-        return Samples(
-            values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
-        )
-
-    def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
-        """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
-        codes: dict[str | None, int] = {None: -1}
-        of_pairs = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
-        of_samples = np.array(of_pairs)[self.index]
-        return pa.chunked_array([from_numpy(of_samples, of_samples < 0)])
-
-
-class CheckCache:
-    """Results of earlier checks; a failed run adds its own.
-
-    A retry with the same checker checks only the other pairs. The same checker is the same
-    function, or the same method of the same object.
-    """
-
-    def __init__(self) -> None:
-        self._checker: Any = None
-        self._results: dict[str, PairResult] = {}
-
-    def __reduce__(self):
-        return CheckCache, ()  # not every checker can be pickled
-
-    def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
-        """Return the results of these pairs, None for a pair that is to be checked."""
-        checker = (checking.checker, checking.labels)
-        if self._checker != checker:
-            self._checker, self._results = checker, {}
-        if not self._results:
-            return [None] * len(pairs.pairs)
-        return [self._results.get(repr(pair)) for pair in pairs.pairs]
-
-    def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Keep the results of pairs, except problems, and return how many are kept in all."""
-        for pair, result in zip(pairs.pairs, results, strict=True):
-            if result is not None and result[1] is None:
-                self._results[repr(pair)] = result
-        return len(self._results)
-
-
-# --- exact_match --------------------------------------------------------------
-
-
-def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of all samples, from (S,) whether each equals its reference."""
-    return Samples(
-        correct, rows.sizes, _CHECKED, rows.scored_or_none, multiplicity=rows.multiplicity
-    )
-
-
-def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
-    """Warn if texts are compared with answers that they contain, or if none equals its answer."""
-    if outcomes.values.any():
-        problem = _contained_references(rows, outcomes)
-        if problem is None:
-            return
-    else:
-        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
-    remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
-    remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(rows.references[:_COMPARED]))):
-        remedy = "'choice' compares the option that a text chooses"
-    warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
-        stacklevel=3,
-    )
-
-
-def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
-    """Return how many texts contain their reference; None if that would hardly raise the score."""
-    correct = outcomes.values[:_COMPARED]
-    multiplicity = np.ones(len(correct), dtype=int)
-    if rows.multiplicity is not None:
-        multiplicity = rows.multiplicity[: len(correct)]
-    texts, references = to_python(rows.values[:_COMPARED]), to_python(rows.references[:_COMPARED])
-    question = np.repeat(np.arange(len(references)), rows.sizes[:_COMPARED])
-    containing = [
-        sample
-        for sample in np.flatnonzero(~correct)
-        if _contains(texts[sample], references[question[sample]])
-    ]
-    contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
-    if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
-        return None
-    return (
-        f"{contain} of the first {multiplicity.sum()} samples contain their reference but do not "
-        f"equal it"
-    )
-
-
-def _is_choice(reference: Any) -> bool:
-    """Whether a reference is a single letter, yes or no, or a list of those."""
-    references = reference if isinstance(reference, list) else [reference]
-    return all(
-        isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
-        for answer in references
-    )
-
-
-def _contains(text: str | None, reference: Any) -> bool:
-    """Whether a text has an answer, or one of several, between other words."""
-    answers = reference if isinstance(reference, list) else [reference]
-    return any(
-        isinstance(answer, str)
-        and answer
-        and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text or "")
-        for answer in answers
-    )
 
 
 # --- shared/at_k/core/choice.py -------------------------------------------------------------------
@@ -5972,13 +5898,11 @@ class SampledQuestions:
         batch: the questions.
         validate: see `Computation`.
         cache: results of earlier checks; a failed run adds its own.
-        in_order: whether already-graded outcomes are kept in their order, and not yet counted.
     """
 
-    batch: Batch
+    batch: Samples
     validate: Callable[[Samples], Any]
     cache: CheckCache
-    in_order: bool = field(default=False, kw_only=True)
 
     def __len__(self) -> int:
         """M."""
@@ -5996,22 +5920,19 @@ class SampledQuestions:
             ValueError: if a sample cannot be checked, or if there is nothing to check it against.
         """
         batch = self.batch
-        if isinstance(batch, Samples) and batch.references is not None:
+        if batch.references is not None:
             checked = checking.check(batch, self.cache)
-            graded = checked.outcomes
-            return replace(checked, outcomes=self.validate(graded), graded=graded)
+            self.validate(checked.outcomes)
+            return checked
         if not checking.matches_exactly:
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
-        if isinstance(batch, BinaryCounts):
-            return Checked(batch)
-        if not batch.are_numbers:
+        if not batch.are_numbers:  # numbers were validated when they were read
             batch = as_outcomes(batch, checking.labels)
-        elif not self.in_order:
-            return Checked(batch, graded=batch)
-        return Checked(self.validate(batch), graded=batch)
+            self.validate(batch)
+        return Checked(batch)
 
 
 @dataclass(frozen=True)
@@ -6021,8 +5942,8 @@ class Computation:
     Args:
         results: a function of `SampledQuestions` and the parameters of the metric that returns the
             flat dict of `compute`.
-        validate: returns the outcomes, or the counts that the scores depend on. It raises a
-            ValueError for an outcome that the metric does not accept, with its index.
+        validate: raises a ValueError for an outcome that the metric does not accept, with its
+            index.
         counts_suffice: whether the results do not depend on the order of the samples of a question,
             not even in the last digit.
         accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
@@ -6032,7 +5953,7 @@ class Computation:
     """
 
     results: Callable[..., Any]
-    validate: Callable[[Samples], Samples | BinaryCounts]
+    validate: Callable[[Samples], Any]
     accepts_labels: bool = False
     counts_suffice: bool = True
     in_order: tuple[str, ...] = ()
@@ -6049,11 +5970,8 @@ class Computation:
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
-    def read(self, predictions, references, in_order: bool = False) -> Batch:
+    def read(self, predictions, references) -> Samples:
         """Read questions, and outcomes that are already graded.
-
-        Args:
-            in_order: whether the order of samples matters.
 
         Raises:
             ValueError: if an input is invalid, with its index.
@@ -6075,8 +5993,8 @@ class Computation:
                 return texts
         check_types(rows)
         outcomes = as_outcomes(rows)
-        counts = self.validate(outcomes)
-        return outcomes if in_order else counts
+        self.validate(outcomes)
+        return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
         """Return the samples of these questions, as these options take them.
@@ -6085,9 +6003,8 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         check_options(self.results, options)
-        in_order = bool(self.ordered_options(options))
-        batch = self.read(predictions, references, in_order)
-        return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)
+        batch = self.read(predictions, references)
+        return SampledQuestions(batch, self.validate, CheckCache())
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
@@ -6217,7 +6134,7 @@ def gpassk_results(
     check_average(common.average, scores)
 
     checked = questions.check(checking)
-    counts = checked.outcomes
+    counts = checked.outcomes.counts()
     _warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
@@ -6272,7 +6189,7 @@ def _warn_of_stopping(counts: BinaryCounts) -> None:
     )
 
 
-GPASSK = Computation(gpassk_results, Samples.counts, in_order=("labels", "budget"))
+GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget"))
 
 
 # --- bayes_at_n ---------------------------------------------------------------------------
@@ -6658,11 +6575,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
-        self._added = Added()
+        self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
-        return len(self._added)
+        return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
 
@@ -6688,7 +6605,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._alone():
-            self._added.append(batch, self.computation.counts_suffice)
+            self._added = appended(self._added, batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
 
@@ -6710,7 +6627,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_own_checker("compute")
         check_options(self.computation.results, options)
         ordered = self.computation.ordered_options(options)
-        if ordered and (len(self._added) or self._exchange is not None):
+        if ordered and (self._added or self._exchange is not None):
             raise ValueError(
                 f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
@@ -6718,8 +6635,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._alone():
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                read = partial(self._batches, predictions, references, bool(ordered))
-                score = partial(self._scores, options=options, in_order=bool(ordered))
+                read = partial(self._batches, predictions, references)
+                score = partial(self._scores, options=options)
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
@@ -6752,21 +6669,17 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references, in_order: bool) -> list[Batch]:
+    def _batches(self, predictions, references) -> list[Samples]:
         """Return the questions that were added before, and these."""
-        batches = [*self._added.batches]
+        batches = [*self._added]
         if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references, in_order))
+            batches.append(self.computation.read(predictions, references))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(
-        self, batches: list[Batch], options: dict[str, Any], in_order: bool
-    ) -> dict[str, Any]:
+    def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        questions = SampledQuestions(
-            unite(batches), self.computation.validate, self._cache, in_order=in_order
-        )
+        questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)
         with temp_seed(self.seed):
             return self.computation.results(questions, **options)

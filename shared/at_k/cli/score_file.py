@@ -16,8 +16,6 @@ from ..core.checking import Checked, Checking
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS, GPASSK
 from ..core.containers import to_numpy
-from ..core.samples import read_outcomes
-from ..functions import Counts
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
@@ -223,10 +221,10 @@ def _scores_and_noise(
     names, arguments = computation.parameters, questions
     options = {name: x for name, x in arguments.items() if name in names} | parameters
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)
-    samples = _CheckedOnce(read.batch, read.validate, read.cache, in_order=read.in_order)
+    samples = _CheckedOnce(read.batch, read.validate, read.cache)
     scores = computation.results(samples, **options)
     for checked in samples.checks:
-        warn_of_other_grades(questions, checked.graded)
+        warn_of_other_grades(questions, checked.outcomes)
     if not samples.checks:
         return scores, None, 0
     checked = samples.checks[-1]
@@ -236,9 +234,9 @@ def _scores_and_noise(
 
 def _number_unanswered(checked: Checked) -> int:
     """Return the number of scored samples in which the checker finds no answer."""
-    if checked.read is None or checked.graded is None:
+    if checked.read is None:
         return 0
-    return int(checked.graded.weights[to_numpy(checked.read.is_null())].sum())
+    return int(checked.outcomes.weights[to_numpy(checked.read.is_null())].sum())
 
 
 def _noise_of(
@@ -261,9 +259,7 @@ def _noise_of(
         return None
     score = max(of_first, key=lambda x: int(str(x.k)))
     k = None if score.metric in WITHOUT_K else int(str(score.k))
-    outcomes = checked.graded
-    if outcomes is None:
-        outcomes = read_outcomes(Counts(checked.outcomes.n, checked.outcomes.c))
+    outcomes = checked.outcomes
     clusters = range(len(outcomes)) if options.get("clusters") is None else options["clusters"]
     if len(set(clusters)) < 2 or outcomes.n.max() < 2 or (k or 1) > outcomes.n.min():
         return None

@@ -141,7 +141,7 @@ def gpassk_results(
     check_average(common.average, scores)
 
     checked = questions.check(checking)
-    counts = checked.outcomes
+    counts = checked.outcomes.counts()
     _warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
@@ -196,7 +196,7 @@ def _warn_of_stopping(counts: BinaryCounts) -> None:
     )
 
 
-GPASSK = Computation(gpassk_results, Samples.counts, in_order=("labels", "budget"))
+GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget"))
 
 
 # --- bayes_at_n ---------------------------------------------------------------------------

@@ -15,11 +15,12 @@ from typing import Any
 import evaluate
 from evaluate.module import temp_seed
 
-from .batches import Added, Batch, check_alike, unite
+from .batches import appended, check_alike, unite
 from .checking import CheckCache
 from .checks import short
 from .computation import Computation, SampledQuestions
 from .package import PACKAGE
+from .samples import Samples
 from .signatures import check_options
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
@@ -67,11 +68,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
-        self._added = Added()
+        self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
-        return len(self._added)
+        return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
 
@@ -97,7 +98,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._alone():
-            self._added.append(batch, self.computation.counts_suffice)
+            self._added = appended(self._added, batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
 
@@ -119,7 +120,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_own_checker("compute")
         check_options(self.computation.results, options)
         ordered = self.computation.ordered_options(options)
-        if ordered and (len(self._added) or self._exchange is not None):
+        if ordered and (self._added or self._exchange is not None):
             raise ValueError(
                 f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
@@ -127,8 +128,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._alone():
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                read = partial(self._batches, predictions, references, bool(ordered))
-                score = partial(self._scores, options=options, in_order=bool(ordered))
+                read = partial(self._batches, predictions, references)
+                score = partial(self._scores, options=options)
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
@@ -161,21 +162,17 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references, in_order: bool) -> list[Batch]:
+    def _batches(self, predictions, references) -> list[Samples]:
         """Return the questions that were added before, and these."""
-        batches = [*self._added.batches]
+        batches = [*self._added]
         if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references, in_order))
+            batches.append(self.computation.read(predictions, references))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(
-        self, batches: list[Batch], options: dict[str, Any], in_order: bool
-    ) -> dict[str, Any]:
+    def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        questions = SampledQuestions(
-            unite(batches), self.computation.validate, self._cache, in_order=in_order
-        )
+        questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)
         with temp_seed(self.seed):
             return self.computation.results(questions, **options)
