@@ -35,7 +35,6 @@ from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Iterator
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
@@ -43,10 +42,8 @@ from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from concurrent.futures import Executor
 from contextlib import closing
-from contextlib import contextmanager
 from contextlib import suppress
 from contextvars import ContextVar
-from copy import copy
 from dataclasses import dataclass
 from dataclasses import dataclass, replace
 from dataclasses import fields
@@ -55,7 +52,6 @@ from decimal import Decimal
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from evaluate.module import temp_seed
 from fractions import Fraction
-from functools import cache, cached_property
 from functools import cached_property
 from functools import cached_property, partial
 from functools import lru_cache
@@ -64,6 +60,7 @@ from numbers import Integral, Real
 from numbers import Real
 from pathlib import Path
 from statistics import NormalDist
+from types import SimpleNamespace
 from typing import Any
 from typing import Any, BinaryIO
 from typing import Any, NamedTuple
@@ -489,7 +486,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "ac29ab413a1f"
+KERNEL = "6a6f8870fe5b"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -585,17 +582,8 @@ class Rooms:
         return scores
 
 
-class _Package:
-    """Where the rooms are.
-
-    Attributes:
-        rooms: those of the installed package, or `Rooms` in a script without it.
-    """
-
-    rooms = Rooms()
-
-
-PACKAGE = _Package()
+PACKAGE = SimpleNamespace(rooms=Rooms())
+"""The attribute `rooms` has those of the installed package, or `Rooms` in a script without it."""
 
 
 # --- shared/at_k/core/counts.py -------------------------------------------------------------------
@@ -1542,7 +1530,6 @@ class DerivedIntervals(IntervalMethod):
         return self._method.covariance(questions, keys)
 
 
-@lru_cache(maxsize=64)
 def normal_z(confidence: float) -> float:
     """The z-value of a two-sided normal interval."""
     return -NormalDist().inv_cdf((1 - confidence) / 2)
@@ -5109,21 +5096,11 @@ def _mantissa_and_exponent(number: int) -> tuple[float, int]:
 
 @lru_cache(maxsize=256)
 def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
-    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
+    from scipy.special import roots_legendre  # imported here, because it takes long
 
-    The nodes are the zeros of a Legendre polynomial. Newton's method in extended precision refines
-    those of NumPy.
-    """
-    x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
-    for _ in range(3):
-        previous, value = np.ones_like(x), x.copy()
-        for degree in range(1, nodes):
-            following = ((2 * degree + 1) * x * value - degree * previous) / (degree + 1)
-            previous, value = value, following
-        slope = nodes * (x * value - previous) / (x * x - 1)
-        x = x - value / slope
-    weights = 1 / ((1 - x * x) * slope * slope)
-    return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
+    x, weights = roots_legendre(nodes)
+    return [*zip(((1 + x) / 2).tolist(), (weights / 2).tolist(), strict=True)]
 
 
 # --- shared/at_k/core/choice.py -------------------------------------------------------------------
@@ -5607,140 +5584,9 @@ def mean_shares(outcomes: Samples) -> np.ndarray:
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 
-# --- shared/at_k/core/scored_run.py ---------------------------------------------------------------
-
-"""The scores of a run, and how uncertain they are."""
-
-
-class ScoredRun:
-    """The scores of a run, and how uncertain they are.
-
-    `compute` shows it for all questions and for groups of them. Comparisons, leaderboards, gates,
-    `noise` and plans also take the errors of the scores over all questions.
-
-    Args:
-        points: the scores of the questions.
-        n: (M,) samples of the questions.
-        options: of the limits.
-        method: of the limits, or None if none are requested.
-        checker: what the scores are corrected for, as `compute` returns it, or None.
-        resampled: returns the method of limits for the same questions, sampled again; None if it
-            is `method`, or if there is none.
-        covariance: returns the (m, m) covariance of the scores for new samples of the same
-            questions; None if the data do not show it.
-        moves: returns (2, m) how far the scores may lie below and above because labels estimate
-            the rates of the checker, for a confidence; None if the rates are known.
-    """
-
-    def __init__(
-        self,
-        points: Scores,
-        n: np.ndarray,
-        options: IntervalOptions,
-        method: IntervalMethod | None = None,
-        checker: dict[str, float] | None = None,
-        resampled: Callable[[], IntervalMethod] | None = None,
-        covariance: Callable[[], np.ndarray] | None = None,
-        moves: Callable[[float], np.ndarray] | None = None,
-    ):
-        self.points, self.n, self.options = points, n, options
-        self.method, self.checker = method, checker
-        self._resampled, self._covariance, self.moves = resampled, covariance, moves
-        self.limits = cache(self._limits)
-
-    @cached_property
-    def counted(self) -> np.ndarray:
-        """The indices of the questions that have a weight."""
-        weights = self.options.weights
-        return np.arange(len(self.n)) if weights is None else np.flatnonzero(weights)
-
-    @cached_property
-    def estimates(self) -> np.ndarray:
-        """(m,) scores over all questions, to the last digit as `compute` returns them."""
-        return np.array([*self.points.over(self.counted, self.options.weights).values()])
-
-    @cached_property
-    def errors(self) -> np.ndarray:
-        """(G, m) by how much the scores move without each question or cluster of questions.
-
-        See `cluster_errors`.
-        """
-        weights = self.options.weights
-        return cluster_errors(self.points.linearized(weights), self.options.clusters, weights)
-
-    @property
-    def standard_errors(self) -> np.ndarray:
-        """(m,) standard errors of the estimates, for other questions."""
-        return np.sqrt(np.sum(self.errors**2, axis=0))
-
-    @property
-    def number(self) -> float:
-        """M; with weights the effective number of questions."""
-        return effective_clusters(None, len(self.n), self.options.weights)
-
-    @property
-    def freedom(self) -> float:
-        """The degrees of freedom of the standard errors."""
-        options = self.options
-        return degrees_of_freedom(
-            effective_clusters(options.clusters, len(self.n), options.weights)
-        )
-
-    @property
-    def clusters(self) -> int:
-        """The number of clusters of questions; without clusters that of questions."""
-        labels = self.options.clusters
-        return len(self.counted) if labels is None else len(np.unique(labels[self.counted]))
-
-    @cached_property
-    def covariance(self) -> np.ndarray | None:
-        """(m, m) covariance of the scores for new samples of the same questions, if known."""
-        return None if self._covariance is None else self._covariance()
-
-    def at_all_looks(self) -> ScoredRun:
-        """Return the run with limits that hold at all looks together."""
-        run = copy(self)
-        run.options = replace(self.options, anytime=True)
-        run.limits = cache(run._limits)
-        return run
-
-    def method_of_limits(self, resampled: bool = False) -> IntervalMethod:
-        """Return the method of limits, which hold at all looks together if this is requested.
-
-        Args:
-            resampled: whether they are for the same questions, sampled again.
-        """
-        method = self.method
-        if resampled and self._resampled is not None:
-            method = self._resampled()
-        assert method is not None, "limits need a method"
-        if not self.options.anytime:
-            return method
-        other_questions: bool | None = self.options.method == "questions" and not resampled
-        if self.options.method == "auto":
-            other_questions = None  # as each group of questions has it
-        return PACKAGE.rooms.anytime_limits(method, self.n, other_questions)
-
-    def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
-        """(2, m) lower and upper limits.
-
-        Args:
-            confidence: of each interval.
-            resampled: see `method_of_limits`.
-
-        Raises:
-            ValueError: if the questions have no interval.
-        """
-        method = self.method_of_limits(resampled)
-        if problem := method.problem(self.counted):
-            raise ValueError(f"{problem}.")
-        (intervals,) = method.for_groups([self.counted], confidence)
-        return np.array([[x.lo, x.hi] for x in intervals.values()]).T
-
-
 # --- shared/at_k/core/report.py -------------------------------------------------------------------
 
-"""The flat dict that `compute` returns: a scored run over all questions, and over groups."""
+"""The flat dict that `compute` returns: the scores over all questions, and over groups."""
 
 
 class Report:
@@ -5788,40 +5634,55 @@ class Report:
             )
         self._options, self._with_mu = options, with_mu
 
-    def result(self, run: ScoredRun) -> dict[str, Any]:
+    def result(
+        self,
+        points: Scores,
+        n: np.ndarray,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
         """Return the flat dict of `compute`.
+
+        Args:
+            points: the scores of the questions.
+            n: (M,) samples of the questions.
+            method: of the limits, or None if none are requested.
+            checker: what the scores are corrected for, or None.
 
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        estimates = self._estimates(run)
+        if self._options.confidence is None:
+            method = None
+        estimates = self._estimates(points, n, method)
         others: dict[str, Any] = {}
-        if run.checker is not None and not self._safe:
-            others["checker"] = run.checker
+        if checker is not None and not self._safe:
+            others["checker"] = checker
         if self._return_per_question and not self._safe:
             known = {x.score_id for x in estimates if x.group is None}
             others["per_question"] = {
                 score.key: values
-                for score, values in run.points.per_question().items()
+                for score, values in points.per_question().items()
                 if score in known
             }
         result = as_dict(estimates, self._safe, others)
         return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
 
-    def _estimates(self, run: ScoredRun) -> list[Estimate]:
+    def _estimates(
+        self, points: Scores, n: np.ndarray, method: IntervalMethod | None
+    ) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
         Scores that the data do not identify are left out, with a warning.
         """
-        method = None if self._options.confidence is None else run.method
-        intervals, bands = self._limits(run)
+        intervals, bands = self._limits(n, method)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in run.points.over(questions, self._options.weights).items():
+            for score, mean in points.over(questions, self._options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
@@ -5849,14 +5710,17 @@ class Report:
         return interval if is_named else interval._replace(interval=None)
 
     def _limits(
-        self, run: ScoredRun
+        self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
         options = self._options
         none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
-        if run.method is None or options.confidence is None:
+        if method is None or options.confidence is None:
             return none, none
-        method = run.method_of_limits()
+        if options.anytime:
+            other_questions = options.method == "questions"
+            by_group = None if options.method == "auto" else other_questions
+            method = PACKAGE.rooms.anytime_limits(method, n, by_group)
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
@@ -6128,7 +5992,7 @@ def gpassk_results(
         _check_allowed_by_budget(metrics, errors is not None, options)
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
-        return report.result(ScoredRun(points, n, options, method))
+        return report.result(points, n, method)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = requested_scores(included, ks, score_options)
     check_average(common.average, scores)
@@ -6141,11 +6005,11 @@ def gpassk_results(
         scores = requested_scores(included, ks, score_options)
     if errors is not None:
         points, method, described = errors.pass_limits(checked, scores, options)
-        return report.result(ScoredRun(points, n, options, method, described))
+        return report.result(points, n, method, described)
     if options.confidence is None:
-        return report.result(ScoredRun(pass_scores(counts, scores), n, options))
+        return report.result(pass_scores(counts, scores), n)
     points, method = pass_limits(counts, scores, options)
-    return report.result(ScoredRun(points, n, options, method))
+    return report.result(points, n, method)
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
@@ -6250,9 +6114,9 @@ def bayes_at_n_results(
     if method is None and options.confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is None:
-        return report.result(ScoredRun(points, questions.n, options, method))
+        return report.result(points, questions.n, method)
     points, method, described = errors.rate_limits(checked, points, method, options)
-    return report.result(ScoredRun(points, questions.n, options, method, described))
+    return report.result(points, questions.n, method, described)
 
 
 def _categories_or_rewards(outcomes: Samples) -> Samples:
@@ -6333,7 +6197,7 @@ def max_at_k_results(
         low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
         scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
     points, method = _join_scored(scored)
-    return report.result(ScoredRun(points, n, options, method))
+    return report.result(points, n, method)
 
 
 def _included_rewards(
@@ -6461,7 +6325,7 @@ def cons_at_k_results(
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
     elif options.confidence is not None:
         method = PACKAGE.rooms.consensus_limits(consensus, options)
-    return report.result(ScoredRun(points, questions.n, options, method))
+    return report.result(points, questions.n, method)
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
@@ -6504,11 +6368,8 @@ def score_agg_results(
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)
-    # "auto" gives a single question the whole range, and "questions" refuses it.
-    method = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
-    )
-    return report.result(ScoredRun(points, questions.n, options, method))
+    method = limits_for_questions(points, "score_agg", options)
+    return report.result(points, questions.n, method)
 
 
 SCORE_AGG = Computation(
@@ -6562,9 +6423,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     computation: Computation
     """What the metric computes."""
 
-    _patience = 30.0
-    """Seconds that a thread waits for another one before it warns."""
-
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
@@ -6604,7 +6462,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
-        with self._alone():
+        with self._lock:
             self._added = appended(self._added, batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
@@ -6632,7 +6490,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
             )
-        with self._alone():
+        with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
                 read = partial(self._batches, predictions, references)
@@ -6642,22 +6500,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 _computing.reset(token)
             self._forget()
         return result
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the lock. `threading.Thread` passes no context on, so waiting may be for ever."""
-        if not self._lock.acquire(timeout=self._patience):
-            warnings.warn(
-                f"Another thread has computed with this metric object for {self._patience:g} s, "
-                f"and this one waits. If the checker of the other one waits for this thread, "
-                f"neither ends: load another metric object for each.",
-                stacklevel=4,
-            )
-            self._lock.acquire()
-        try:
-            yield
-        finally:
-            self._lock.release()
 
     def _refuse_own_checker(self, method: str) -> None:
         """Raise an error if a checker of this object calls one of its methods.

@@ -272,8 +272,3 @@ def test_real_rewards_without_variation_or_with_prior_outcomes_raise_an_error():
         at_k.max_at_k_ci([[0.5, 0.25]], 3)
     with pytest.raises(ValueError, match="R0 is given"):
         at_k.bayes([[0.5, 0.25]], None, [[1]])
-
-
-def test_floats_that_are_0_or_1_are_categories():
-    R = [[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
-    assert at_k.bayes(R) == at_k.bayes([[0, 1, 1], [0, 0, 1]])

@@ -71,7 +71,6 @@ from .score_agg import (
     exponent,
     require_weights,
 )
-from .scored_run import ScoredRun
 from .signatures import shows_options
 
 _FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
@@ -135,7 +134,7 @@ def gpassk_results(
         _check_allowed_by_budget(metrics, errors is not None, options)
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
-        return report.result(ScoredRun(points, n, options, method))
+        return report.result(points, n, method)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = requested_scores(included, ks, score_options)
     check_average(common.average, scores)
@@ -148,11 +147,11 @@ def gpassk_results(
         scores = requested_scores(included, ks, score_options)
     if errors is not None:
         points, method, described = errors.pass_limits(checked, scores, options)
-        return report.result(ScoredRun(points, n, options, method, described))
+        return report.result(points, n, method, described)
     if options.confidence is None:
-        return report.result(ScoredRun(pass_scores(counts, scores), n, options))
+        return report.result(pass_scores(counts, scores), n)
     points, method = pass_limits(counts, scores, options)
-    return report.result(ScoredRun(points, n, options, method))
+    return report.result(points, n, method)
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
@@ -257,9 +256,9 @@ def bayes_at_n_results(
     if method is None and options.confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is None:
-        return report.result(ScoredRun(points, questions.n, options, method))
+        return report.result(points, questions.n, method)
     points, method, described = errors.rate_limits(checked, points, method, options)
-    return report.result(ScoredRun(points, questions.n, options, method, described))
+    return report.result(points, questions.n, method, described)
 
 
 def _categories_or_rewards(outcomes: Samples) -> Samples:
@@ -340,7 +339,7 @@ def max_at_k_results(
         low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
         scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
     points, method = _join_scored(scored)
-    return report.result(ScoredRun(points, n, options, method))
+    return report.result(points, n, method)
 
 
 def _included_rewards(
@@ -468,7 +467,7 @@ def cons_at_k_results(
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
     elif options.confidence is not None:
         method = PACKAGE.rooms.consensus_limits(consensus, options)
-    return report.result(ScoredRun(points, questions.n, options, method))
+    return report.result(points, questions.n, method)
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
@@ -511,11 +510,8 @@ def score_agg_results(
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)
-    # "auto" gives a single question the whole range, and "questions" refuses it.
-    method = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
-    )
-    return report.result(ScoredRun(points, questions.n, options, method))
+    method = limits_for_questions(points, "score_agg", options)
+    return report.result(points, questions.n, method)
 
 
 SCORE_AGG = Computation(

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import abc
 import threading
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -55,9 +52,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     computation: Computation
     """What the metric computes."""
 
-    _patience = 30.0
-    """Seconds that a thread waits for another one before it warns."""
-
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
@@ -97,7 +91,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
-        with self._alone():
+        with self._lock:
             self._added = appended(self._added, batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
@@ -125,7 +119,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
             )
-        with self._alone():
+        with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
                 read = partial(self._batches, predictions, references)
@@ -135,22 +129,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 _computing.reset(token)
             self._forget()
         return result
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the lock. `threading.Thread` passes no context on, so waiting may be for ever."""
-        if not self._lock.acquire(timeout=self._patience):
-            warnings.warn(
-                f"Another thread has computed with this metric object for {self._patience:g} s, "
-                f"and this one waits. If the checker of the other one waits for this thread, "
-                f"neither ends: load another metric object for each.",
-                stacklevel=4,
-            )
-            self._lock.acquire()
-        try:
-            yield
-        finally:
-            self._lock.release()
 
     def _refuse_own_checker(self, method: str) -> None:
         """Raise an error if a checker of this object calls one of its methods.

@@ -15,11 +15,10 @@ import numpy as np
 
 from ..core.checking import Checked
 from ..core.checks import InputError, Place, choose_ks
-from ..core.choice import IntervalOptions
+from ..core.choice import IntervalOptions, limits_for_questions
 from ..core.computation import DEFAULT_K
 from ..core.counts import BinaryCounts
-from ..core.interval import UNIT_RANGE, IntervalMethod
-from ..core.questions import QuestionIntervals
+from ..core.interval import IntervalMethod
 from ..core.samples import Samples, sample_place
 from ..core.score import ScoreId, ScoreKey, Scores, one_column_each
 
@@ -39,11 +38,7 @@ def first_successes(
     known = check_stopped(counts, checked.outcomes, budget)
     chosen = choose_ks(ks, DEFAULT_K, known)
     points = first_success_scores(counts, {ScoreId("pass@k", k): k for k in chosen})
-    # "auto" gives a single question the whole range, "questions" refuses it.
-    method = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
-    )
-    return points, method
+    return points, limits_for_questions(points, "pass@k", options)
 
 
 def check_stopped(counts: BinaryCounts, outcomes: Samples, budget: int) -> np.ndarray:
