@@ -486,7 +486,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "6a6f8870fe5b"
+KERNEL = "460c146e6300"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1086,20 +1086,15 @@ class ScoreId(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
-        return key_of(self)
+        name, k = self.metric, self.k
+        if name.endswith(")"):
+            name = name.replace("(n ", f"({k} ")
+        elif k is not None:
+            name = f"{name[:-1]}{k}"
+        return name if self.tau is None else f"{name}_{self.tau}"
 
     def __str__(self) -> str:
         return self.key
-
-
-def key_of(score: Any) -> str:
-    """Return the key of a score: a `ScoreId`, or another record with its fields."""
-    name, k, tau = score.metric, score.k, score.tau
-    if name.endswith(")"):
-        name = name.replace("(n ", f"({k} ")
-    elif k is not None:
-        name = f"{name[:-1]}{k}"
-    return name if tau is None else f"{name}_{tau}"
 
 
 class Score(NamedTuple):
@@ -1408,8 +1403,14 @@ def _columns(values, name: str) -> dict[str, Any]:
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
-        columns = {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
-        _require_same_length(name, columns)
+        columns = {}
+        for key, column in values.items():
+            entries, place = as_arrow(column), f"{name}[{key!r}]"
+            is_table = is_frame(entries)
+            columns[key] = frame_rows(entries) if is_table else entries_of(place, entries)
+        if len({*map(len, columns.values())}) > 1:
+            shown = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
+            raise ValueError(f"{name} has {shown}: give one of each for every question.")
         return columns
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
@@ -1419,11 +1420,6 @@ def _columns(values, name: str) -> dict[str, Any]:
                 f"first.",
             )
     return {key: [row[key] for row in values] for key in values[0]}
-
-
-def _column(values, name: str) -> Any:
-    values = as_arrow(values)
-    return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
@@ -1438,13 +1434,6 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
         what = f" has the count {short(entries[first])}: give a whole number of at least 0."
         raise InputError(location, what)
     return np.array(plain, dtype=np.int64)
-
-
-def _require_same_length(name: str, columns: Mapping[str, Any]) -> None:
-    lengths = {key: len(column) for key, column in columns.items()}
-    if len({*lengths.values()}) > 1:
-        shown = " and ".join(f"{length} {key}" for key, length in lengths.items())
-        raise ValueError(f"{name} has {shown}: give one of each for every question.")
 
 
 # --- shared/at_k/core/interval.py -----------------------------------------------------------------
@@ -2055,7 +2044,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the score, without the group: "G-Pass@4_0.5"."""
-        return key_of(self)
+        return self.score_id.key
 
     @property
     def full_key(self) -> str:
@@ -2092,23 +2081,17 @@ def as_dict(
     prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
     result: dict[str, Any] = {}
     for estimate in estimates:
-        name = safe_name(estimate.score_id) if safe else key_of(estimate)
+        name = safe_name(estimate.score_id) if safe else estimate.key
         if estimate.group is not None:
             name = prefixes[estimate.group] + name
         result[name] = estimate.score
         if estimate.interval is not None:
-            result |= _statistics(name, estimate.interval, safe)
+            for field, value in estimate.interval._asdict().items():
+                if value is not None and not (safe and field == "interval"):
+                    result[f"{name}_{field}"] = value
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
     return result | dict(others or {})
-
-
-def _statistics(name: str, interval: Interval, safe: bool) -> dict[str, Any]:
-    """Return the fields of an interval that were requested, without its name if keys are safe."""
-    fields = interval._asdict()
-    if safe:
-        del fields["interval"]
-    return {f"{name}_{key}": value for key, value in fields.items() if value is not None}
 
 
 def safe_name(score: ScoreId) -> str:
@@ -5492,10 +5475,6 @@ class Consensus:
             votes = count_answers(correct, checked.answers, merge_right)
         return cls(checked.outcomes, correct, counts, shown, votes)
 
-    def with_weighted_votes(self, weighted: Any) -> Consensus:
-        """Return the same with the votes that have weights."""
-        return replace(self, weighted=weighted)
-
     @property
     def n(self) -> int | str:
         """The number of samples that keys show."""
@@ -5632,7 +5611,7 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        self._options, self._with_mu = options, with_mu
+        self.options, self._with_mu = options, with_mu
 
     def result(
         self,
@@ -5652,7 +5631,7 @@ class Report:
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        if self._options.confidence is None:
+        if self.options.confidence is None:
             method = None
         estimates = self._estimates(points, n, method)
         others: dict[str, Any] = {}
@@ -5666,7 +5645,7 @@ class Report:
                 if score in known
             }
         result = as_dict(estimates, self._safe, others)
-        return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
+        return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
 
     def _estimates(
         self, points: Scores, n: np.ndarray, method: IntervalMethod | None
@@ -5682,7 +5661,7 @@ class Report:
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in points.over(questions, self._options.weights).items():
+            for score, mean in points.over(questions, self.options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
@@ -5699,7 +5678,7 @@ class Report:
 
     def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
         """Return the interval of a score with the fields that are requested."""
-        is_named = self._options.is_named
+        is_named = self.options.is_named
         if interval is None:  # every other method gives an interval for each score
             reason = f"none: {score} has no posterior"
             return Interval(None, None, None, None, reason) if is_named else None
@@ -5713,7 +5692,7 @@ class Report:
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
-        options = self._options
+        options = self.options
         none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
         if method is None or options.confidence is None:
             return none, none
@@ -5904,10 +5883,10 @@ class SharedOptions:
         """Return how samples are checked, by a checker that may return these labels."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
-    def limits(self, questions: int, **own: Any) -> IntervalOptions:
-        """Return the options of the limits, with the metric's own parameters."""
+    def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
+        """Return what makes the result of `compute`, with the metric's own parameters of limits."""
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
-        return interval_options(
+        options = interval_options(
             questions,
             self.confidence,
             self.interval,
@@ -5916,9 +5895,6 @@ class SharedOptions:
             anytime=self.anytime,
             **own,
         )
-
-    def report(self, questions: int, options: IntervalOptions, with_mu: bool = True) -> Report:
-        """Return what makes the result of `compute`, for these options of limits."""
         return Report(questions, self.groups, options, self.return_per_question, self.keys, with_mu)
 
 
@@ -5972,20 +5948,19 @@ def gpassk_results(
     score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    options = common.limits(
+    report = common.report(
         len(questions),
         known=INTERVALS if budget is None else ("questions", "auto"),
         alpha0=alpha0,
         beta0=beta0,
         band=band,
     )
-    errors = _errors_of_checker(checker_rates, labels)
+    options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = common.report(len(questions), options)
     n = questions.n
     if budget is not None:
         budget = _check_budget(budget, requested)
@@ -6081,10 +6056,9 @@ def bayes_at_n_results(
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
-    options = common.limits(len(questions), bounds=bounds)
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = common.report(len(questions), options, with_mu=False)
-    errors = _errors_of_checker(checker_rates, labels)
+    report = common.report(len(questions), with_mu=False, bounds=bounds)
+    options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and not w is categories is bounds is None:
         raise ValueError(
             "checker_rates and labels are for samples that are correct or not: leave out w, "
@@ -6119,13 +6093,12 @@ def bayes_at_n_results(
     return report.result(points, questions.n, method, described)
 
 
-def _categories_or_rewards(outcomes: Samples) -> Samples:
-    # A float may be a real reward: that depends on w.
-    return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
-
-
 BAYES_AT_N = Computation(
-    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, in_order=("labels",)
+    bayes_at_n_results,
+    # A float may be a real reward: that depends on w.
+    lambda x: None if x.values.dtype.kind == "f" else require_categories(x),
+    accepts_labels=True,
+    in_order=("labels",),
 )
 
 
@@ -6162,14 +6135,13 @@ def max_at_k_results(
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
-    options = common.limits(
+    report = common.report(
         len(questions),
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
     )
-    report = common.report(len(questions), options)
-    n = questions.n
+    options, n = report.options, questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
     outcomes = questions.check(checking).outcomes
@@ -6299,21 +6271,21 @@ def cons_at_k_results(
     included, requested = included_scores(wanted, k, names, names)
     metrics = {score.metric for score in included}
     merge_right = check_flag("merge_right", merge_right)
-    options = common.limits(
+    report = common.report(
         len(questions),
         known=("posterior", "sampling", "questions", "auto"),
         alpha0=alpha0,
         beta0=beta0,
         band=band,
     )
-    report = common.report(len(questions), options)
+    options = report.options
     check_samples(requested or [], questions.n)
 
     checked = questions.check(checking)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
     if vote_weights is not None:
         weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)
-        consensus = consensus.with_weighted_votes(weighted)
+        consensus = replace(consensus, weighted=weighted)
     values = consensus.values()
     if include is not None:
         _check_included(metrics, {key.metric for key in values})
@@ -6360,15 +6332,11 @@ def score_agg_results(
     common = SharedOptions(**shared)
     checking = common.checking(labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    options = common.limits(
-        len(questions),
-        known=("questions", "auto"),
-    )
-    report = common.report(len(questions), options)
+    report = common.report(len(questions), known=("questions", "auto"))
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)
-    method = limits_for_questions(points, "score_agg", options)
+    method = limits_for_questions(points, "score_agg", report.options)
     return report.result(points, questions.n, method)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .checking import CheckCache, Checked, Checker, Checking
-from .choice import IntervalOptions, interval_options, question_weighting
+from .choice import interval_options, question_weighting
 from .columns import check_types, sample_kind, stored
 from .report import Report
 from .samples import Labels, Samples, as_outcomes, read_samples
@@ -174,10 +174,10 @@ class SharedOptions:
         """Return how samples are checked, by a checker that may return these labels."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
-    def limits(self, questions: int, **own: Any) -> IntervalOptions:
-        """Return the options of the limits, with the metric's own parameters."""
+    def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
+        """Return what makes the result of `compute`, with the metric's own parameters of limits."""
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
-        return interval_options(
+        options = interval_options(
             questions,
             self.confidence,
             self.interval,
@@ -186,7 +186,4 @@ class SharedOptions:
             anytime=self.anytime,
             **own,
         )
-
-    def report(self, questions: int, options: IntervalOptions, with_mu: bool = True) -> Report:
-        """Return what makes the result of `compute`, for these options of limits."""
         return Report(questions, self.groups, options, self.return_per_question, self.keys, with_mu)

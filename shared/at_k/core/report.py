@@ -59,7 +59,7 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        self._options, self._with_mu = options, with_mu
+        self.options, self._with_mu = options, with_mu
 
     def result(
         self,
@@ -79,7 +79,7 @@ class Report:
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        if self._options.confidence is None:
+        if self.options.confidence is None:
             method = None
         estimates = self._estimates(points, n, method)
         others: dict[str, Any] = {}
@@ -93,7 +93,7 @@ class Report:
                 if score in known
             }
         result = as_dict(estimates, self._safe, others)
-        return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
+        return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
 
     def _estimates(
         self, points: Scores, n: np.ndarray, method: IntervalMethod | None
@@ -109,7 +109,7 @@ class Report:
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in points.over(questions, self._options.weights).items():
+            for score, mean in points.over(questions, self.options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
@@ -126,7 +126,7 @@ class Report:
 
     def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
         """Return the interval of a score with the fields that are requested."""
-        is_named = self._options.is_named
+        is_named = self.options.is_named
         if interval is None:  # every other method gives an interval for each score
             reason = f"none: {score} has no posterior"
             return Interval(None, None, None, None, reason) if is_named else None
@@ -140,7 +140,7 @@ class Report:
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
-        options = self._options
+        options = self.options
         none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
         if method is None or options.confidence is None:
             return none, none
