@@ -486,7 +486,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "460c146e6300"
+KERNEL = "c4eb6c7ad52e"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2745,8 +2745,6 @@ def _json_default(value) -> Any:
     plain = plain_entry(value)
     if plain is value and hasattr(value, "tolist"):
         plain = value.tolist()
-        if plain and isinstance(value, np.ndarray) and value.dtype.kind == "g":
-            plain = value.astype(float).tolist()  # Python has no number of this precision
     if plain is value:
         raise TypeError(f"it is a {type(value).__name__}")
     return plain
