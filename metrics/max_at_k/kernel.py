@@ -485,7 +485,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "6a013ac531d8"
+KERNEL = "1e443ed6d6c6"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1592,10 +1592,7 @@ class Samples:
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        scored = self.scored_or_none
-        if scored is None and self.multiplicity is None:  # the usual case, and fast
-            return self.sizes
-        n = self.number_where(scored)
+        n = self.number_where(self.scored_or_none)
         if not n.all():
             raise InputError(
                 Place(self.name, int(n.argmin())),
@@ -3319,10 +3316,12 @@ def _counted(outcomes: Samples) -> Samples:
     if 8 * categories * len(outcomes.sizes) > values.nbytes:
         return outcomes
     table = outcomes.category_counts(categories)
-    question, category = np.nonzero(table)
-    sizes = np.bincount(question, minlength=len(table))
+    occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
     return Samples(
-        category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
+        np.broadcast_to(category, table.shape)[occurs],
+        np.count_nonzero(occurs, axis=1),
+        outcomes.name,
+        multiplicity=table[occurs],
     )
 
 

@@ -74,10 +74,12 @@ def _counted(outcomes: Samples) -> Samples:
     if 8 * categories * len(outcomes.sizes) > values.nbytes:
         return outcomes
     table = outcomes.category_counts(categories)
-    question, category = np.nonzero(table)
-    sizes = np.bincount(question, minlength=len(table))
+    occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
     return Samples(
-        category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
+        np.broadcast_to(category, table.shape)[occurs],
+        np.count_nonzero(occurs, axis=1),
+        outcomes.name,
+        multiplicity=table[occurs],
     )
 
 

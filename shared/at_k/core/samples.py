@@ -101,10 +101,7 @@ class Samples:
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        scored = self.scored_or_none
-        if scored is None and self.multiplicity is None:  # the usual case, and fast
-            return self.sizes
-        n = self.number_where(scored)
+        n = self.number_where(self.scored_or_none)
         if not n.all():
             raise InputError(
                 Place(self.name, int(n.argmin())),
