@@ -34,8 +34,6 @@ from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Iterator
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
@@ -43,12 +41,9 @@ from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Executor
 from concurrent.futures import Executor
 from contextlib import closing
-from contextlib import contextmanager
 from contextlib import suppress
 from contextvars import ContextVar
-from copy import copy
 from dataclasses import dataclass
-from dataclasses import dataclass, field, replace
 from dataclasses import dataclass, replace
 from dataclasses import fields
 from dataclasses import replace
@@ -56,7 +51,6 @@ from decimal import Decimal
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from evaluate.module import temp_seed
 from fractions import Fraction
-from functools import cache, cached_property
 from functools import cached_property
 from functools import cached_property, partial
 from functools import lru_cache
@@ -65,174 +59,13 @@ from numbers import Integral, Real
 from numbers import Real
 from pathlib import Path
 from statistics import NormalDist
+from types import SimpleNamespace
 from typing import Any
 from typing import Any, BinaryIO
 from typing import Any, NamedTuple
 from typing import Any, NoReturn
 from typing import Any, TypeVar, get_type_hints
 from typing import NamedTuple
-
-
-# --- shared/at_k/core/counts.py -------------------------------------------------------------------
-
-"""Counts of outcomes: all that a score of exchangeable samples depends on."""
-
-
-@dataclass(frozen=True)
-class BinaryCounts:
-    """The number of samples of each question, and how many of them are correct.
-
-    Questions with equal counts have equal scores, so scores are computed once for each of the U
-    distinct pairs (n, c). The attributes follow the names of np.unique.
-
-    Args:
-        n: (M,) samples.
-        c: (M,) correct samples, 0 <= c <= n.
-    """
-
-    n: np.ndarray
-    c: np.ndarray
-
-    def __len__(self) -> int:
-        """M."""
-        return len(self.n)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the counts take."""
-        return self.n.nbytes + self.c.nbytes
-
-    @classmethod
-    def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
-        """Return the counts of all questions of several batches."""
-        n = np.concatenate([batch.n for batch in batches])
-        return cls(n, np.concatenate([batch.c for batch in batches]))
-
-    @property
-    def unique(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) n and (U,) c of the distinct pairs."""
-        base, codes = self._codes
-        if not base:
-            return np.full(len(codes.values), self.n[0]), codes.values
-        n, c = np.divmod(codes.values, base)
-        if self._is_large:
-            return np.unique(self.n)[n], np.unique(self.c)[c]
-        return n, c
-
-    @property
-    def multiplicity(self) -> np.ndarray:
-        """(U,) number of questions with each distinct pair."""
-        return self._codes[1].multiplicity
-
-    @property
-    def inverse(self) -> np.ndarray:
-        """(M,) index of each question's pair among the distinct ones."""
-        return self._codes[1].inverse
-
-    @cached_property
-    def _codes(self) -> tuple[int, UniqueIntegers]:
-        """A base, and the distinct c + base x n; or 0 and the distinct c, if all n are equal."""
-        if size := one_size(self.n):
-            return 0, UniqueIntegers(self.c, size)
-        n, c = self.n, self.c
-        if self._is_large:  # codes of their ranks, which fit into 64 bits
-            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
-        base = int(c.max()) + 1
-        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
-
-    @cached_property
-    def memo(self) -> dict[Any, Any]:
-        """Results for these counts that several methods need, such as an estimated prior."""
-        return {}
-
-    @cached_property
-    def _is_large(self) -> bool:
-        return int(self.n.max()) >= 1 << 31
-
-
-class UniqueIntegers:
-    """The distinct values of an array of integers from 0 to `most`.
-
-    Equivalent to np.unique. Small values are counted, which is faster than sorting, and this
-    avoids the slow first import of np.unique.
-
-    Attributes:
-        values: (U,) the distinct values, ascending.
-        multiplicity: (U,) how often each occurs.
-    """
-
-    def __init__(self, array: np.ndarray, most: int):
-        self._array = array
-        if most > 8 * len(array):
-            ordered = np.sort(array)
-            last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
-            self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
-        else:
-            multiplicity = np.bincount(array)
-            self.values = np.flatnonzero(multiplicity)
-            self.multiplicity = multiplicity[self.values]
-
-    @cached_property
-    def inverse(self) -> np.ndarray:
-        """(M,) the index of each entry of the array among the distinct values."""
-        if self.values[-1] > 8 * len(self._array):
-            return np.searchsorted(self.values, self._array)
-        index = np.empty(self.values[-1] + 1, dtype=np.int64)
-        index[self.values] = np.arange(len(self.values))
-        return index[self._array]
-
-
-def one_size(sizes: np.ndarray) -> int:
-    """Return the number of samples that all questions have in common, or 0 if it differs."""
-    size = int(sizes[0])
-    # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
-    return size if np.count_nonzero(sizes == size) == len(sizes) else 0
-
-
-def joined_multiplicity(batches: Sequence[Any]) -> np.ndarray | None:
-    """Return how often each value of several batches occurs, or None if once each."""
-    if all(batch.multiplicity is None for batch in batches):
-        return None
-    return np.concatenate(
-        [
-            np.ones(len(batch.values), np.int64)
-            if batch.multiplicity is None
-            else batch.multiplicity
-            for batch in batches
-        ]
-    )
-
-
-# --- Sums ---------------------------------------------------------------------------------
-
-
-def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return (M,) sums over the samples of each question.
-
-    Args:
-        values: (S,) each 0 or 1, of any type.
-        sizes: (M,) number of samples of each question, at least one.
-    """
-    if size := one_size(sizes):
-        return row_sums(values.reshape(-1, size)).astype(np.int64)
-    return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
-
-
-def row_sums(rows: np.ndarray) -> np.ndarray:
-    """Return the sum of each row of values that are 0 or 1."""
-    if rows.itemsize > 1:
-        return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
-    samples = rows.shape[1]
-    rows = rows.view(np.uint8)
-    width = math.gcd(samples, 64) // 8
-    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
-        # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
-        # long as reading the bytes; adding them takes up to ten times as long.
-        bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
-        rows = np.bitwise_count(bits).reshape(len(rows), -1)
-    if rows.shape[1] == 1:
-        return rows[:, 0]
-    return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)
 
 
 # --- shared/at_k/core/checks.py -------------------------------------------------------------------
@@ -652,7 +485,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "96cdf2f52904"
+KERNEL = "1e443ed6d6c6"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -748,270 +581,145 @@ class Rooms:
         return scores
 
 
-class _Package:
-    """Where the rooms are.
+PACKAGE = SimpleNamespace(rooms=Rooms())
+"""The attribute `rooms` has those of the installed package, or `Rooms` in a script without it."""
 
-    Attributes:
-        rooms: those of the installed package, or `Rooms` in a script without it.
+
+# --- shared/at_k/core/counts.py -------------------------------------------------------------------
+
+"""Counts of outcomes: all that a score of exchangeable samples depends on."""
+
+
+@dataclass(frozen=True)
+class BinaryCounts:
+    """The number of samples of each question, and how many of them are correct.
+
+    Questions with equal counts have equal scores, so scores are computed once for each of the U
+    distinct pairs (n, c). The attributes follow the names of np.unique.
+
+    Args:
+        n: (M,) samples.
+        c: (M,) correct samples, 0 <= c <= n.
     """
 
-    rooms = Rooms()
+    n: np.ndarray
+    c: np.ndarray
 
-
-PACKAGE = _Package()
-
-
-# --- shared/at_k/core/score.py --------------------------------------------------------------------
-
-"""A score as a product of powers of means, and the scores of a run.
-
-Most scores are one mean over questions, such as the mean expected credit. The geometric
-combinations are products of powers of two of them. Both are a `Score`: it names the means it
-needs as terms. `number_terms` lists the distinct terms of many scores as columns, so that each
-term is computed once.
-"""
-
-
-ColumnPair = tuple[int, int]
-"""Two columns a <= b of a table."""
-
-ScoreKey = Any
-"""What names a score in a dict: a `ScoreId` in a run. Scores and intervals do not look into it."""
-
-
-class ScoreId(NamedTuple):
-    """The identity of a score: its name, and what the name leaves open.
-
-    Attributes:
-        metric: the name, such as "pass@k", "bayes@N" or "score_agg".
-        k: the number that stands for the k, N or n of the name; "n" for all samples, if their
-            number differs between questions; None if the name has none.
-        tau: a threshold, or None.
-    """
-
-    metric: str
-    k: int | str | None = None
-    tau: float | None = None
+    def __len__(self) -> int:
+        """M."""
+        return len(self.n)
 
     @property
-    def key(self) -> str:
-        """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
-        return key_of(self)
+    def unique(self) -> tuple[np.ndarray, np.ndarray]:
+        """(U,) n and (U,) c of the distinct pairs."""
+        base, codes = self._codes
+        if not base:
+            return np.full(len(codes.values), self.n[0]), codes.values
+        n, c = np.divmod(codes.values, base)
+        if self._is_large:
+            return np.unique(self.n)[n], np.unique(self.c)[c]
+        return n, c
 
-    def __str__(self) -> str:
-        return self.key
+    @property
+    def multiplicity(self) -> np.ndarray:
+        """(U,) number of questions with each distinct pair."""
+        return self._codes[1].multiplicity
+
+    @property
+    def inverse(self) -> np.ndarray:
+        """(M,) index of each question's pair among the distinct ones."""
+        return self._codes[1].inverse
+
+    @cached_property
+    def _codes(self) -> tuple[int, UniqueIntegers]:
+        """A base, and the distinct c + base x n; or 0 and the distinct c, if all n are equal."""
+        if size := one_size(self.n):
+            return 0, UniqueIntegers(self.c, size)
+        n, c = self.n, self.c
+        if self._is_large:  # codes of their ranks, which fit into 64 bits
+            n, c = (np.searchsorted(np.unique(x), x) for x in (n, c))
+        base = int(c.max()) + 1
+        return base, UniqueIntegers(c + base * n, base * (int(n.max()) + 1))
+
+    @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """Results for these counts that several methods need, such as an estimated prior."""
+        return {}
+
+    @cached_property
+    def _is_large(self) -> bool:
+        return int(self.n.max()) >= 1 << 31
 
 
-def key_of(score: Any) -> str:
-    """Return the key of a score: a `ScoreId`, or another record with its fields."""
-    name, k, tau = score.metric, score.k, score.tau
-    if name.endswith(")"):
-        name = name.replace("(n ", f"({k} ")
-    elif k is not None:
-        name = f"{name[:-1]}{k}"
-    return name if tau is None else f"{name}_{tau}"
+class UniqueIntegers:
+    """The distinct values of an array of integers from 0 to `most`.
 
+    Equivalent to np.unique. Small values are counted, which is faster than sorting, and this
+    avoids the slow first import of np.unique.
 
-class Score(NamedTuple):
-    """A product of powers of terms.
-
-    Args:
-        terms: what is averaged over questions: credits, or the columns of a table.
-        powers: of the terms, not 0.
-        pooled: whether the terms are averaged over questions first. If not, the product is
-            computed for each question and then averaged.
+    Attributes:
+        values: (U,) the distinct values, ascending.
+        multiplicity: (U,) how often each occurs.
     """
 
-    terms: tuple[Any, ...]
-    powers: tuple[float, ...] = (1.0,)
-    pooled: bool = True
+    def __init__(self, array: np.ndarray, most: int):
+        self._array = array
+        if most > 8 * len(array):
+            ordered = np.sort(array)
+            last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(array) - 1)
+            self.values, self.multiplicity = ordered[last], np.diff(last, prepend=-1)
+        else:
+            multiplicity = np.bincount(array)
+            self.values = np.flatnonzero(multiplicity)
+            self.multiplicity = multiplicity[self.values]
 
-    def pairs(self) -> Iterator[ColumnPair]:
-        """Each pair of columns whose covariance the variance of the score needs."""
-        return ((a, b) for a in self.terms for b in self.terms if a <= b)
-
-    def value(self, columns):
-        """The product, from (m,) numbers or from an (m, ..) array.
-
-        It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
-        a checker may be below 0; as a factor it then counts as 0.
-
-        Raises:
-            ValueError: if it is infinite.
-        """
-        if self.powers == (1.0,):
-            return columns[self.terms[0]]
-        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
-        if min(self.powers) > 0:
-            return math.prod(base**power for base, power in factors)
-        zero = sum((base == 0) & (power > 0) for base, power in factors)
-        undefined = sum((base == 0) & (power < 0) for base, power in factors)
-        if np.any(undefined > zero):
-            raise ValueError(
-                "pass_power or unanimous_power is negative where its score is 0, so the product "
-                "is infinite: give powers that are not negative."
-            )
-        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
-
-    def variance(self, columns, covariance):
-        """The variance to first order (delta method).
-
-        Args:
-            columns: (m, ..) values of the columns.
-            covariance: of each pair of columns.
-        """
-        if self.powers == (1.0,):
-            return covariance[self.terms[0], self.terms[0]]
-        relative = 0.0
-        for a, p in self._factors():
-            for b, q in self._factors():
-                over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
-                relative = relative + p * q * _quotient(over_a, columns[b])
-        product = self.value(columns)
-        return product * relative * product
-
-    def gradient(self, columns: np.ndarray) -> np.ndarray:
-        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
-        result = np.zeros(len(columns))
-        product = self.value(columns)
-        for column, power in self._factors():
-            is_mean = self.powers == (1.0,)
-            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
-        return result
-
-    def _factors(self) -> Iterator[tuple[int, float]]:
-        return zip(self.terms, self.powers, strict=True)
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """(M,) the index of each entry of the array among the distinct values."""
+        if self.values[-1] > 8 * len(self._array):
+            return np.searchsorted(self.values, self._array)
+        index = np.empty(self.values[-1] + 1, dtype=np.int64)
+        index[self.values] = np.arange(len(self.values))
+        return index[self._array]
 
 
-def _not_negative(number):
-    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
+def one_size(sizes: np.ndarray) -> int:
+    """Return the number of samples that all questions have in common, or 0 if it differs."""
+    size = int(sizes[0])
+    # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
+    return size if np.count_nonzero(sizes == size) == len(sizes) else 0
 
 
-def _quotient(number, divisor):
-    """number / divisor, or number where the divisor is 0 or close enough to overflow."""
-    return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+# --- Sums ---------------------------------------------------------------------------------
 
 
-def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    """The distinct terms of all scores, and each score with the numbers of its terms."""
-    number: dict[Any, int] = {}
-    numbered = {
-        key: score._replace(
-            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
-        )
-        for key, score in scores.items()
-    }
-    return list(number), numbered
-
-
-def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
-    """For each key a score that is one column, in order."""
-    return {key: Score((column,)) for column, key in enumerate(keys)}
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Point estimates. Questions with equal counts have equal estimates and share a row.
+def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return (M,) sums over the samples of each question.
 
     Args:
-        keys: the name of each score, and the columns it is made of.
-        inverse: (M,) the row of each question.
-        columns: (U, m) estimates.
+        values: (S,) each 0 or 1, of any type.
+        sizes: (M,) number of samples of each question, at least one.
     """
-
-    keys: Mapping[ScoreKey, Score]
-    inverse: np.ndarray
-    columns: np.ndarray
-
-    def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
-        """Each score over a set of questions.
-
-        Args:
-            multiplicity: (U,) number of questions in each row, or the sum of their weights.
-        """
-        total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
-        # A matrix product would add in an order that depends on the number of columns, so that the
-        # last digit of a score would depend on which other scores are computed.
-        means = ((columns * multiplicity).sum(axis=1) / total).tolist()
-        return {
-            key: score.value(means)
-            if score.pooled
-            else float((score.value(columns) * multiplicity).sum()) / total
-            for key, score in self.keys.items()
-        }
-
-    def over(
-        self, questions: np.ndarray, weights: np.ndarray | None = None
-    ) -> dict[ScoreKey, float]:
-        """Each score over the questions with these indices.
-
-        Args:
-            questions: the indices.
-            weights: (M,) of all questions, or None for equal ones.
-        """
-        rows, size = self.inverse[questions], len(self.columns)
-        if weights is not None:
-            return self.means(np.bincount(rows, weights[questions], minlength=size))
-        if len(rows) >= size:
-            return self.means(np.bincount(rows, minlength=size))
-        used = UniqueIntegers(rows, size)
-        return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
-
-    def with_products(self) -> Scores:
-        """The same scores, with a column for each product that is averaged over questions."""
-        keys, columns = dict(self.keys), [*self.columns.T]
-        for key, score in self.keys.items():
-            if not score.pooled:
-                keys[key] = Score((len(columns),))
-                columns.append(score.value(self.columns.T))
-        return replace(self, keys=keys, columns=np.stack(columns, axis=1))
-
-    def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """(M, m) what varies with the questions in each score, to first order.
-
-        Args:
-            weights: (M,) of the questions, or None for equal ones.
-        """
-        scores = self.with_products()
-        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
-        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
-        return (scores.columns @ gradient)[scores.inverse]
-
-    def per_question(self) -> dict[ScoreKey, list[float]]:
-        """Each score of each question."""
-        columns = self.columns.T
-        return {
-            key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
-        }
+    if size := one_size(sizes):
+        return row_sums(values.reshape(-1, size)).astype(np.int64)
+    return np.add.reduceat(values, np.cumsum(sizes) - sizes, dtype=np.int64)
 
 
-def join_scores(a: Scores, b: Scores) -> Scores:
-    """The scores of both, of the same questions."""
-    if a.inverse is not b.inverse:  # a row for each question
-        a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
-    first = a.columns.shape[1]
-    moved = {
-        key: score._replace(terms=tuple(first + column for column in score.terms))
-        for key, score in b.keys.items()
-    }
-    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Posterior means of scores and their covariances, independent between questions.
-
-    Args:
-        keys: the name of each score, and the columns it is made of.
-        inverse: (M,) the row of each question.
-        mean: (U, m) posterior means.
-        covariance: (U,) for each pair of columns that a score needs.
-    """
-
-    keys: Mapping[ScoreKey, Score]
-    inverse: np.ndarray
-    mean: np.ndarray
-    covariance: Mapping[ColumnPair, np.ndarray]
+def row_sums(rows: np.ndarray) -> np.ndarray:
+    """Return the sum of each row of values that are 0 or 1."""
+    if rows.itemsize > 1:
+        return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
+    samples = rows.shape[1]
+    rows = rows.view(np.uint8)
+    width = math.gcd(samples, 64) // 8
+    if width and hasattr(np, "bitwise_count"):  # since NumPy 2
+        # Packed to one bit per sample, up to 64 samples are counted at once. That takes twice as
+        # long as reading the bytes; adding them takes up to ten times as long.
+        bits = np.packbits(rows.reshape(-1).view(bool)).view(f"u{width}")
+        rows = np.bitwise_count(bits).reshape(len(rows), -1)
+    if rows.shape[1] == 1:
+        return rows[:, 0]
+    return np.einsum("ij->i", rows, dtype=np.uint8 if samples < 256 else np.int64)
 
 
 # --- shared/at_k/core/containers.py ---------------------------------------------------------------
@@ -1342,93 +1050,252 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     }
 
 
-# --- shared/at_k/core/interval.py -----------------------------------------------------------------
+# --- shared/at_k/core/score.py --------------------------------------------------------------------
 
-"""What an interval is, and what computes one."""
+"""A score as a product of powers of means, and the scores of a run.
+
+Most scores are one mean over questions, such as the mean expected credit. The geometric
+combinations are products of powers of two of them. Both are a `Score`: it names the means it
+needs as terms. `number_terms` lists the distinct terms of many scores as columns, so that each
+term is computed once.
+"""
 
 
-UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+ColumnPair = tuple[int, int]
+"""Two columns a <= b of a table."""
+
+ScoreKey = Any
+"""What names a score in a dict: a `ScoreId` in a run. Scores and intervals do not look into it."""
 
 
-class Interval(NamedTuple):
-    """Center, standard deviation, limits and method of an interval.
+class ScoreId(NamedTuple):
+    """The identity of a score: its name, and what the name leaves open.
 
-    The numbers are floats, or (B,) arrays for B groups of questions.
+    Attributes:
+        metric: the name, such as "pass@k", "bayes@N" or "score_agg".
+        k: the number that stands for the k, N or n of the name; "n" for all samples, if their
+            number differs between questions; None if the name has none.
+        tau: a threshold, or None.
     """
 
-    mu: Any
-    sigma: Any
-    lo: Any
-    hi: Any
-    interval: str | None
+    metric: str
+    k: int | str | None = None
+    tau: float | None = None
 
     @property
-    def is_unknown(self) -> bool:
-        """Whether the data show no interval. Its name is "none: " and the reason then."""
-        return self.interval is not None and self.interval.startswith("none")
+    def key(self) -> str:
+        """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
+        name, k = self.metric, self.k
+        if name.endswith(")"):
+            name = name.replace("(n ", f"({k} ")
+        elif k is not None:
+            name = f"{name[:-1]}{k}"
+        return name if self.tau is None else f"{name}_{self.tau}"
+
+    def __str__(self) -> str:
+        return self.key
 
 
-def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    """The interval of a score that the data say nothing about, named by the reason."""
-    lo, hi = float(least), float(most)
-    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
-
-
-class IntervalMethod(abc.ABC):
-    """Computes the intervals of the scores of a run, or of groups of its questions."""
-
-    @abc.abstractmethod
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        """The intervals of each group. A score that has no interval by this method is absent.
-
-        Args:
-            groups: the indices of the questions of each group.
-            confidence: of each interval.
-        """
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
-        return None
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores of which these questions show nothing, so that an estimate would mislead."""
-        return ()
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions.
-
-        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
-        By default, only that is said: the variances are 1.
-        """
-        return np.eye(len(keys))
-
-
-class DerivedIntervals(IntervalMethod):
-    """Intervals that are made from those of another method.
+class Score(NamedTuple):
+    """A product of powers of terms.
 
     Args:
-        method: the other method.
+        terms: what is averaged over questions: credits, or the columns of a table.
+        powers: of the terms, not 0.
+        pooled: whether the terms are averaged over questions first. If not, the product is
+            computed for each question and then averaged.
     """
 
-    def __init__(self, method: IntervalMethod):
-        self._method = method
+    terms: tuple[Any, ...]
+    powers: tuple[float, ...] = (1.0,)
+    pooled: bool = True
 
-    def problem(self, questions: np.ndarray) -> str | None:
-        return self._method.problem(questions)
+    def pairs(self) -> Iterator[ColumnPair]:
+        """Each pair of columns whose covariance the variance of the score needs."""
+        return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        return self._method.unidentified(questions)
+    def value(self, columns):
+        """The product, from (m,) numbers or from an (m, ..) array.
 
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        return self._method.covariance(questions, keys)
+        It is 0 if a factor with a positive power is 0. An estimate that corrects for the errors of
+        a checker may be below 0; as a factor it then counts as 0.
+
+        Raises:
+            ValueError: if it is infinite.
+        """
+        if self.powers == (1.0,):
+            return columns[self.terms[0]]
+        factors = [(_not_negative(columns[column]), power) for column, power in self._factors()]
+        if min(self.powers) > 0:
+            return math.prod(base**power for base, power in factors)
+        zero = sum((base == 0) & (power > 0) for base, power in factors)
+        undefined = sum((base == 0) & (power < 0) for base, power in factors)
+        if np.any(undefined > zero):
+            raise ValueError(
+                "pass_power or unanimous_power is negative where its score is 0, so the product "
+                "is infinite: give powers that are not negative."
+            )
+        return math.prod((base + (base == 0)) ** power for base, power in factors) * (zero == 0)
+
+    def variance(self, columns, covariance):
+        """The variance to first order (delta method).
+
+        Args:
+            columns: (m, ..) values of the columns.
+            covariance: of each pair of columns.
+        """
+        if self.powers == (1.0,):
+            return covariance[self.terms[0], self.terms[0]]
+        relative = 0.0
+        for a, p in self._factors():
+            for b, q in self._factors():
+                over_a = _quotient(covariance[min(a, b), max(a, b)], columns[a])
+                relative = relative + p * q * _quotient(over_a, columns[b])
+        product = self.value(columns)
+        return product * relative * product
+
+    def gradient(self, columns: np.ndarray) -> np.ndarray:
+        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
+        result = np.zeros(len(columns))
+        product = self.value(columns)
+        for column, power in self._factors():
+            is_mean = self.powers == (1.0,)
+            result[column] = 1.0 if is_mean else _quotient(power * product, columns[column])
+        return result
+
+    def _factors(self) -> Iterator[tuple[int, float]]:
+        return zip(self.terms, self.powers, strict=True)
 
 
-@lru_cache(maxsize=64)
-def normal_z(confidence: float) -> float:
-    """The z-value of a two-sided normal interval."""
-    return -NormalDist().inv_cdf((1 - confidence) / 2)
+def _not_negative(number):
+    return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
+
+
+def _quotient(number, divisor):
+    """number / divisor, or number where the divisor is 0 or close enough to overflow."""
+    return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
+
+
+def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
+    """The distinct terms of all scores, and each score with the numbers of its terms."""
+    number: dict[Any, int] = {}
+    numbered = {
+        key: score._replace(
+            terms=tuple(number.setdefault(term, len(number)) for term in score.terms)
+        )
+        for key, score in scores.items()
+    }
+    return list(number), numbered
+
+
+def one_column_each(keys: Iterable[ScoreKey]) -> dict[ScoreKey, Score]:
+    """For each key a score that is one column, in order."""
+    return {key: Score((column,)) for column, key in enumerate(keys)}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Point estimates. Questions with equal counts have equal estimates and share a row.
+
+    Args:
+        keys: the name of each score, and the columns it is made of.
+        inverse: (M,) the row of each question.
+        columns: (U, m) estimates.
+    """
+
+    keys: Mapping[ScoreKey, Score]
+    inverse: np.ndarray
+    columns: np.ndarray
+
+    def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
+        """Each score over a set of questions.
+
+        Args:
+            multiplicity: (U,) number of questions in each row, or the sum of their weights.
+        """
+        total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
+        # A matrix product would add in an order that depends on the number of columns, so that the
+        # last digit of a score would depend on which other scores are computed.
+        means = ((columns * multiplicity).sum(axis=1) / total).tolist()
+        return {
+            key: score.value(means)
+            if score.pooled
+            else float((score.value(columns) * multiplicity).sum()) / total
+            for key, score in self.keys.items()
+        }
+
+    def over(
+        self, questions: np.ndarray, weights: np.ndarray | None = None
+    ) -> dict[ScoreKey, float]:
+        """Each score over the questions with these indices.
+
+        Args:
+            questions: the indices.
+            weights: (M,) of all questions, or None for equal ones.
+        """
+        rows, size = self.inverse[questions], len(self.columns)
+        if weights is not None:
+            return self.means(np.bincount(rows, weights[questions], minlength=size))
+        if len(rows) >= size:
+            return self.means(np.bincount(rows, minlength=size))
+        used = UniqueIntegers(rows, size)
+        return replace(self, columns=self.columns[used.values]).means(used.multiplicity)
+
+    def with_products(self) -> Scores:
+        """The same scores, with a column for each product that is averaged over questions."""
+        keys, columns = dict(self.keys), [*self.columns.T]
+        for key, score in self.keys.items():
+            if not score.pooled:
+                keys[key] = Score((len(columns),))
+                columns.append(score.value(self.columns.T))
+        return replace(self, keys=keys, columns=np.stack(columns, axis=1))
+
+    def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """(M, m) what varies with the questions in each score, to first order.
+
+        Args:
+            weights: (M,) of the questions, or None for equal ones.
+        """
+        scores = self.with_products()
+        means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
+        gradient = np.stack([score.gradient(means) for score in scores.keys.values()], axis=1)
+        return (scores.columns @ gradient)[scores.inverse]
+
+    def per_question(self) -> dict[ScoreKey, list[float]]:
+        """Each score of each question."""
+        columns = self.columns.T
+        return {
+            key: score.value(columns)[self.inverse].tolist() for key, score in self.keys.items()
+        }
+
+
+def join_scores(a: Scores, b: Scores) -> Scores:
+    """The scores of both, of the same questions."""
+    if a.inverse is not b.inverse:  # a row for each question
+        a, b = (Scores(x.keys, np.arange(len(x.inverse)), x.columns[x.inverse]) for x in (a, b))
+    first = a.columns.shape[1]
+    moved = {
+        key: score._replace(terms=tuple(first + column for column in score.terms))
+        for key, score in b.keys.items()
+    }
+    return Scores({**a.keys, **moved}, a.inverse, np.hstack([a.columns, b.columns]))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Posterior means of scores and their covariances, independent between questions.
+
+    Args:
+        keys: the name of each score, and the columns it is made of.
+        inverse: (M,) the row of each question.
+        mean: (U, m) posterior means.
+        covariance: (U,) for each pair of columns that a score needs.
+    """
+
+    keys: Mapping[ScoreKey, Score]
+    inverse: np.ndarray
+    mean: np.ndarray
+    covariance: Mapping[ColumnPair, np.ndarray]
 
 
 # --- shared/at_k/core/count_tables.py -------------------------------------------------------------
@@ -1535,8 +1402,14 @@ def _columns(values, name: str) -> dict[str, Any]:
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
-        columns = {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
-        _require_same_length(name, columns)
+        columns = {}
+        for key, column in values.items():
+            entries, place = as_arrow(column), f"{name}[{key!r}]"
+            is_table = is_frame(entries)
+            columns[key] = frame_rows(entries) if is_table else entries_of(place, entries)
+        if len({*map(len, columns.values())}) > 1:
+            shown = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
+            raise ValueError(f"{name} has {shown}: give one of each for every question.")
         return columns
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
@@ -1546,11 +1419,6 @@ def _columns(values, name: str) -> dict[str, Any]:
                 f"first.",
             )
     return {key: [row[key] for row in values] for key in values[0]}
-
-
-def _column(values, name: str) -> Any:
-    values = as_arrow(values)
-    return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
@@ -1567,11 +1435,571 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
     return np.array(plain, dtype=np.int64)
 
 
-def _require_same_length(name: str, columns: Mapping[str, Any]) -> None:
-    lengths = {key: len(column) for key, column in columns.items()}
-    if len({*lengths.values()}) > 1:
-        shown = " and ".join(f"{length} {key}" for key, length in lengths.items())
-        raise ValueError(f"{name} has {shown}: give one of each for every question.")
+# --- shared/at_k/core/interval.py -----------------------------------------------------------------
+
+"""What an interval is, and what computes one."""
+
+
+UNIT_RANGE = (0.0, 1.0)  # of a score that is a probability or a share
+
+
+class Interval(NamedTuple):
+    """Center, standard deviation, limits and method of an interval.
+
+    The numbers are floats, or (B,) arrays for B groups of questions.
+    """
+
+    mu: Any
+    sigma: Any
+    lo: Any
+    hi: Any
+    interval: str | None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the data show no interval. Its name is "none: " and the reason then."""
+        return self.interval is not None and self.interval.startswith("none")
+
+
+def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
+    """The interval of a score that the data say nothing about, named by the reason."""
+    lo, hi = float(least), float(most)
+    return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
+
+
+class IntervalMethod(abc.ABC):
+    """Computes the intervals of the scores of a run, or of groups of its questions."""
+
+    @abc.abstractmethod
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        """The intervals of each group. A score that has no interval by this method is absent.
+
+        Args:
+            groups: the indices of the questions of each group.
+            confidence: of each interval.
+        """
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
+        return None
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores of which these questions show nothing, so that an estimate would mislead."""
+        return ()
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores over these questions.
+
+        Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
+        By default, only that is said: the variances are 1.
+        """
+        return np.eye(len(keys))
+
+
+class DerivedIntervals(IntervalMethod):
+    """Intervals that are made from those of another method.
+
+    Args:
+        method: the other method.
+    """
+
+    def __init__(self, method: IntervalMethod):
+        self._method = method
+
+    def problem(self, questions: np.ndarray) -> str | None:
+        return self._method.problem(questions)
+
+    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        return self._method.unidentified(questions)
+
+    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        return self._method.covariance(questions, keys)
+
+
+def normal_z(confidence: float) -> float:
+    """The z-value of a two-sided normal interval."""
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
+
+
+# --- shared/at_k/core/samples.py ------------------------------------------------------------------
+
+"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
+
+A function takes outcomes, and a metric takes predictions, as
+
+    nested lists, also of arrays, and of different lengths
+    an array or tensor (M, N) of any library on the CPU
+    a column of Arrow, of `datasets` or of pandas
+    a data frame of pandas, polars, Arrow or DuckDB with a question in each row
+    counts in place of samples, see `count_tables`
+
+`read_samples` finds the values of all samples and the number of samples of each question. Numbers
+become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
+or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
+
+Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
+inputs, unscored samples and shards of a run are all counts.
+"""
+
+
+PLAIN_TYPES = {bool, int, float, str, type(None)}
+
+Labels = Mapping[str, float]
+"""Labels that stand for outcomes, and the number of each."""
+
+
+def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
+    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
+    ends = np.cumsum(sizes)
+    question = int(np.searchsorted(ends, sample, side="right"))
+    return Place(name, question, int(sample - (ends[question] - sizes[question])))
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The samples of M questions, question after question.
+
+    Samples whose values are numbers are outcomes.
+
+    Attributes:
+        values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
+        sizes: (M,) number of values of each question, at least one.
+        name: what the caller calls the samples, for messages.
+        scored: (S,) False for numbers that stand for None, or None if all are scored.
+        multiplicity: (S,) how often each value occurs, or None if once each.
+        references: (M,) an Arrow column to check the samples against, or None if there is none. The
+            values are an Arrow column then.
+    """
+
+    values: Any
+    sizes: np.ndarray
+    name: str = "predictions"
+    scored: np.ndarray | None = None
+    multiplicity: np.ndarray | None = None
+    references: Any = None
+
+    def __len__(self) -> int:
+        """M."""
+        return len(self.sizes)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether the values are an array of numbers."""
+        return isinstance(self.values, np.ndarray)
+
+    @cached_property
+    def n(self) -> np.ndarray:
+        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
+        n = self.number_where(self.scored_or_none)
+        if not n.all():
+            raise InputError(
+                Place(self.name, int(n.argmin())),
+                " has no scored ",
+                SAMPLE,
+                InPython(": all are None, or counts of 0"),
+                ". Give 0 for each that counts as incorrect, or leave the ",
+                QUESTION,
+                " out.",
+            )
+        return n
+
+    @cached_property
+    def scored_or_none(self) -> np.ndarray | None:
+        """(S,) whether each sample is scored, or None if all are."""
+        if self.are_numbers:
+            return self.scored
+        if isinstance(self.values, list):
+            return np.array([value is not None for value in self.values], dtype=bool)
+        return to_numpy(self.values.is_valid()) if self.values.null_count else None
+
+    @property
+    def is_scored(self) -> np.ndarray:
+        """(S,) whether each sample is scored."""
+        scored = self.scored_or_none
+        return np.ones(len(self.values), dtype=bool) if scored is None else scored
+
+    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
+        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
+        weights = self.multiplicity if condition is None else condition
+        if weights is None:
+            return self.sizes
+        if condition is not None and self.multiplicity is not None:
+            weights = condition * self.multiplicity
+        return sums_per_question(weights, self.sizes)
+
+    # --- Outcomes ---------------------------------------------------------------------------
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(S,) how often each outcome occurs, and 0 if it is not scored."""
+        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
+
+    @property
+    def scored_values(self) -> np.ndarray:
+        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
+        if self.multiplicity is not None:
+            return np.repeat(self.values, self.weights)
+        return self.values if self.scored is None else self.values[self.scored]
+
+    def require(self, valid: np.ndarray, *wanted: str) -> None:
+        """Raise a ValueError that names the first scored sample that is not valid.
+
+        Args:
+            valid: (S,) bool.
+            wanted: what a valid outcome is, in parts of the message.
+        """
+        invalid = ~valid if self.scored is None else ~valid & self.scored
+        if invalid.any():
+            first = int(np.argmax(invalid))
+            value, location = self.values[first], sample_place(self.name, self.sizes, first)
+            if self.multiplicity is None:
+                raise InputError(location, f" is {value}: ", *wanted, ".")
+            location = location._replace(sample=None, value=value.item())  # counts have no samples
+            raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
+
+    def counts(self) -> BinaryCounts:
+        """Return the number of scored and of correct samples of each question.
+
+        Raises:
+            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
+        """
+        correct = require_binary(self).values
+        if self.scored is not None:
+            correct = (correct == 1) & self.scored
+        if self.multiplicity is not None:
+            correct = correct * self.multiplicity
+        return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
+
+    def category_counts(self, categories: int) -> np.ndarray:
+        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
+
+        Raises:
+            ValueError: if a scored outcome is not one of the categories.
+        """
+        if categories == 2:
+            counts = self.counts()
+            return np.array([counts.n - counts.c, counts.c]).T
+        values = require_categories(self).values
+        if values.max() >= categories:
+            self.require(values < categories, f"the categories are 0 to {categories - 1}")
+        cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
+        np.add(cell, values, out=cell, casting="unsafe")
+        is_counted = self.scored is not None or self.multiplicity is not None
+        weights = self.weights if is_counted else None
+        table = np.bincount(cell, weights, minlength=len(self.n) * categories)
+        return table.astype(np.int64, copy=False).reshape(-1, categories)
+
+
+# --- Validation ---------------------------------------------------------------------------
+
+
+GRADED_SCORES = (
+    " (max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
+    "correct_at_least, of at_k.read in Python, is the least score that is correct)"
+)
+"""What an error about outcomes other than 0 and 1 ends with."""
+
+
+def require_binary(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
+    values = outcomes.values
+    if not _is_binary(values):
+        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
+        wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
+        outcomes.require((values == 0) | (values == 1), *wanted)
+    return outcomes
+
+
+def _is_binary(values: np.ndarray) -> bool:
+    if values.dtype.kind == "b":
+        return True
+    if values.dtype.kind in "iu":
+        # OR-ing all values costs half as much as comparing them.
+        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def require_categories(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a category."""
+    values = outcomes.values
+    if values.dtype.kind == "f" or values.min() < 0:
+        outcomes.require(
+            (values >= 0) & (values == np.floor(values)),
+            "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
+        )
+    return outcomes
+
+
+def require_shares(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
+    values = outcomes.values
+    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
+    outcomes.require((values >= 0) & (values <= 1), wanted)
+    return outcomes
+
+
+def require_finite(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
+    outcomes.require(
+        np.isfinite(outcomes.values),
+        "an outcome is a finite number, or None if the sample is not scored",
+        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
+    )
+    return outcomes
+
+
+# --- Reading ------------------------------------------------------------------------------
+
+
+def read_samples(values, name: str = "predictions") -> Samples:
+    """Read the samples of M questions from any container, see the head of this module.
+
+    Raises:
+        ValueError: if there is no question, or if a question has no list of samples or an empty
+            one, with the question.
+        TypeError: if a library cannot convert its array.
+    """
+    return _read_plain(plain_container(values), name)
+
+
+def _read_plain(values: Any, name: str) -> Samples:
+    """Read samples from one of the forms that `plain_container` returns."""
+    if is_counts(values):
+        rows = _samples_of_counts(values, name)
+    elif isinstance(values, np.ndarray):
+        rows = _samples_of_array(values, name)
+    elif isinstance(values, list):
+        rows = _samples_of_lists(values, name)
+    elif is_frame(values):
+        return _read_plain(sample_rows(values, name), name)
+    elif is_list_like(values):
+        rows = _samples_of_column(values, name)
+    else:
+        wanted = "give a list with the samples of each question"
+        if isinstance(values, str):
+            wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
+        raise ValueError(f"{name} is {short(values)}: {wanted}.")
+    if not len(rows):
+        raise ValueError(f"{name} holds no question.")
+    if not rows.sizes.all():
+        location = Place(name, int(rows.sizes.argmin()))
+        raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
+    return rows
+
+
+def _no_list(name: str, question: int, row: Any) -> ValueError:
+    return InputError(
+        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
+        "s.",
+    )
+
+
+# --- Counts -------------------------------------------------------------------------------
+
+
+def _samples_of_counts(counts, name: str) -> Samples:
+    samples, multiplicity, sizes = read_counts(counts, name)
+    if isinstance(samples, list):  # answers
+        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
+        return replace(rows, multiplicity=multiplicity)
+    return Samples(samples, sizes, name, multiplicity=multiplicity)
+
+
+# --- Arrays -------------------------------------------------------------------------------
+
+
+def _samples_of_array(array: np.ndarray, name: str) -> Samples:
+    if array.ndim == 1 and len(array):
+        raise _no_list(name, 0, array[0].item())
+    if array.ndim > 2:
+        raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
+    values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
+    return Samples(values, np.full(len(array), array.shape[-1]), name)
+
+
+# --- Arrow columns ------------------------------------------------------------------------
+
+
+def _samples_of_column(column, name: str) -> Samples:
+    """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
+    if not _has_lists(column):
+        return _read_plain(column.to_pylist(), name)
+    if column.null_count:
+        question = next(i for i, row in enumerate(column) if not row.is_valid)
+        raise _no_list(name, question, None)
+    chunks = column.chunks
+    lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
+    sizes = np.concatenate([np.empty(0, np.int64), *lengths])
+    values = plain_types(chunked(chunk.flatten() for chunk in chunks))
+    if not is_numeric(values.type):
+        return Samples(values, sizes, name)
+    numbers, scored = numbers_and_scored(values)
+    return Samples(numbers, sizes, name, scored)
+
+
+def _has_lists(column) -> bool:
+    return "list" in str(column.type).partition("<")[0]
+
+
+# --- Lists --------------------------------------------------------------------------------
+
+
+def _samples_of_lists(lists: list[Any], name: str) -> Samples:
+    if (texts := _column_of_texts(lists)) is not None:
+        return Samples(texts, _lengths(lists), name)
+    for question, row in enumerate(lists):
+        if not is_list_like(row):
+            raise _no_list(name, question, row)
+    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
+        return Samples(np.concatenate(lists), _lengths(lists), name)
+    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
+    entries = _plain_entries(lists, name)
+    values, scored = _numbers(entries) or (entries, None)
+    return Samples(values, _lengths(lists), name, scored)
+
+
+def _plain_entries(lists: list[Any], name: str) -> list[Any]:
+    """Return the entries of all lists as values of Python."""
+    entries = list(itertools.chain.from_iterable(lists))
+    if {*map(type, entries)} <= PLAIN_TYPES:
+        return entries
+    check_depth(name, lists)
+    entries = [plain_entry(entry) for entry in entries]
+    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
+        with contextlib.suppress(UnicodeDecodeError):
+            return [x.decode() if type(x) is bytes else x for x in entries]
+    return entries
+
+
+def _lengths(lists: list[Any]) -> np.ndarray:
+    return np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return an array of entries, and where they are not None; None if no array holds them."""
+    types, scored = {*map(type, entries)}, None
+    if not types <= PLAIN_TYPES - {str}:
+        return None
+    if type(None) in types:
+        scored = np.array([entry is not None for entry in entries], dtype=bool)
+        entries = [0 if entry is None else entry for entry in entries]
+    numbers = np.asarray(entries)
+    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
+        return None
+    return numbers, scored
+
+
+def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
+    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
+    if bool in types:
+        return not types & {int, float}
+    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
+        return True
+    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
+
+
+def _column_of_texts(lists: list[Any]) -> Any:
+    """Return the texts of lists as an Arrow column; None if there are other values.
+
+    Arrow takes bytes among texts for UTF-8.
+    """
+    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
+        return None
+    if type(lists[0][0]) is not str:
+        return None
+    import pyarrow as pa  # imported here, because it takes half as long as all of at_k
+
+    try:
+        array = pa.array(lists, pa.large_list(pa.large_string()))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    return pa.chunked_array([array.values])
+
+
+def _is_numeric_array(row: Any) -> bool:
+    is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
+    return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
+
+
+# --- Outcomes -----------------------------------------------------------------------------
+
+
+def number_of_samples(n: np.ndarray) -> int | str:
+    """Return the number of samples per question as keys show it, or "n" if it differs.
+
+    Args:
+        n: (M,) number of samples of each question.
+    """
+    return one_size(n) or "n"
+
+
+def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
+    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
+
+    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
+    scored.
+    """
+    values = plain_container(R)
+    if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
+        values = values.to_pylist()
+    is_flat = isinstance(values, np.ndarray) and values.ndim == 1
+    if isinstance(values, list) and not is_counts(values):
+        is_flat = bool(values) and not any(map(is_list_like, values))
+    if is_flat:
+        values = [values]
+    return as_outcomes(_read_plain(values, name), labels)
+
+
+def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
+    """Return the outcomes that rows without references are, with the numbers of labels.
+
+    Raises:
+        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
+            has nothing but None, with its index.
+    """
+    outcomes = rows
+    if not rows.are_numbers:
+        values, scored = _numbers_of_labels(rows, labels or {})
+        outcomes = replace(rows, values=values, scored=scored)
+    outcomes.n  # noqa: B018, a ValueError if a question has none
+    return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
+
+
+def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
+    entries, index = _distinct_samples(rows.values)
+    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
+    for entry, number in enumerate(numbers):
+        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
+        if not (number is None or isinstance(number, float) or is_integer):
+            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
+    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
+    values = np.asarray([0 if number is None else number for number in numbers])[index]
+    return values, None if scored.all() else scored
+
+
+def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
+    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
+    if isinstance(values, list) or str(values.type) != "large_string":
+        entries = values if isinstance(values, list) else values.to_pylist()
+        return entries, np.arange(len(entries))
+    encoded = values.combine_chunks().dictionary_encode()
+    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
+
+
+def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    problem = ": an outcome is a number or a bool."
+    if labels:
+        problem = f", which is none of {', '.join(labels)}, and no number."
+    elif isinstance(entry, str) and rows.name == "predictions":
+        problem = (
+            ", but there are no references to check the predictions against: give references, or "
+            "bools or numbers as predictions."
+        )
+    location = sample_place(rows.name, rows.sizes, sample)
+    return InputError(location, f" is {short(entry)}{problem}")
 
 
 # --- shared/at_k/core/estimates.py ----------------------------------------------------------------
@@ -1612,7 +2040,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the score, without the group: "G-Pass@4_0.5"."""
-        return key_of(self)
+        return self.score_id.key
 
     @property
     def full_key(self) -> str:
@@ -1649,23 +2077,17 @@ def as_dict(
     prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
     result: dict[str, Any] = {}
     for estimate in estimates:
-        name = safe_name(estimate.score_id) if safe else key_of(estimate)
+        name = safe_name(estimate.score_id) if safe else estimate.key
         if estimate.group is not None:
             name = prefixes[estimate.group] + name
         result[name] = estimate.score
         if estimate.interval is not None:
-            result |= _statistics(name, estimate.interval, safe)
+            for field, value in estimate.interval._asdict().items():
+                if value is not None and not (safe and field == "interval"):
+                    result[f"{name}_{field}"] = value
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
     return result | dict(others or {})
-
-
-def _statistics(name: str, interval: Interval, safe: bool) -> dict[str, Any]:
-    """Return the fields of an interval that were requested, without its name if keys are safe."""
-    fields = interval._asdict()
-    if safe:
-        del fields["interval"]
-    return {f"{name}_{key}": value for key, value in fields.items() if value is not None}
 
 
 def safe_name(score: ScoreId) -> str:
@@ -2161,502 +2583,392 @@ class QuestionIntervals(IntervalMethod):
         return bool((labels == labels[0]).all())
 
 
-# --- shared/at_k/core/samples.py ------------------------------------------------------------------
+# --- shared/at_k/core/columns.py ------------------------------------------------------------------
 
-"""The one door: whatever users hand in as outcomes, answers or counts becomes `Samples`.
+"""Columns of Arrow: samples and references that are to be checked or wait for `compute`.
 
-A function takes outcomes, and a metric takes predictions, as
-
-    nested lists, also of arrays, and of different lengths
-    an array or tensor (M, N) of any library on the CPU
-    a column of Arrow, of `datasets` or of pandas
-    a data frame of pandas, polars, Arrow or DuckDB with a question in each row
-    counts in place of samples, see `count_tables`
-
-`read_samples` finds the values of all samples and the number of samples of each question. Numbers
-become an array of NumPy, and are outcomes. Other values stay as they are, a list of Python objects
-or an Arrow column: `columns` stores those that are to be checked, and `as_outcomes` reads labels.
-
-Samples of one question are exchangeable, so the counts of its outcomes are sufficient: ragged
-inputs, unscored samples and shards of a run are all counts.
+Texts are large strings. Numbers keep their type, except that floats become doubles: one of lower
+precision becomes the double of its shortest decimal, so that np.float32(0.1) equals 0.1. Values
+that Arrow has no common type for are JSON: dicts with different keys, texts that UTF-8 cannot hold,
+bools among integers, and integers that no double holds among floats.
 """
 
 
-PLAIN_TYPES = {bool, int, float, str, type(None)}
+TEXTS = pa.large_string()
+"""The type of texts."""
 
-Labels = Mapping[str, float]
-"""Labels that stand for outcomes, and the number of each."""
-
-
-def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
-    ends = np.cumsum(sizes)
-    question = int(np.searchsorted(ends, sample, side="right"))
-    return Place(name, question, int(sample - (ends[question] - sizes[question])))
+JSON = pa.struct([("at_k.json", TEXTS)])
+"""The type of values that Arrow has no common type for."""
 
 
-@dataclass(frozen=True)
-class Samples:
-    """The samples of M questions, question after question.
-
-    Samples whose values are numbers are outcomes.
-
-    Attributes:
-        values: (S,) an array of numbers, an Arrow column of other values, or a list of them.
-        sizes: (M,) number of values of each question, at least one.
-        name: what the caller calls the samples, for messages.
-        scored: (S,) False for numbers that stand for None, or None if all are scored.
-        multiplicity: (S,) how often each value occurs, or None if once each.
-        references: (M,) an Arrow column to check the samples against, or None if there is none. The
-            values are an Arrow column then.
-    """
-
-    values: Any
-    sizes: np.ndarray
-    name: str = "predictions"
-    scored: np.ndarray | None = None
-    multiplicity: np.ndarray | None = None
-    references: Any = None
-
-    def __len__(self) -> int:
-        """M."""
-        return len(self.sizes)
-
-    @property
-    def are_numbers(self) -> bool:
-        """Whether the values are an array of numbers."""
-        return isinstance(self.values, np.ndarray)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the samples take, if they are no list."""
-        columns = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
-        return sum(column.nbytes for column in columns if column is not None)
-
-    @cached_property
-    def n(self) -> np.ndarray:
-        """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        scored = self.scored_or_none
-        if scored is None and self.multiplicity is None:  # the usual case, and fast
-            return self.sizes
-        n = self.number_where(scored)
-        if not n.all():
-            raise InputError(
-                Place(self.name, int(n.argmin())),
-                " has no scored ",
-                SAMPLE,
-                InPython(": all are None, or counts of 0"),
-                ". Give 0 for each that counts as incorrect, or leave the ",
-                QUESTION,
-                " out.",
-            )
-        return n
-
-    @cached_property
-    def scored_or_none(self) -> np.ndarray | None:
-        """(S,) whether each sample is scored, or None if all are."""
-        if self.are_numbers:
-            return self.scored
-        if isinstance(self.values, list):
-            return np.array([value is not None for value in self.values], dtype=bool)
-        return to_numpy(self.values.is_valid()) if self.values.null_count else None
-
-    @property
-    def is_scored(self) -> np.ndarray:
-        """(S,) whether each sample is scored."""
-        scored = self.scored_or_none
-        return np.ones(len(self.values), dtype=bool) if scored is None else scored
-
-    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
-        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
-        weights = self.multiplicity if condition is None else condition
-        if weights is None:
-            return self.sizes
-        if condition is not None and self.multiplicity is not None:
-            weights = condition * self.multiplicity
-        return sums_per_question(weights, self.sizes)
-
-    # --- Outcomes ---------------------------------------------------------------------------
-
-    @property
-    def weights(self) -> np.ndarray:
-        """(S,) how often each outcome occurs, and 0 if it is not scored."""
-        return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
-
-    @property
-    def scored_values(self) -> np.ndarray:
-        """(sum of n,) the outcomes of the scored samples, each as often as it occurs."""
-        if self.multiplicity is not None:
-            return np.repeat(self.values, self.weights)
-        return self.values if self.scored is None else self.values[self.scored]
-
-    def require(self, valid: np.ndarray, *wanted: str) -> None:
-        """Raise a ValueError that names the first scored sample that is not valid.
-
-        Args:
-            valid: (S,) bool.
-            wanted: what a valid outcome is, in parts of the message.
-        """
-        invalid = ~valid if self.scored is None else ~valid & self.scored
-        if invalid.any():
-            first = int(np.argmax(invalid))
-            value, location = self.values[first], sample_place(self.name, self.sizes, first)
-            if self.multiplicity is None:
-                raise InputError(location, f" is {value}: ", *wanted, ".")
-            location = location._replace(sample=None, value=value.item())  # counts have no samples
-            raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
-
-    def counts(self) -> BinaryCounts:
-        """Return the number of scored and of correct samples of each question.
-
-        Raises:
-            ValueError: if a scored outcome is not 0 or 1, or if a question has no scored sample.
-        """
-        correct = require_binary(self).values
-        if self.scored is not None:
-            correct = (correct == 1) & self.scored
-        if self.multiplicity is not None:
-            correct = correct * self.multiplicity
-        return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
-
-    def category_counts(self, categories: int) -> np.ndarray:
-        """Return (M, C + 1) the number of samples of each question in each category 0, .., C.
-
-        Raises:
-            ValueError: if a scored outcome is not one of the categories.
-        """
-        if categories == 2:
-            counts = self.counts()
-            return np.array([counts.n - counts.c, counts.c]).T
-        values = require_categories(self).values
-        if values.max() >= categories:
-            self.require(values < categories, f"the categories are 0 to {categories - 1}")
-        cell = np.repeat(np.arange(len(self.n)) * categories, self.sizes)
-        np.add(cell, values, out=cell, casting="unsafe")
-        is_counted = self.scored is not None or self.multiplicity is not None
-        weights = self.weights if is_counted else None
-        table = np.bincount(cell, weights, minlength=len(self.n) * categories)
-        return table.astype(np.int64, copy=False).reshape(-1, categories)
-
-
-def concatenate(batches: Sequence[Samples]) -> Samples:
-    """Return the outcomes of all questions of several batches."""
-    scored = None
-    if any(batch.scored is not None for batch in batches):
-        scored = np.concatenate([batch.is_scored for batch in batches])
-    values = np.concatenate([batch.values for batch in batches])
-    sizes = np.concatenate([batch.sizes for batch in batches])
-    return Samples(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
-
-
-# --- Validation ---------------------------------------------------------------------------
-
-
-GRADED_SCORES = (
-    " (max_at_k and bayes_at_n take graded scores and rewards, as floats such as -1.0; "
-    "correct_at_least, of at_k.read in Python, is the least score that is correct)"
-)
-"""What an error about outcomes other than 0 and 1 ends with."""
-
-
-def require_binary(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is 0 or 1."""
-    values = outcomes.values
-    if not _is_binary(values):
-        wanted = ["an outcome is 0", InPython(" or False"), " if incorrect, 1"]
-        wanted += [InPython(" or True"), " if correct", GRADED_SCORES]
-        outcomes.require((values == 0) | (values == 1), *wanted)
-    return outcomes
-
-
-def _is_binary(values: np.ndarray) -> bool:
-    if values.dtype.kind == "b":
-        return True
-    if values.dtype.kind in "iu":
-        # OR-ing all values costs half as much as comparing them.
-        return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
-    return bool(((values == 0) | (values == 1)).all())
-
-
-def require_categories(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a category."""
-    values = outcomes.values
-    if values.dtype.kind == "f" or values.min() < 0:
-        outcomes.require(
-            (values >= 0) & (values == np.floor(values)),
-            "an outcome is a category 0, 1, 2, .. (a real reward is a float, such as -1.0)",
-        )
-    return outcomes
-
-
-def require_shares(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
-    values = outcomes.values
-    wanted = "an outcome is 0 or 1, or a share of correctness from 0.0 to 1.0"
-    outcomes.require((values >= 0) & (values <= 1), wanted)
-    return outcomes
-
-
-def require_finite(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is a finite number."""
-    outcomes.require(
-        np.isfinite(outcomes.values),
-        "an outcome is a finite number, or None if the sample is not scored",
-        InPython(" (np.ma.masked_invalid leaves out every NaN of an array)"),
-    )
-    return outcomes
-
-
-# --- Reading ------------------------------------------------------------------------------
-
-
-def read_samples(values, name: str = "predictions") -> Samples:
-    """Read the samples of M questions from any container, see the head of this module.
+def stored(rows: Samples, references: Any = None) -> Samples:
+    """Return rows with their values in an Arrow column, and with a column of references.
 
     Raises:
-        ValueError: if there is no question, or if a question has no list of samples or an empty
-            one, with the question.
-        TypeError: if a library cannot convert its array.
+        ValueError: if samples have different types, if there is not one reference for each
+            question, or if Arrow and JSON cannot hold a value, with its index.
     """
-    return _read_plain(plain_container(values), name)
-
-
-def _read_plain(values: Any, name: str) -> Samples:
-    """Read samples from one of the forms that `plain_container` returns."""
-    if is_counts(values):
-        rows = _samples_of_counts(values, name)
-    elif isinstance(values, np.ndarray):
-        rows = _samples_of_array(values, name)
+    values = rows.values
+    if rows.are_numbers:
+        values = _column_of_numbers(values, rows.scored)
     elif isinstance(values, list):
-        rows = _samples_of_lists(values, name)
-    elif is_frame(values):
-        return _read_plain(sample_rows(values, name), name)
-    elif is_list_like(values):
-        rows = _samples_of_column(values, name)
-    else:
-        wanted = "give a list with the samples of each question"
-        if isinstance(values, str):
-            wanted += f", or, if it is the name of a file, at_k.read({short(values)})"
-        raise ValueError(f"{name} is {short(values)}: {wanted}.")
-    if not len(rows):
-        raise ValueError(f"{name} holds no question.")
-    if not rows.sizes.all():
-        location = Place(name, int(rows.sizes.argmin()))
-        raise InputError(location, " is empty: each ", QUESTION, " needs a ", SAMPLE, ".")
-    return rows
+        check_types(rows)
+        values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
+    column = None if references is None else reference_column(references, len(rows))
+    return replace(rows, values=values, scored=None, references=column)
 
 
-def _no_list(name: str, question: int, row: Any) -> ValueError:
-    return InputError(
-        *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
-        "s.",
-    )
+def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
+    """Return one reference for each question as a column.
 
-
-# --- Counts -------------------------------------------------------------------------------
-
-
-def _samples_of_counts(counts, name: str) -> Samples:
-    samples, multiplicity, sizes = read_counts(counts, name)
-    if isinstance(samples, list):  # answers
-        rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
-        return replace(rows, multiplicity=multiplicity)
-    return Samples(samples, sizes, name, multiplicity=multiplicity)
-
-
-# --- Arrays -------------------------------------------------------------------------------
-
-
-def _samples_of_array(array: np.ndarray, name: str) -> Samples:
-    if array.ndim == 1 and len(array):
-        raise _no_list(name, 0, array[0].item())
-    if array.ndim > 2:
-        raise ValueError(f"{name} has {array.ndim} dimensions: M questions x N samples.")
-    values = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).ravel()
-    return Samples(values, np.full(len(array), array.shape[-1]), name)
-
-
-# --- Arrow columns ------------------------------------------------------------------------
-
-
-def _samples_of_column(column, name: str) -> Samples:
-    """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
-    if not _has_lists(column):
-        return _read_plain(column.to_pylist(), name)
-    if column.null_count:
-        question = next(i for i, row in enumerate(column) if not row.is_valid)
-        raise _no_list(name, question, None)
-    chunks = column.chunks
-    lengths = [to_numpy(chunk.value_lengths()).astype(np.int64) for chunk in chunks]
-    sizes = np.concatenate([np.empty(0, np.int64), *lengths])
-    values = plain_types(chunked(chunk.flatten() for chunk in chunks))
-    if not is_numeric(values.type):
-        return Samples(values, sizes, name)
-    numbers, scored = numbers_and_scored(values)
-    return Samples(numbers, sizes, name, scored)
-
-
-def _has_lists(column) -> bool:
-    return "list" in str(column.type).partition("<")[0]
-
-
-# --- Lists --------------------------------------------------------------------------------
-
-
-def _samples_of_lists(lists: list[Any], name: str) -> Samples:
-    if (texts := _column_of_texts(lists)) is not None:
-        return Samples(texts, _lengths(lists), name)
-    for question, row in enumerate(lists):
-        if not is_list_like(row):
-            raise _no_list(name, question, row)
-    if lists and all(map(_is_numeric_array, lists)) and len({x.dtype.kind for x in lists}) == 1:
-        return Samples(np.concatenate(lists), _lengths(lists), name)
-    lists = [row if isinstance(row, (list, tuple)) else plain_list(row) for row in lists]
-    entries = _plain_entries(lists, name)
-    values, scored = _numbers(entries) or (entries, None)
-    return Samples(values, _lengths(lists), name, scored)
-
-
-def _plain_entries(lists: list[Any], name: str) -> list[Any]:
-    """Return the entries of all lists as values of Python."""
-    entries = list(itertools.chain.from_iterable(lists))
-    if {*map(type, entries)} <= PLAIN_TYPES:
-        return entries
-    check_depth(name, lists)
-    entries = [plain_entry(entry) for entry in entries]
-    if {*map(type, entries)} >= {bytes, str}:  # as in `_column_of_texts`
-        with contextlib.suppress(UnicodeDecodeError):
-            return [x.decode() if type(x) is bytes else x for x in entries]
-    return entries
-
-
-def _lengths(lists: list[Any]) -> np.ndarray:
-    return np.fromiter(map(len, lists), np.int64, len(lists))
-
-
-def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return an array of entries, and where they are not None; None if no array holds them."""
-    types, scored = {*map(type, entries)}, None
-    if not types <= PLAIN_TYPES - {str}:
-        return None
-    if type(None) in types:
-        scored = np.array([entry is not None for entry in entries], dtype=bool)
-        entries = [0 if entry is None else entry for entry in entries]
-    numbers = np.asarray(entries)
-    if numbers.dtype.kind == "O" or not _keeps_values(numbers, types, entries):
-        return None
-    return numbers, scored
-
-
-def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
-    if bool in types:
-        return not types & {int, float}
-    if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
-        return True
-    return all(type(entry) is float or abs(entry) <= 2**53 for entry in entries)
-
-
-def _column_of_texts(lists: list[Any]) -> Any:
-    """Return the texts of lists as an Arrow column; None if there are other values.
-
-    Arrow takes bytes among texts for UTF-8.
+    Raises:
+        ValueError: if the number of references differs from the number of questions, or if a
+            reference cannot be stored, with its index.
     """
-    if not {*map(type, lists)} <= {list, tuple} or not (lists and lists[0]):
-        return None
-    if type(lists[0][0]) is not str:
-        return None
-    import pyarrow as pa  # imported here, because it takes half as long as all of at_k
+    values = plain_container(references)
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        column = _column_of_numbers(values)
+    elif isinstance(values, pa.ChunkedArray):
+        column = plain_types(values)
+        if str(column.type) in ("halffloat", "float"):
+            column = _column_of_numbers(*numbers_and_scored(column))
+    else:
+        entries = values if isinstance(values, list) else entries_of("references", values)
+        check_depth("references", entries)
+        column = pa.chunked_array([_typed_array(entries, "references")])
+    if len(column) != questions:
+        raise ValueError(
+            f"There are {questions} lists of predictions but {len(column)} references: "
+            f"give one reference for each question."
+        )
+    # References that are all None were given, unlike no references: a checker may ignore them.
+    return column.cast(TEXTS) if pa.types.is_null(column.type) else column
 
-    try:
-        array = pa.array(lists, pa.large_list(pa.large_string()))
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
-    return pa.chunked_array([array.values])
 
-
-def _is_numeric_array(row: Any) -> bool:
-    is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
-    return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
-
-
-# --- Outcomes -----------------------------------------------------------------------------
-
-
-def number_of_samples(n: np.ndarray) -> int | str:
-    """Return the number of samples per question as keys show it, or "n" if it differs.
+def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:
+    """Return numbers as a column, floats of lower precision as their shortest decimals.
 
     Args:
-        n: (M,) number of samples of each question.
+        numbers: (S,).
+        present: (S,) False for numbers that stand for None, or None if all are present.
     """
-    return one_size(n) or "n"
+    if present is not None and not present.any():
+        return pa.chunked_array([pa.nulls(len(numbers))])
+    if numbers.dtype.kind == "f" and numbers.itemsize < 8:
+        distinct, index = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(number)) for number in distinct])[index]
+    return pa.chunked_array([from_numpy(numbers, None if present is None else ~present)])
 
 
-def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
-    """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
+# --- Values of Python ---------------------------------------------------------------------
 
-    A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
-    scored.
+
+def check_types(rows: Samples) -> None:
+    """Raise a ValueError if a sample has another type than the first one, with both indices."""
+    samples = rows.values
+    if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):
+        return
+    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in samples]
+    scored = [sample for sample, value in enumerate(samples) if value is not None]
+    if not scored or kinds[scored[0]] in ("dict", "list", "tuple"):
+        return
+    first = scored[0]
+    for sample in scored:
+        if kinds[sample] != kinds[first]:
+            raise InputError(
+                sample_place(rows.name, rows.sizes, sample),
+                f" is {short(samples[sample])}, but ",
+                sample_place(rows.name, rows.sizes, first),
+                f" is {short(samples[first])}: samples are all of one type.",
+            )
+
+
+def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
+    """Return values of one type as an array of that type, and values of several types as JSON.
+
+    The sizes are (M,) numbers of entries of each question, or None for one entry per question.
     """
-    values = plain_container(R)
-    if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
-        values = values.to_pylist()
-    is_flat = isinstance(values, np.ndarray) and values.ndim == 1
-    if isinstance(values, list) and not is_counts(values):
-        is_flat = bool(values) and not any(map(is_list_like, values))
-    if is_flat:
-        values = [values]
-    return as_outcomes(_read_plain(values, name), labels)
+    if _PLAIN_TEXTS.issuperset(map(type, values)):
+        with suppress(UnicodeEncodeError):
+            return pa.array(values, TEXTS)
+    values = [plain_entry(value) for value in values]
+    array = _array_of_one_type(values)
+    return to_json(values, name, sizes) if array is None else array
 
 
-def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
-    """Return the outcomes that rows without references are, with the numbers of labels.
+def _array_of_one_type(values: list[Any]) -> pa.Array | None:
+    """Return values as an array; None if they have several types, or if some are dicts."""
+    entries = [entry for value in values for entry in (value if type(value) is list else [value])]
+    kinds = {type(value) for value in (*values, *entries)} - {type(None)}
+    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
+    if len(kinds) > 1 and not are_lists_of_one_type:
+        return None
+    try:
+        array = pa.array(values, TEXTS if kinds == {str} else None)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    # A struct would have the keys of all dicts, with None where a dict lacks one.
+    return None if "struct" in str(array.type) else array
+
+
+_PLAIN_TEXTS = {str, type(None)}
+
+
+# --- JSON ---------------------------------------------------------------------------------
+
+
+def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
+    """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
 
     Raises:
-        ValueError: if a sample is neither a finite number nor one of the labels, or if a question
-            has nothing but None, with its index.
+        ValueError: if JSON cannot hold a value, with its index.
     """
-    outcomes = rows
-    if not rows.are_numbers:
-        values, scored = _numbers_of_labels(rows, labels or {})
-        outcomes = replace(rows, values=values, scored=scored)
-    outcomes.n  # noqa: B018, a ValueError if a question has none
-    return require_finite(outcomes) if outcomes.values.dtype.kind == "f" else outcomes
+    texts = []
+    for index, value in enumerate(values):
+        try:
+            _check_keys(value)
+            texts.append(None if value is None else json.dumps(value, default=_json_default))
+        except (TypeError, ValueError) as error:
+            location = Place(name, index) if sizes is None else sample_place(name, sizes, index)
+            what = f" is {short(value)}, which neither Arrow nor JSON can hold: {error}."
+            raise InputError(location, what) from error
+    array = pa.array(texts, TEXTS)
+    return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
 
 
-def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
-    entries, index = _distinct_samples(rows.values)
-    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
-    for entry, number in enumerate(numbers):
-        is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
-        if not (number is None or isinstance(number, float) or is_integer):
-            raise _no_outcome(rows, int(np.argmax(index == entry)), number, labels)
-    scored = np.array([number is not None for number in numbers], dtype=bool)[index]
-    values = np.asarray([0 if number is None else number for number in numbers])[index]
-    return values, None if scored.all() else scored
+def _json_default(value) -> Any:
+    """Return an array or a number of another library as JSON can hold it."""
+    plain = plain_entry(value)
+    if plain is value and hasattr(value, "tolist"):
+        plain = value.tolist()
+    if plain is value:
+        raise TypeError(f"it is a {type(value).__name__}")
+    return plain
 
 
-def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
-    if isinstance(values, list) or str(values.type) != "large_string":
-        entries = values if isinstance(values, list) else values.to_pylist()
-        return entries, np.arange(len(entries))
-    encoded = values.combine_chunks().dictionary_encode()
-    return [*encoded.dictionary.to_pylist(), None], to_numpy(encoded.indices.fill_null(-1))
+def _check_keys(value) -> None:
+    """Raise a TypeError if a dict in the value has a key that JSON would turn into a text."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"the key {short(key)} is not a text")
+        value = list(value.values())
+    if is_list_like(value):
+        for entry in value:
+            _check_keys(entry)
 
 
-def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    problem = ": an outcome is a number or a bool."
-    if labels:
-        problem = f", which is none of {', '.join(labels)}, and no number."
-    elif isinstance(entry, str) and rows.name == "predictions":
-        problem = (
-            ", but there are no references to check the predictions against: give references, or "
-            "bools or numbers as predictions."
+# --- Kinds --------------------------------------------------------------------------------
+
+
+def sample_kind(values: pa.ChunkedArray) -> str | None:
+    """Return "texts", "numbers" or "other values" for samples; None if all are None."""
+    if pa.types.is_null(values.type):
+        return None
+    if values.type == TEXTS:
+        return "texts"
+    if values.type == JSON:
+        first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
+        return {'"': "texts", "[": "other values", "{": "other values"}.get(first[0], "numbers")
+    return "numbers" if is_number(values.type) else "other values"
+
+
+def is_number(arrow_type: pa.DataType) -> bool:
+    """Whether the type is one of bools, integers or floats."""
+    return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
+
+
+# --- Arrow and Python ---------------------------------------------------------------------
+
+
+def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
+    """Return numbers as an array. `pa.array` would import pandas, which takes half a second.
+
+    Args:
+        values: (S,) numbers.
+        missing: (S,) True for entries that are None, or None if none are.
+    """
+    data = np.packbits(values, bitorder="little") if values.dtype == bool else values
+    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
+
+
+def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return the entries as Python objects."""
+    if values.type == JSON:
+        return [
+            None if entry is None else json.loads(entry["at_k.json"])
+            for entry in values.to_pylist()
+        ]
+    return values.to_pylist()
+
+
+def one_chunk(values: pa.ChunkedArray) -> pa.Array:
+    """Return the entries as one array, without a copy if there is one chunk."""
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+
+
+def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """Return the distinct entries, and for each entry its index among them, or -1 for None."""
+    if values.type == JSON:
+        texts, index = distinct_entries(pc.struct_field(values, 0))
+        return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
+    if pa.types.is_nested(values.type):
+        codes: dict[str, int] = {}
+        index = np.array(
+            [
+                -1 if entry is None else codes.setdefault(repr(entry), len(codes))
+                for entry in values.to_pylist()
+            ]
         )
-    location = sample_place(rows.name, rows.sizes, sample)
-    return InputError(location, f" is {short(entry)}{problem}")
+        first = np.unique(index, return_index=True)[1]
+        return values.combine_chunks().take(first[index[first] >= 0]), index
+    encoded = values.dictionary_encode()  # the chunks have one dictionary, and are not copied
+    code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
+    code = code.fill_null(-1) if code.null_count else code
+    return encoded.chunk(0).dictionary, to_numpy(code)
+
+
+# --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
+
+"""score_agg: the graded verdicts of an item combined into one score, by a power mean.
+
+An item has n verdicts with weights x_i from 0 to 1. Their power mean
+
+    M_p = (mean of x_i^p)^(1/p)
+
+increases with p: from the minimum (p to -infinity) through the geometric mean (p = 0) and the
+arithmetic mean (p = 1) to the maximum (p to infinity). The temperature, from 0.1 (strict) to 1.0
+(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty.
+
+Source: "Score Aggregation" in the documentation of Eval AI Library, from which both tables below
+are taken; A. Meshkov, arXiv:2604.08595.
+"""
+
+
+VERDICTS = {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}
+"""The standard labels of verdicts, and their weights."""
+
+_TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 1.0)
+_EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
+
+
+# --- Parameters -------------------------------------------------------------------------
+
+
+def exponent(temperature: float) -> float:
+    """Return the exponent p of a temperature, by linear interpolation in the table."""
+    wanted = "give a temperature from 0.1 (strict) to 1.0 (lenient)"
+    temperature = check_number("temperature", temperature, wanted, 0.1, 1.0)
+    return float(np.interp(temperature, _TEMPERATURES, _EXPONENTS))
+
+
+def check_penalty(penalty) -> float:
+    """Return the share of its score that an item loses for each verdict of 0, from 0 to 1."""
+    wanted = "give the share of the score that each verdict of 0 costs, from 0 to 1"
+    return check_number("penalty", penalty, wanted, 0.0, 1.0)
+
+
+def check_eps(eps) -> float:
+    """Return the number that replaces 0 if p <= 0, above 0 and at most 1."""
+    wanted = "give a small number above 0, such as 1e-9, which replaces 0"
+    return check_positive("eps_for_neg_p", eps, wanted, 1.0)
+
+
+def check_weights(weights) -> dict[str, float]:
+    """Return a table of the labels of verdicts and their weights, from 0 to 1."""
+    if not isinstance(weights, Mapping) or not weights:
+        raise ValueError(
+            f"weights is {short(weights)}: give a dict from labels to numbers, such as "
+            f"{{'good': 1.0, 'bad': 0.0}}."
+        )
+    for label, weight in weights.items():
+        if not isinstance(label, str):
+            raise ValueError(f"weights has the label {short(label)}: a label is a string.")
+        check_number(f"weights[{label!r}]", weight, "a weight is a number from 0 to 1", 0.0, 1.0)
+    return {label: float(weight) for label, weight in weights.items()}
+
+
+def require_weights(outcomes: Samples) -> Samples:
+    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
+    values = outcomes.values
+    if not (values.min() >= 0 and values.max() <= 1):
+        outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
+    return outcomes
+
+
+# --- Power means ------------------------------------------------------------------------
+
+
+def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
+    """Return the power means of M items with n weights each, of shape (M,), for any p.
+
+    The weights are scaled by the maximum of the item, or for p < 0 by its minimum, so that no
+    power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
+    differences instead: exp(log1p(mean of expm1(p log x)) / p).
+
+    Args:
+        x: (n, M) weights of at least 0, one column for each item.
+        eps: replaces smaller weights. It is above 0 if p < 0, and at most 1.
+    """
+    minimum, maximum = x.min(axis=0), x.max(axis=0)
+    weight = np.maximum(x, eps)
+    if p == 1:
+        means = weight.mean(axis=0)
+    else:
+        scale = np.maximum(maximum if p >= 0 else minimum, eps)
+        divisor = np.where(scale > 0, scale, 1.0)
+        ratio = weight / divisor if p >= 0 else divisor / weight
+        if abs(p) >= 0.5:
+            means = scale * (ratio ** abs(p)).mean(axis=0) ** (1 / p)
+        else:
+            with np.errstate(divide="ignore"):  # log(0) is -infinity, as intended
+                log = np.log(ratio)
+                log = np.log1p(np.expm1(abs(p) * log).mean(axis=0)) / p if p else log.mean(axis=0)
+            means = scale * np.exp(log)
+    # Outside of these bounds by rounding only, but for weights that eps replaces.
+    return np.clip(means, minimum, np.maximum(maximum, eps))
+
+
+def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
+    """Return the score of each item, see `item_scores`."""
+    values = item_scores(verdicts, p, penalty, eps)
+    return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
+
+
+def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
+    """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
+
+    Raises:
+        ValueError: if an item has no scored verdict.
+    """
+    values, sizes = verdicts.scored_values.astype(float), verdicts.n
+    starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))
+    for n in np.unique(sizes):
+        items = np.flatnonzero(sizes == n)
+        x = values[starts[items] + np.arange(n)[:, None]]
+        scores[items] = _penalized_means(x, p, penalty, eps)
+    return scores
+
+
+def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
+    """Return the scores of M items with n verdicts each, from (n, M) weights.
+
+    With a weight of 0, the power mean is 0 for every p <= 0. There, eps replaces smaller weights,
+    so that the other verdicts still count: for p = 0 the result is the geometric mean of them and
+    eps. No power mean with p < 1 exceeds the arithmetic mean; where eps lifts it higher, the score
+    is the arithmetic mean. For p just above 0, without eps, the power mean starts from 0 again. The
+    score is the maximum of this mean and of the mean at p = 0, so it never decreases as the
+    temperature rises.
+    """
+    if p >= 1:
+        means = power_means(x, p)
+    else:
+        means = np.minimum(power_means(x, min(p, 0.0), eps), power_means(x, 1.0))
+        if p > 0:
+            means = np.maximum(means, power_means(x, p))
+    return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
 
 
 # --- shared/at_k/core/credits.py ------------------------------------------------------------------
@@ -2947,799 +3259,46 @@ def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
-# --- shared/at_k/core/columns.py ------------------------------------------------------------------
-
-"""Columns of Arrow: samples and references that are to be checked or wait for `compute`.
-
-Texts are large strings. Numbers keep their type, except that floats become doubles: one of lower
-precision becomes the double of its shortest decimal, so that np.float32(0.1) equals 0.1. Values
-that Arrow has no common type for are JSON: dicts with different keys, texts that UTF-8 cannot hold,
-bools among integers, and integers that no double holds among floats.
-"""
-
-
-TEXTS = pa.large_string()
-"""The type of texts."""
-
-JSON = pa.struct([("at_k.json", TEXTS)])
-"""The type of values that Arrow has no common type for."""
-
-
-def stored(rows: Samples, references: Any = None) -> Samples:
-    """Return rows with their values in an Arrow column, and with a column of references.
-
-    Raises:
-        ValueError: if samples have different types, if there is not one reference for each
-            question, or if Arrow and JSON cannot hold a value, with its index.
-    """
-    values = rows.values
-    if rows.are_numbers:
-        values = _column_of_numbers(values, rows.scored)
-    elif isinstance(values, list):
-        check_types(rows)
-        values = pa.chunked_array([_typed_array(values, rows.name, rows.sizes)])
-    column = None if references is None else reference_column(references, len(rows))
-    return replace(rows, values=values, scored=None, references=column)
-
-
-def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
-    """Return one reference for each question as a column.
-
-    Raises:
-        ValueError: if the number of references differs from the number of questions, or if a
-            reference cannot be stored, with its index.
-    """
-    values = plain_container(references)
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        column = _column_of_numbers(values)
-    elif isinstance(values, pa.ChunkedArray):
-        column = plain_types(values)
-        if str(column.type) in ("halffloat", "float"):
-            column = _column_of_numbers(*numbers_and_scored(column))
-    else:
-        entries = values if isinstance(values, list) else entries_of("references", values)
-        check_depth("references", entries)
-        column = pa.chunked_array([_typed_array(entries, "references")])
-    if len(column) != questions:
-        raise ValueError(
-            f"There are {questions} lists of predictions but {len(column)} references: "
-            f"give one reference for each question."
-        )
-    # References that are all None were given, unlike no references: a checker may ignore them.
-    return column.cast(TEXTS) if pa.types.is_null(column.type) else column
-
-
-def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -> pa.ChunkedArray:
-    """Return numbers as a column, floats of lower precision as their shortest decimals.
-
-    Args:
-        numbers: (S,).
-        present: (S,) False for numbers that stand for None, or None if all are present.
-    """
-    if present is not None and not present.any():
-        return pa.chunked_array([pa.nulls(len(numbers))])
-    if numbers.dtype.kind == "f" and numbers.itemsize < 8:
-        distinct, index = np.unique(numbers, return_inverse=True)
-        numbers = np.array([float(str(number)) for number in distinct])[index]
-    return pa.chunked_array([from_numpy(numbers, None if present is None else ~present)])
-
-
-# --- Values of Python ---------------------------------------------------------------------
-
-
-def check_types(rows: Samples) -> None:
-    """Raise a ValueError if a sample has another type than the first one, with both indices."""
-    samples = rows.values
-    if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):
-        return
-    kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in samples]
-    scored = [sample for sample, value in enumerate(samples) if value is not None]
-    if not scored or kinds[scored[0]] in ("dict", "list", "tuple"):
-        return
-    first = scored[0]
-    for sample in scored:
-        if kinds[sample] != kinds[first]:
-            raise InputError(
-                sample_place(rows.name, rows.sizes, sample),
-                f" is {short(samples[sample])}, but ",
-                sample_place(rows.name, rows.sizes, first),
-                f" is {short(samples[first])}: samples are all of one type.",
-            )
-
-
-def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return values of one type as an array of that type, and values of several types as JSON.
-
-    The sizes are (M,) numbers of entries of each question, or None for one entry per question.
-    """
-    if _PLAIN_TEXTS.issuperset(map(type, values)):
-        with suppress(UnicodeEncodeError):
-            return pa.array(values, TEXTS)
-    values = [plain_entry(value) for value in values]
-    array = _array_of_one_type(values)
-    return to_json(values, name, sizes) if array is None else array
-
-
-def _array_of_one_type(values: list[Any]) -> pa.Array | None:
-    """Return values as an array; None if they have several types, or if some are dicts."""
-    entries = [entry for value in values for entry in (value if type(value) is list else [value])]
-    kinds = {type(value) for value in (*values, *entries)} - {type(None)}
-    are_lists_of_one_type = list in kinds and len(kinds) == 2 and not kinds & {dict, tuple}
-    if len(kinds) > 1 and not are_lists_of_one_type:
-        return None
-    try:
-        array = pa.array(values, TEXTS if kinds == {str} else None)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
-    # A struct would have the keys of all dicts, with None where a dict lacks one.
-    return None if "struct" in str(array.type) else array
-
-
-_PLAIN_TEXTS = {str, type(None)}
-
-
-# --- JSON ---------------------------------------------------------------------------------
-
-
-def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
-    """Return the values as an array of type `JSON`. The arguments are those of `_typed_array`.
-
-    Raises:
-        ValueError: if JSON cannot hold a value, with its index.
-    """
-    texts = []
-    for index, value in enumerate(values):
-        try:
-            _check_keys(value)
-            texts.append(None if value is None else json.dumps(value, default=_json_default))
-        except (TypeError, ValueError) as error:
-            location = Place(name, index) if sizes is None else sample_place(name, sizes, index)
-            what = f" is {short(value)}, which neither Arrow nor JSON can hold: {error}."
-            raise InputError(location, what) from error
-    array = pa.array(texts, TEXTS)
-    return pa.StructArray.from_arrays([array], fields=list(JSON), mask=array.is_null())
-
-
-def _json_default(value) -> Any:
-    """Return an array or a number of another library as JSON can hold it."""
-    plain = plain_entry(value)
-    if plain is value and hasattr(value, "tolist"):
-        plain = value.tolist()
-        if plain and isinstance(value, np.ndarray) and value.dtype.kind == "g":
-            plain = value.astype(float).tolist()  # Python has no number of this precision
-    if plain is value:
-        raise TypeError(f"it is a {type(value).__name__}")
-    return plain
-
-
-def _check_keys(value) -> None:
-    """Raise a TypeError if a dict in the value has a key that JSON would turn into a text."""
-    if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str):
-                raise TypeError(f"the key {short(key)} is not a text")
-        value = list(value.values())
-    if is_list_like(value):
-        for entry in value:
-            _check_keys(entry)
-
-
-# --- Kinds --------------------------------------------------------------------------------
-
-
-def sample_kind(values: pa.ChunkedArray) -> str | None:
-    """Return "texts", "numbers" or "other values" for samples; None if all are None."""
-    if pa.types.is_null(values.type):
-        return None
-    if values.type == TEXTS:
-        return "texts"
-    if values.type == JSON:
-        first = next(text for text in pc.struct_field(values, 0) if text.is_valid).as_py()
-        return {'"': "texts", "[": "other values", "{": "other values"}.get(first[0], "numbers")
-    return "numbers" if is_number(values.type) else "other values"
-
-
-def is_number(arrow_type: pa.DataType) -> bool:
-    """Whether the type is one of bools, integers or floats."""
-    return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
-
-
-# --- Arrow and Python ---------------------------------------------------------------------
-
-
-def from_numpy(values: np.ndarray, missing: np.ndarray | None = None) -> pa.Array:
-    """Return numbers as an array. `pa.array` would import pandas, which takes half a second.
-
-    Args:
-        values: (S,) numbers.
-        missing: (S,) True for entries that are None, or None if none are.
-    """
-    data = np.packbits(values, bitorder="little") if values.dtype == bool else values
-    valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
-    buffers = [valid, pa.py_buffer(np.ascontiguousarray(data))]
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
-
-
-def to_python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """Return the entries as Python objects."""
-    if values.type == JSON:
-        return [
-            None if entry is None else json.loads(entry["at_k.json"])
-            for entry in values.to_pylist()
-        ]
-    return values.to_pylist()
-
-
-def one_chunk(values: pa.ChunkedArray) -> pa.Array:
-    """Return the entries as one array, without a copy if there is one chunk."""
-    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
-
-
-def distinct_entries(values: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Return the distinct entries, and for each entry its index among them, or -1 for None."""
-    if values.type == JSON:
-        texts, index = distinct_entries(pc.struct_field(values, 0))
-        return pa.StructArray.from_arrays([texts], fields=list(JSON)), index
-    if pa.types.is_nested(values.type):
-        codes: dict[str, int] = {}
-        index = np.array(
-            [
-                -1 if entry is None else codes.setdefault(repr(entry), len(codes))
-                for entry in values.to_pylist()
-            ]
-        )
-        first = np.unique(index, return_index=True)[1]
-        return values.combine_chunks().take(first[index[first] >= 0]), index
-    encoded = values.dictionary_encode()  # the chunks have one dictionary, and are not copied
-    code = pa.chunked_array([chunk.indices for chunk in encoded.chunks])
-    code = code.fill_null(-1) if code.null_count else code
-    return encoded.chunk(0).dictionary, to_numpy(code)
-
-
-# --- shared/at_k/core/score_agg.py ----------------------------------------------------------------
-
-"""score_agg: the graded verdicts of an item combined into one score, by a power mean.
-
-An item has n verdicts with weights x_i from 0 to 1. Their power mean
-
-    M_p = (mean of x_i^p)^(1/p)
-
-increases with p: from the minimum (p to -infinity) through the geometric mean (p = 0) and the
-arithmetic mean (p = 1) to the maximum (p to infinity). The temperature, from 0.1 (strict) to 1.0
-(lenient), determines p. In addition, each verdict of 0 lowers the score by a penalty.
-
-Source: "Score Aggregation" in the documentation of Eval AI Library, from which both tables below
-are taken; A. Meshkov, arXiv:2604.08595.
-"""
-
-
-VERDICTS = {"fully": 1.0, "mostly": 0.9, "partial": 0.7, "minor": 0.3, "none": 0.0}
-"""The standard labels of verdicts, and their weights."""
-
-_TEMPERATURES = (0.1, 0.3, 0.5, 0.7, 1.0)
-_EXPONENTS = (-8.0, -2.5, 1.0, 4.6, 12.25)
-
-
-# --- Parameters -------------------------------------------------------------------------
-
-
-def exponent(temperature: float) -> float:
-    """Return the exponent p of a temperature, by linear interpolation in the table."""
-    wanted = "give a temperature from 0.1 (strict) to 1.0 (lenient)"
-    temperature = check_number("temperature", temperature, wanted, 0.1, 1.0)
-    return float(np.interp(temperature, _TEMPERATURES, _EXPONENTS))
-
-
-def check_penalty(penalty) -> float:
-    """Return the share of its score that an item loses for each verdict of 0, from 0 to 1."""
-    wanted = "give the share of the score that each verdict of 0 costs, from 0 to 1"
-    return check_number("penalty", penalty, wanted, 0.0, 1.0)
-
-
-def check_eps(eps) -> float:
-    """Return the number that replaces 0 if p <= 0, above 0 and at most 1."""
-    wanted = "give a small number above 0, such as 1e-9, which replaces 0"
-    return check_positive("eps_for_neg_p", eps, wanted, 1.0)
-
-
-def check_weights(weights) -> dict[str, float]:
-    """Return a table of the labels of verdicts and their weights, from 0 to 1."""
-    if not isinstance(weights, Mapping) or not weights:
-        raise ValueError(
-            f"weights is {short(weights)}: give a dict from labels to numbers, such as "
-            f"{{'good': 1.0, 'bad': 0.0}}."
-        )
-    for label, weight in weights.items():
-        if not isinstance(label, str):
-            raise ValueError(f"weights has the label {short(label)}: a label is a string.")
-        check_number(f"weights[{label!r}]", weight, "a weight is a number from 0 to 1", 0.0, 1.0)
-    return {label: float(weight) for label, weight in weights.items()}
-
-
-def require_weights(outcomes: Samples) -> Samples:
-    """Return the outcomes; raise a ValueError unless every scored one is from 0 to 1."""
-    values = outcomes.values
-    if not (values.min() >= 0 and values.max() <= 1):
-        outcomes.require((values >= 0) & (values <= 1), "a verdict is a weight from 0 to 1")
-    return outcomes
-
-
-# --- Power means ------------------------------------------------------------------------
-
-
-def power_means(x: np.ndarray, p: float, eps: float = 0.0) -> np.ndarray:
-    """Return the power means of M items with n weights each, of shape (M,), for any p.
-
-    The weights are scaled by the maximum of the item, or for p < 0 by its minimum, so that no
-    power overflows. For p near 0, x^p is close to 1, and the mean is computed from the small
-    differences instead: exp(log1p(mean of expm1(p log x)) / p).
-
-    Args:
-        x: (n, M) weights of at least 0, one column for each item.
-        eps: replaces smaller weights. It is above 0 if p < 0, and at most 1.
-    """
-    minimum, maximum = x.min(axis=0), x.max(axis=0)
-    weight = np.maximum(x, eps)
-    if p == 1:
-        means = weight.mean(axis=0)
-    else:
-        scale = np.maximum(maximum if p >= 0 else minimum, eps)
-        divisor = np.where(scale > 0, scale, 1.0)
-        ratio = weight / divisor if p >= 0 else divisor / weight
-        if abs(p) >= 0.5:
-            means = scale * (ratio ** abs(p)).mean(axis=0) ** (1 / p)
-        else:
-            with np.errstate(divide="ignore"):  # log(0) is -infinity, as intended
-                log = np.log(ratio)
-                log = np.log1p(np.expm1(abs(p) * log).mean(axis=0)) / p if p else log.mean(axis=0)
-            means = scale * np.exp(log)
-    # Outside of these bounds by rounding only, but for weights that eps replaces.
-    return np.clip(means, minimum, np.maximum(maximum, eps))
-
-
-def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1e-9) -> Scores:
-    """Return the score of each item, see `item_scores`."""
-    values = item_scores(verdicts, p, penalty, eps)
-    return Scores(one_column_each([ScoreId("score_agg")]), np.arange(len(values)), values[:, None])
-
-
-def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
-    """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
-
-    Raises:
-        ValueError: if an item has no scored verdict.
-    """
-    values, sizes = verdicts.scored_values.astype(float), verdicts.n
-    starts, scores = np.cumsum(sizes) - sizes, np.empty(len(sizes))
-    for n in np.unique(sizes):
-        items = np.flatnonzero(sizes == n)
-        x = values[starts[items] + np.arange(n)[:, None]]
-        scores[items] = _penalized_means(x, p, penalty, eps)
-    return scores
-
-
-def _penalized_means(x: np.ndarray, p: float, penalty: float, eps: float) -> np.ndarray:
-    """Return the scores of M items with n verdicts each, from (n, M) weights.
-
-    With a weight of 0, the power mean is 0 for every p <= 0. There, eps replaces smaller weights,
-    so that the other verdicts still count: for p = 0 the result is the geometric mean of them and
-    eps. No power mean with p < 1 exceeds the arithmetic mean; where eps lifts it higher, the score
-    is the arithmetic mean. For p just above 0, without eps, the power mean starts from 0 again. The
-    score is the maximum of this mean and of the mean at p = 0, so it never decreases as the
-    temperature rises.
-    """
-    if p >= 1:
-        means = power_means(x, p)
-    else:
-        means = np.minimum(power_means(x, min(p, 0.0), eps), power_means(x, 1.0))
-        if p > 0:
-            means = np.maximum(means, power_means(x, p))
-    return means * np.maximum(0.0, 1 - penalty * (x == 0).sum(axis=0))
-
-
-# --- shared/at_k/core/coherent.py -----------------------------------------------------------------
-
-"""Limits that agree with the orders that hold by definition.
-
-Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
-is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
-
-    P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
-
-A score that is never below another one has at least its lower limit, and one that is never above
-another one at most its upper limit. The limits that take part are the same for each request, so
-one k alone has the limits that it has among others:
-
-- pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question. A k between two
-  of them has its own limits, which are moved between theirs.
-- for G-Pass@k and maj@k those of pass@k and pass^k, and P(k, s) at the s of `spread_of_r`.
-
-Scores of k > n, which are estimated by way of a prior, follow those of k <= n: where an order is
-contradicted, their limits move.
-"""
-
-
-_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
-_LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
-
-
-class Event(NamedTuple):
-    """At least r of k samples are correct. It is the key of the score of a neighbor."""
-
-    k: int
-    r: int
-
-
-def event_of(score: Score) -> Event | None:
-    """Return the event whose probability a score is, or None."""
-    if score.powers != (1.0,):
-        return None
-    credits = score.terms[0]
-    counted = [r for r, credit in enumerate(credits, start=1) if credit]
-    if len(counted) != 1 or credits[counted[0] - 1] != 1.0:
-        return None
-    return Event(len(credits), counted[0])
-
-
-def events_of(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
-    """Return the events whose probabilities some of the scores are."""
-    return {key: event for key, score in scores.items() if (event := event_of(score))}
-
-
-def spread_of_k(most: int) -> list[int]:
-    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
-    large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
-    return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
-
-
-def spread_of_r(k: int) -> list[int]:
-    """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
-    steps = min(k, _EVERY_R)
-    return sorted({-(-step * k // steps) for step in range(1, steps)} - {1, k})
-
-
-def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
-    """Return the scores of k <= n, and those that limits of the pass family depend on.
-
-    Args:
-        scores: of any k.
-        least: smallest number of samples of a question.
-    """
-    result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
-    events = events_of(scores).values()
-    if least > _LARGEST_N or not events:
-        return result
-    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
-    for k in {event.k for event in events if 1 < event.r < event.k <= least}:
-        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
-    return result | {event: Score((at_least(*event),)) for event in neighbors}
-
-
-# --- The order ----------------------------------------------------------------------------
-
-
-class _Ladder:
-    """Limits of scores that do not fall along a ladder, in order.
-
-    Args:
-        rungs: (J,) numbers of the scores.
-        lo, hi: (J,) their limits.
-    """
-
-    def __init__(self, rungs: Sequence[int], lo: Iterable[float], hi: Iterable[float]):
-        self._rungs = [*rungs]
-        self._lo = np.maximum.accumulate([*lo])
-        self._hi = np.minimum.accumulate([*hi][::-1])[::-1]
-
-    def moved(self, rung: int, lo: float, hi: float) -> tuple[float, float]:
-        """Limits of the score with this number, moved between those of its neighbors."""
-        below = np.searchsorted(self._rungs, rung, side="right") - 1
-        above = np.searchsorted(self._rungs, rung, side="left")
-        if below >= 0:
-            lo, hi = max(lo, self._lo[below]), max(hi, self._hi[below])
-        if above < len(self._rungs):
-            lo, hi = min(lo, self._lo[above]), min(hi, self._hi[above])
-        return float(lo), float(hi)
-
-
-class _Order:
-    """The limits of the neighbors of k <= n, in order.
-
-    Args:
-        limits: (lower, upper) of the events of pass@j, of pass^j, and of some G-Pass@k.
-    """
-
-    def __init__(self, limits: Mapping[Event, tuple[float, float]]):
-        self._limits = limits
-        passes = sorted(event.k for event in limits if event.r == 1)
-        unanimous = sorted(event.k for event in limits if event.r == event.k)
-        # pass^n, .., pass^1 = pass@1, .., pass@n do not fall.
-        chain = [Event(k, k) for k in unanimous[:0:-1]] + [Event(k, 1) for k in passes]
-        self._of_k = _Ladder(
-            [self._rung(event) for event in chain],
-            *zip(*(limits[event] for event in chain), strict=True),
-        )
-        self._of_r: dict[int, _Ladder] = {}
-
-    @staticmethod
-    def _rung(event: Event) -> int:
-        return event.k - 1 if event.r == 1 else 1 - event.k
-
-    def moved(self, event: Event, lo: float, hi: float) -> tuple[float, float]:
-        """Limits of the probability of an event, moved into the order."""
-        if event.r in (1, event.k):
-            return self._of_k.moved(self._rung(event), lo, hi)
-        if event.k not in self._of_r:
-            self._of_r[event.k] = self._ladder_of_r(event.k)
-        return self._of_r[event.k].moved(event.k - event.r, lo, hi)
-
-    def _ladder_of_r(self, k: int) -> _Ladder:
-        """P(k, k), .., P(k, 1), between the limits of pass^k and of pass@k."""
-        rungs = [r for r in (k, *spread_of_r(k)[::-1], 1) if Event(k, r) in self._limits]
-        limits = [self._limits[Event(k, r)] for r in rungs]
-        for end in (0, -1):
-            if rungs and rungs[end] in (1, k):
-                limits[end] = self.moved(Event(k, rungs[end]), *limits[end])
-        lo, hi = zip(*limits, strict=True) if limits else ((), ())
-        if limits:  # the ends are in order with other k, and the rest follows
-            lo, hi = np.clip(lo, lo[0], lo[-1]), np.clip(hi, hi[0], hi[-1])
-        return _Ladder([k - r for r in rungs], lo, hi)
-
-
-class CoherentIntervals(DerivedIntervals):
-    """The intervals of a method, with limits in the order of the scores.
-
-    Args:
-        method: of the intervals of the scores and of their neighbors.
-        scores: by their keys, without the neighbors.
-    """
-
-    def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
-        super().__init__(method)
-        self._keys = [*scores]
-        self._events = events_of(scores)
-
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
-        return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
-
-    def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
-        result = {key: intervals[key] for key in self._keys if key in intervals}
-        limits = {
-            event: (interval.lo, interval.hi)
-            for event, interval in intervals.items()
-            if isinstance(event, Event) and not interval.is_unknown
-        }
-        if not limits:
-            return result
-        order = _Order(limits)
-        for key, event in self._events.items():
-            if key in result and not result[key].is_unknown:
-                interval = result[key]
-                lo, hi = order.moved(event, interval.lo, interval.hi)
-                lo, hi = min(lo, interval.mu), max(hi, interval.mu)
-                result[key] = interval._replace(lo=lo, hi=hi)
-        return result
-
-
-# --- shared/at_k/core/expected.py -----------------------------------------------------------------
-
-"""Scores of the pass@k family: expected credits of k of the n samples of a question.
-
-Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
-among the k is hypergeometric,
-
-    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
-
-and an expected credit under it (see `credits`) is an unbiased estimate.
-
-For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
-larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
-number is subtracted from one of similar size, so 13 digits are left for n = 10,000. Of logarithms
-of gamma functions 11 would be left.
-"""
-
-
-_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
-_CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
-
-
-def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
-    credits, keys = number_terms(scores)
-    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
-
-
-def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
-
-    The length of a vector of credits is its k, and the caller ensures k <= n.
-    """
-    result = np.zeros((len(c), len(credits)))
-    size = one_size(n)
-    for k, columns in columns_by_k(credits).items():
-        credits_of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_EXACT:
-            result[:, columns] = _expected_table(size, credits_of_k)[c]
-            continue
-        # The sum of n equal chances of k = 1 would lose a digit.
-        by_rank = {any_correct(k), all_correct(k)}
-        if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
-            for column in columns:
-                result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
-            continue
-        table = np.array(credits_of_k)
-        for rows in blocks_of_rows(np.arange(len(c)), k):
-            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], table)
-    return result
-
-
-def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """(n + 1,) pass@k or pass^k for c = 0 .. n: sums of `chance_of_rank` from n down, or from 1."""
-    chances = chance_of_rank(n, k)
-    sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
-    return sums / sums[-1]
-
-
-def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """The columns of each k, without those whose credits are all 0."""
-    columns: dict[int, list[int]] = {}
-    for column, credit in enumerate(credits):
-        if any(credit):
-            columns.setdefault(len(credit), []).append(column)
-    return columns
-
-
-def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """The rows in blocks of about the same number of probabilities, k + 1 for each row."""
-    step = max(1, _CELLS_AT_ONCE // (k + 1))
-    return (rows[start : start + step] for start in range(0, len(rows), step))
-
-
-@lru_cache(maxsize=1 << 10)
-def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
-    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
-    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
-
-
-def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """(U, m) expected values of (m, k) credits.
-
-    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
-    published digits are reproduced to the last.
-    """
-    values = []
-    needed = np.flatnonzero(credits.any(axis=0))
-    tails = _tails(n, c, credits.shape[1], needed + 1)
-    for credit in credits[:, needed]:
-        credited = np.flatnonzero(credit)
-        terms = tails[:, credited] * credit[credited]
-        is_long = terms.shape[1] > _MOST_EXACT
-        sums = terms.sum(axis=1) if is_long else np.array([*map(math.fsum, terms.tolist())])
-        values.append(sums)
-    return np.stack(values, axis=1)
-
-
-# --- Probabilities ------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=64)
-def chance_of_rank(n: int, k: int) -> np.ndarray:
-    """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
-
-    Of c correct samples, the sum of the last c is pass@k, and that of the first c is pass^k.
-    """
-    earlier = np.arange(n - 1, 0, -1)
-    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
-
-
-def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
-    if (n == k).all():
-        return (c[:, None] >= r).astype(float)
-    tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
-    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
-        if rows.any():
-            tails[rows] = tails_of(n[rows], c[rows], k)
-    return tails[:, r - 1]
-
-
-def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) the same for r = 1 .. k, by integers of any size."""
-    binomials, r = _binomials(), np.arange(k, 0, -1)
-    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
-    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
-    return tails[:, ::-1].astype(float)
-
-
-@lru_cache(maxsize=1)
-def _binomials() -> np.ndarray:
-    """C(m, j) for m and j up to 128, as integers of Python."""
-    table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
-    table[:, 0] = 1
-    for m in range(1, _MOST_EXACT + 1):
-        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
-    return table
-
-
-def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
-    n, c = n[:, None], c[:, None]
-    mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
-    # Beyond 20 sqrt(k) of the mean, probabilities are below exp(-800), so they are 0 as floats
-    # (Hoeffding 1963, Journal of the American Statistical Association 58, 13).
-    reach = 20 * math.sqrt(k) + 1
-    first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
-    j = np.arange(first, last)
-    # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
-    gain = (k - j) * np.maximum(c - j, 0.0)
-    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
-    is_above = j >= mode
-    relative = np.ones((len(n), len(j) + 1))  # to the probability of the mode
-    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
-    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
-    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
-    sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
-    tails = np.zeros((len(n), k))
-    tails[:, :first] = 1.0
-    tails[:, first:last] = sums[:, 1:] / sums[:, :1]
-    return tails
-
-
 # --- shared/at_k/core/batches.py ------------------------------------------------------------------
 
 """Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
 
-A batch is the least that the scores depend on: the counts of binary outcomes, the outcomes, or the
-samples that a checker or labels have yet to grade, in Arrow.
+A batch is the least that the scores depend on: outcomes, which may be counted, or in Arrow the
+samples that a checker or labels have yet to grade.
 
 Small batches are merged, so that many of them take no more memory than a few large ones. A question
 is copied a logarithmic number of times, as batches are merged with those of a similar size.
 """
 
 
-Batch = Samples | BinaryCounts
-
 _SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 
 
-class Added:
-    """The questions that were added and wait for `compute`."""
+def appended(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
+    """Return the batches and one more, which has to be like the others, see `check_alike`.
 
-    def __init__(self) -> None:
-        self.batches: list[Batch] = []
-
-    def __len__(self) -> int:
-        """The number of questions."""
-        return sum(map(len, self.batches))
-
-    def append(self, batch: Batch, counts_suffice: bool) -> None:
-        """Add a batch, which has to be like the others, see `check_alike`.
-
-        Args:
-            batch: questions.
-            counts_suffice: whether scores do not depend on the order of the samples of a question,
-                not even in the last digit.
-        """
-        check_alike(batch, self.batches)
-        batches = [*self.batches, _kept(batch, counts_suffice)]
-        if len(batches) > _SMALL_BATCHES:
-            start, size = len(batches) - 1, batches[-1].nbytes
-            while start > 0 and batches[start - 1].nbytes <= 2 * size:
-                start -= 1
-                size += batches[start].nbytes
-            batches[start:] = [_in_one_chunk(unite(batches[start:]))]
-        self.batches = batches
+    Args:
+        batches: questions that were added before.
+        batch: questions.
+        counts_suffice: whether scores do not depend on the order of the samples of a question, not
+            even in the last digit.
+    """
+    check_alike(batch, batches)
+    batches = [*batches, _kept(batch, counts_suffice)]
+    if len(batches) <= _SMALL_BATCHES:
+        return batches
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], _kept(unite(batches[start:]), counts_suffice)]
 
 
-def _kept(batch: Batch, counts_suffice: bool) -> Batch:
+def _kept(batch: Samples, counts_suffice: bool) -> Samples:
     """Return a batch counted, or else in memory of its own.
 
     The caller may change an array after it was added, or it may be a small part of a large table.
     """
-    if isinstance(batch, BinaryCounts):
-        return batch
     if not batch.are_numbers:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
@@ -3757,21 +3316,23 @@ def _counted(outcomes: Samples) -> Samples:
     if 8 * categories * len(outcomes.sizes) > values.nbytes:
         return outcomes
     table = outcomes.category_counts(categories)
-    question, category = np.nonzero(table)
-    sizes = np.bincount(question, minlength=len(table))
+    occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
     return Samples(
-        category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
+        np.broadcast_to(category, table.shape)[occurs],
+        np.count_nonzero(occurs, axis=1),
+        outcomes.name,
+        multiplicity=table[occurs],
     )
 
 
 # --- All batches as one -------------------------------------------------------------------
 
 
-def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
+def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
     """Raise a ValueError unless a batch can be scored together with earlier ones."""
     if not earlier:
         return
-    if _has_references(batch) != _has_references(earlier[-1]):
+    if (batch.references is None) != (earlier[-1].references is None):
         raise ValueError("Some questions have references and some have none: give all or none.")
     kind = _kind(batch)
     earlier_kind = next((known for known in map(_kind, reversed(earlier)) if known), None)
@@ -3782,34 +3343,33 @@ def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
         )
 
 
-def _has_references(batch: Batch) -> bool:
-    return isinstance(batch, Samples) and batch.references is not None
+def _kind(batch: Samples) -> str | None:
+    return "numbers" if batch.are_numbers else sample_kind(batch.values)
 
 
-def _kind(batch: Batch) -> str | None:
-    if isinstance(batch, BinaryCounts) or batch.are_numbers:
-        return "numbers"
-    return sample_kind(batch.values)
-
-
-def unite(batches: Sequence[Any]) -> Batch:
+def unite(batches: Sequence[Samples]) -> Samples:
     """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
     first = batches[0]
     if len(batches) == 1:
         return first
-    if isinstance(first, BinaryCounts):
-        return BinaryCounts.concatenate(batches)
+    scored = multiplicity = references = None
     if first.are_numbers:
-        return concatenate(batches)
-    references = None
-    if first.references is not None:
-        references = _joined([rows.references for rows in batches], "references")
-    return Samples(
-        _joined([rows.values for rows in batches], "predictions"),
-        np.concatenate([rows.sizes for rows in batches]),
-        multiplicity=joined_multiplicity(batches),
-        references=references,
-    )
+        values = np.concatenate([batch.values for batch in batches])
+        if any(batch.scored is not None for batch in batches):
+            scored = np.concatenate([batch.is_scored for batch in batches])
+    else:
+        values = _joined([batch.values for batch in batches], "predictions")
+        if first.references is not None:
+            references = _joined([batch.references for batch in batches], "references")
+    if any(batch.multiplicity is not None for batch in batches):
+        multiplicity = np.concatenate(
+            [
+                np.ones(len(x.values), np.int64) if x.multiplicity is None else x.multiplicity
+                for x in batches
+            ]
+        )
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, first.name, scored, multiplicity, references)
 
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
@@ -3842,45 +3402,30 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     return pa.chunked_array([to_json(to_python(column), name)])
 
 
-def _in_one_chunk(batch: Batch) -> Batch:
-    if isinstance(batch, BinaryCounts) or batch.are_numbers:
-        return batch
-    values, references = (
-        None if column is None else pa.chunked_array([one_chunk(column)])
-        for column in (batch.values, batch.references)
-    )
-    return replace(batch, values=values, references=references)
-
-
 # --- Files --------------------------------------------------------------------------------
 
 
-def write_batch(batch: Batch, file: BinaryIO) -> None:
+def write_batch(batch: Samples, file: BinaryIO) -> None:
     """Write a batch as an Arrow stream, with a row for each question."""
-    if isinstance(batch, BinaryCounts):
-        columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
+    if batch.are_numbers:
+        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
     else:
-        if batch.are_numbers:
-            values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
-        else:
-            values = one_chunk(batch.values)
-        offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
-        columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
-        if batch.multiplicity is not None:
-            multiplicity = from_numpy(batch.multiplicity)
-            columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-        if batch.references is not None:
-            columns["references"] = batch.references
+        values = one_chunk(batch.values)
+    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+    if batch.multiplicity is not None:
+        multiplicity = from_numpy(batch.multiplicity)
+        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+    if batch.references is not None:
+        columns["references"] = batch.references
     table = pa.table(columns)
     with pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
 
 
-def read_batch(data: Any) -> Batch:
+def read_batch(data: Any) -> Samples:
     """Read a batch that `write_batch` has written, without a copy."""
     table = pa.ipc.open_stream(data).read_all()
-    if "n" in table.column_names:
-        return BinaryCounts(to_numpy(table["n"]), to_numpy(table["c"]))
     sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
     values, multiplicity = pc.list_flatten(table["values"]), None
     if "multiplicity" in table.column_names:
@@ -4058,6 +3603,888 @@ def read_distinct(
     forms = [form(entry) for entry in to_python(distinct)]
     samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
     return forms, pa.chunked_array([samples])
+
+
+# --- shared/at_k/core/coherent.py -----------------------------------------------------------------
+
+"""Limits that agree with the orders that hold by definition.
+
+Let P(k, r) be the probability that at least r of k samples are correct: pass@k is P(k, 1), pass^k
+is P(k, k), and G-Pass@k is P(k, r) with r = ceil(tau k). For every success rate,
+
+    P(j, 1) <= P(k, 1) and P(k, k) <= P(j, j) for j <= k,    P(k, s) <= P(k, r) for r <= s.
+
+A score that is never below another one has at least its lower limit, and one that is never above
+another one at most its upper limit. The limits that take part are the same for each request, so
+one k alone has the limits that it has among others:
+
+- pass@j and pass^j at all j of `spread_of_k(n)`, for the smallest n of a question. A k between two
+  of them has its own limits, which are moved between theirs.
+- for G-Pass@k and maj@k those of pass@k and pass^k, and P(k, s) at the s of `spread_of_r`.
+
+Scores of k > n, which are estimated by way of a prior, follow those of k <= n: where an order is
+contradicted, their limits move.
+"""
+
+
+_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
+_LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
+
+
+class Event(NamedTuple):
+    """At least r of k samples are correct. It is the key of the score of a neighbor."""
+
+    k: int
+    r: int
+
+
+def event_of(score: Score) -> Event | None:
+    """Return the event whose probability a score is, or None."""
+    if score.powers != (1.0,):
+        return None
+    credits = score.terms[0]
+    counted = [r for r, credit in enumerate(credits, start=1) if credit]
+    if len(counted) != 1 or credits[counted[0] - 1] != 1.0:
+        return None
+    return Event(len(credits), counted[0])
+
+
+def events_of(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
+    """Return the events whose probabilities some of the scores are."""
+    return {key: event for key, score in scores.items() if (event := event_of(score))}
+
+
+def spread_of_k(most: int) -> list[int]:
+    """Return k from 1 to `most`: each up to 64, then powers of the square root of 2, and `most`."""
+    large = (round(2 ** (power / 2)) for power in range(2 * most.bit_length()))
+    return sorted({*range(1, min(most, _EVERY_K) + 1), *(k for k in large if k <= most), most})
+
+
+def spread_of_r(k: int) -> list[int]:
+    """Return r between 1 and k, without these: all up to k = 16, then 15 at equal distances."""
+    steps = min(k, _EVERY_R)
+    return sorted({-(-step * k // steps) for step in range(1, steps)} - {1, k})
+
+
+def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKey, Score]:
+    """Return the scores of k <= n, and those that limits of the pass family depend on.
+
+    Args:
+        scores: of any k.
+        least: smallest number of samples of a question.
+    """
+    result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
+    events = events_of(scores).values()
+    if least > _LARGEST_N or not events:
+        return result
+    neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
+    for k in {event.k for event in events if 1 < event.r < event.k <= least}:
+        neighbors += [Event(k, r) for r in (1, k, *spread_of_r(k))]
+    return result | {event: Score((at_least(*event),)) for event in neighbors}
+
+
+# --- The order ----------------------------------------------------------------------------
+
+
+Limits = tuple[float, float]
+
+
+class _Ladder:
+    """Limits of scores that do not fall along a ladder, in order.
+
+    Args:
+        limits: lower and upper, of the score at each rung.
+    """
+
+    def __init__(self, limits: Mapping[int, Limits]):
+        self._rungs = sorted(limits)
+        lo, hi = np.array([limits[rung] for rung in self._rungs]).reshape(-1, 2).T
+        self._lo = np.maximum.accumulate(lo)
+        self._hi = np.minimum.accumulate(hi[::-1])[::-1]
+
+    def moved(self, rung: int, lo: float, hi: float) -> Limits:
+        """Limits of the score at a rung, moved between those of its neighbors."""
+        below = np.searchsorted(self._rungs, rung, side="right") - 1
+        above = np.searchsorted(self._rungs, rung, side="left")
+        if below >= 0:
+            lo, hi = max(lo, self._lo[below]), max(hi, self._hi[below])
+        if above < len(self._rungs):
+            lo, hi = min(lo, self._lo[above]), min(hi, self._hi[above])
+        return float(lo), float(hi)
+
+
+def _rung(event: Event) -> int:
+    """The rung of pass@k or pass^k: pass^n, .., pass^1 = pass@1, .., pass@n do not fall."""
+    return event.k - 1 if event.r == 1 else 1 - event.k
+
+
+def _ladder_of_r(k: int, limits: Mapping[Event, Limits], of_k: _Ladder) -> _Ladder:
+    """P(k, k), .., P(k, 1) at the rungs -k, .., -1, between the limits of pass^k and of pass@k."""
+    by_rung = {-event.r: x for event, x in limits.items() if event.k == k}
+    for rung in by_rung.keys() & {-1, -k}:
+        by_rung[rung] = of_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
+    if by_rung:  # the ends are in order with other k, and the rest follows
+        ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
+        by_rung = {rung: tuple(np.clip(x, *ends)) for rung, x in by_rung.items()}
+    return _Ladder(by_rung)
+
+
+class CoherentIntervals(DerivedIntervals):
+    """The intervals of a method, with limits in the order of the scores.
+
+    Args:
+        method: of the intervals of the scores and of their neighbors.
+        scores: by their keys, without the neighbors.
+    """
+
+    def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
+        super().__init__(method)
+        self._keys = [*scores]
+        self._events = events_of(scores)
+
+    def for_groups(
+        self, groups: Sequence[np.ndarray], confidence: float
+    ) -> list[dict[ScoreKey, Interval]]:
+        return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
+
+    def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
+        result = {key: intervals[key] for key in self._keys if key in intervals}
+        limits = {
+            event: (interval.lo, interval.hi)
+            for event, interval in intervals.items()
+            if isinstance(event, Event) and not interval.is_unknown
+        }
+        if not limits:
+            return result
+        of_k = _Ladder({_rung(event): x for event, x in limits.items() if event.r in (1, event.k)})
+        of_r: dict[int, _Ladder] = {}
+        for key, event in self._events.items():
+            if key in result and not result[key].is_unknown:
+                interval, ladder, rung = result[key], of_k, _rung(event)
+                if 1 < event.r < event.k:
+                    if event.k not in of_r:
+                        of_r[event.k] = _ladder_of_r(event.k, limits, of_k)
+                    ladder, rung = of_r[event.k], -event.r
+                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
+                lo, hi = min(lo, interval.mu), max(hi, interval.mu)
+                result[key] = interval._replace(lo=lo, hi=hi)
+        return result
+
+
+# --- shared/at_k/core/expected.py -----------------------------------------------------------------
+
+"""Scores of the pass@k family: expected credits of k of the n samples of a question.
+
+Choose k of the n samples, c of which are correct, without replacement. The number of correct ones
+among the k is hypergeometric,
+
+    P(j) = C(c, j) C(n - c, k - j) / C(n, k),
+
+and an expected credit under it (see `credits`) is an unbiased estimate.
+
+For n up to 128 a probability is a quotient of two integers, and only the quotient is rounded. For
+larger n the probabilities are products of the ratios P(j + 1) / P(j), from the mode outwards. No
+number is subtracted from one of similar size, so 13 digits are left for n = 10,000. Of logarithms
+of gamma functions 11 would be left.
+"""
+
+
+_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
+_CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
+
+
+def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
+    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    credits, keys = number_terms(scores)
+    return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
+
+
+def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
+    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
+
+    The length of a vector of credits is its k, and the caller ensures k <= n.
+    """
+    result = np.zeros((len(c), len(credits)))
+    size = one_size(n)
+    for k, columns in columns_by_k(credits).items():
+        credits_of_k = tuple(credits[column] for column in columns)
+        if 0 < size <= _MOST_EXACT:
+            result[:, columns] = _expected_table(size, credits_of_k)[c]
+            continue
+        # The sum of n equal chances of k = 1 would lose a digit.
+        by_rank = {any_correct(k), all_correct(k)}
+        if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
+            for column in columns:
+                result[:, column] = _sums_over_ranks(size, k, credits[column])[c]
+            continue
+        table = np.array(credits_of_k)
+        for rows in blocks_of_rows(np.arange(len(c)), k):
+            result[np.ix_(rows, np.array(columns))] = _expected_of_k(n[rows], c[rows], table)
+    return result
+
+
+def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
+    """(n + 1,) pass@k or pass^k for c = 0 .. n: sums of `chance_of_rank` from n down, or from 1."""
+    chances = chance_of_rank(n, k)
+    sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
+    return sums / sums[-1]
+
+
+def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
+    """The columns of each k, without those whose credits are all 0."""
+    columns: dict[int, list[int]] = {}
+    for column, credit in enumerate(credits):
+        if any(credit):
+            columns.setdefault(len(credit), []).append(column)
+    return columns
+
+
+def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
+    """The rows in blocks of about the same number of probabilities, k + 1 for each row."""
+    step = max(1, _CELLS_AT_ONCE // (k + 1))
+    return (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+@lru_cache(maxsize=1 << 10)
+def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
+    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
+
+
+def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
+    """(U, m) expected values of (m, k) credits.
+
+    The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
+    published digits are reproduced to the last.
+    """
+    values = []
+    needed = np.flatnonzero(credits.any(axis=0))
+    tails = _tails(n, c, credits.shape[1], needed + 1)
+    for credit in credits[:, needed]:
+        credited = np.flatnonzero(credit)
+        terms = tails[:, credited] * credit[credited]
+        is_long = terms.shape[1] > _MOST_EXACT
+        sums = terms.sum(axis=1) if is_long else np.array([*map(math.fsum, terms.tolist())])
+        values.append(sums)
+    return np.stack(values, axis=1)
+
+
+# --- Probabilities ------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def chance_of_rank(n: int, k: int) -> np.ndarray:
+    """(n,) C(i - 1, k - 1) / C(n, k): the i-th of n samples in a row is the last of k of them.
+
+    Of c correct samples, the sum of the last c is pass@k, and that of the first c is pass^k.
+    """
+    earlier = np.arange(n - 1, 0, -1)
+    return k / n * np.cumprod([1.0, *np.maximum(earlier + 1 - k, 0) / earlier])[::-1]
+
+
+def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
+    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    if (n == k).all():
+        return (c[:, None] >= r).astype(float)
+    tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
+    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+        if rows.any():
+            tails[rows] = tails_of(n[rows], c[rows], k)
+    return tails[:, r - 1]
+
+
+def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by integers of any size."""
+    binomials, r = _binomials(), np.arange(k, 0, -1)
+    ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
+    tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
+    return tails[:, ::-1].astype(float)
+
+
+@lru_cache(maxsize=1)
+def _binomials() -> np.ndarray:
+    """C(m, j) for m and j up to 128, as integers of Python."""
+    table = np.zeros((_MOST_EXACT + 1, _MOST_EXACT + 1), dtype=object)
+    table[:, 0] = 1
+    for m in range(1, _MOST_EXACT + 1):
+        table[m, 1:] = table[m - 1, 1:] + table[m - 1, :-1]
+    return table
+
+
+def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
+    n, c = n[:, None], c[:, None]
+    mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
+    # Beyond 20 sqrt(k) of the mean, probabilities are below exp(-800), so they are 0 as floats
+    # (Hoeffding 1963, Journal of the American Statistical Association 58, 13).
+    reach = 20 * math.sqrt(k) + 1
+    first, last = max(0, int(mode.min() - reach)), min(k, int(mode.max() + reach))
+    j = np.arange(first, last)
+    # P(j + 1) / P(j) = gain / loss. One of them is 0 where a probability is.
+    gain = (k - j) * np.maximum(c - j, 0.0)
+    loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
+    is_above = j >= mode
+    relative = np.ones((len(n), len(j) + 1))  # to the probability of the mode
+    relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
+    falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
+    relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
+    sums = np.cumsum(relative[:, ::-1], axis=1)[:, ::-1]
+    tails = np.zeros((len(n), k))
+    tails[:, :first] = 1.0
+    tails[:, first:last] = sums[:, 1:] / sums[:, :1]
+    return tails
+
+
+# --- shared/at_k/core/checking.py -----------------------------------------------------------------
+
+"""How samples are checked: each distinct pair of a sample and its reference once."""
+
+
+CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
+"""The names of checkers. All but exact_match come from the package."""
+
+CheckResult = bool | int | float | str | None
+"""What a checker returns for a sample: correct or incorrect, a category, a share of
+correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
+
+Checker = str | Callable[[Any, Any], Any]
+"""check_correct_fn(prediction, reference) -> CheckResult, or one of `CHECKERS`.
+
+The function may be async. If it has an attribute `batched` that is True, it is a function of a list
+of predictions and a list of references, and returns a list of results. The lists have at most
+`batch_size` entries, which is another attribute of the function, by default 64. A checker with the
+methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers. Checkers
+with options are made by `at_k.checkers`.
+"""
+
+PairToCheck = tuple[Any, Any]
+"""A prediction and a reference."""
+
+PairResult = tuple[Any, str | BaseException | None]
+"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
+
+PairBatch = tuple[int, list[PairToCheck]]
+"""The index of the first pair, and the pairs."""
+
+BatchResult = tuple[int, list[PairResult]]
+"""The index of the first pair of a batch, and the result of each of its pairs."""
+
+NOT_FINISHED: PairResult = (None, None)
+"""The result of a pair that took too long, which is not scored. Compare it with `is`."""
+
+_CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
+_COMPARED = 1000  # samples that are searched for their reference, for a warning
+_BATCHES = 1 << 12  # enough to keep many workers of an executor busy
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The outcomes of samples, and the answers that a checker compared.
+
+    Attributes:
+        outcomes: the outcome of each sample.
+        read: (S,) the answer that was read out of each sample, or a code of it; None for samples
+            without one. For "exact_match" and functions the whole sample is the answer. Samples
+            that were handed in as outcomes have no answers.
+    """
+
+    outcomes: Samples
+    read: pa.ChunkedArray | None = None
+
+    @cached_property
+    def answers(self) -> np.ndarray | None:
+        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers.
+
+        An empty text is no answer, unless it is correct.
+        """
+        read = self.read
+        if read is None:
+            return None
+        if pa.types.is_floating(read.type):
+            read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
+        codes = distinct_entries(read)[1]
+        if read.type == TEXTS:
+            is_empty = to_numpy(pc.fill_null(pc.equal(read, ""), False))
+            codes = np.where(is_empty & (self.outcomes.values == 0), -1, codes)
+        return codes
+
+
+@dataclass
+class Checking:
+    """A checker, and how it runs. All is validated when the object is made.
+
+    Attributes:
+        checker: see `Checker`.
+        num_proc: number of processes to check in; by default that of the checker, if it has one.
+        executor: an executor to check in, with the same default.
+        timeout: seconds that a check may take, with the same default.
+        labels: labels that stand for outcomes, and the number of each.
+
+    Raises:
+        ValueError, TypeError: if an attribute is invalid, or does not go with another.
+        ImportError: if the checker needs a library that is not installed.
+    """
+
+    checker: Checker = "exact_match"
+    num_proc: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    labels: Labels | None = None
+
+    def __post_init__(self) -> None:
+        self._take_options_of_checker()
+        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
+            return
+        self._check_checker()
+        self._check_options()
+        if self._package_checker is not None:
+            self._package_checker.validate(self)
+        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
+            PACKAGE.rooms.check_workers(self)
+
+    def _take_options_of_checker(self) -> None:
+        options = getattr(self.checker, "run_options", None)  # see at_k.checkers.parallel
+        if not isinstance(options, Mapping):
+            return
+        for name, value in options.items():
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} is given to compute and to the checker: give it to the checker only."
+                )
+            setattr(self, name, value)
+        self.checker = getattr(self.checker, "function", self.checker)
+
+    def _check_checker(self) -> None:
+        if isinstance(self.checker, str):
+            check_name("check_correct_fn", self.checker, CHECKERS)
+        elif not callable(self.checker) and self._package_checker is None:
+            raise TypeError(
+                f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
+                f"function of a prediction and a reference, or one of the names "
+                f"{', '.join(CHECKERS)}."
+            )
+
+    def _check_options(self) -> None:
+        executor, timeout = self.executor, self.timeout
+        if self.num_proc is not None:
+            if executor is not None:
+                raise ValueError("num_proc and executor exclude each other: give one of them.")
+            check_count("num_proc", self.num_proc, "give a number of processes")
+        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
+            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
+        if timeout is None:
+            return
+        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
+            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
+        if executor is not None:
+            raise ValueError(
+                "timeout cannot end the calls of an executor: give num_proc instead of the "
+                "executor, or limit the time in check_correct_fn."
+            )
+
+    @property
+    def matches_exactly(self) -> bool:
+        """Whether the checker is "exact_match". Comparing an array with a text gives an array."""
+        return isinstance(self.checker, str) and self.checker == "exact_match"
+
+    @cached_property
+    def _package_checker(self) -> Any:
+        """The checker of the package, which checks all samples in its own way; or None."""
+        checker = self.checker
+        has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
+        if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
+            return None
+        return PACKAGE.rooms.checker(checker)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the checker is an async function, or an object whose call is one."""
+        call = getattr(self.checker, "__call__", None)  # noqa: B004
+        return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
+
+    @cached_property
+    def batch_size(self) -> int | None:
+        """The number of pairs that the checker takes at once, or None if it takes single ones."""
+        if getattr(self.checker, "batched", None) is not True:
+            return None
+        size = getattr(self.checker, "batch_size", 64)
+        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
+
+    def check(self, rows: Samples, cache: CheckCache | None = None) -> Checked:
+        """Check every sample.
+
+        Each distinct pair of a prediction and its question's reference is checked once. A sample is
+        not scored if it is None, if the checker returns None, or if its check takes too long.
+
+        Args:
+            rows: the samples and references.
+            cache: results of earlier checks; a failed run adds its own.
+
+        Raises:
+            ValueError: if the checker raises an exception (which is the cause), returns something
+                that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
+                if a named checker cannot use a reference, with its index.
+        """
+        if self.matches_exactly:
+            outcomes = outcomes_of_match(rows, match_exactly(rows))
+            if rows.values.type == TEXTS:
+                _warn_of_responses(rows, outcomes)
+            return Checked(outcomes, rows.values)
+        cache = cache or CheckCache()
+        if self._package_checker is not None:
+            return self._package_checker.check_samples(rows, self, cache)
+        pairs = DistinctPairs.of(rows)
+        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
+        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
+
+    def results(
+        self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
+    ) -> list[PairResult]:
+        """Return the result of each distinct pair, and warn of those that took too long.
+
+        Args:
+            pairs: to be checked.
+            cache: results of earlier checks.
+            check_pairs: yields the results of batches of pairs as they finish.
+        """
+        results = cache.results(self, pairs)
+        try:
+            self._check_missing(pairs, results, check_pairs)
+        except BaseException as error:
+            if kept := cache.keep(pairs, results):
+                error.add_note(
+                    f"{kept} finished checks are kept: compute again with the same "
+                    f"check_correct_fn to check the others."
+                )
+            raise
+        late = sum(result is NOT_FINISHED for result in results)
+        if late and self.timeout is not None:
+            warnings.warn(
+                f"{late} of {len(results)} distinct samples took longer to check than the timeout "
+                f"of {self.timeout:g} s. They are not scored.",
+                stacklevel=3,
+            )
+        return [result for result in results if result is not None]
+
+    def _check_missing(
+        self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
+    ) -> None:
+        """Fill in the results that are None; raise an error for the first pair with a problem."""
+        missing = [pair for pair, result in enumerate(results) if result is None]
+        if not missing:
+            return
+        first = 0  # the first pair without a result
+        try:
+            with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
+                for start, batch in batches:
+                    for pair, result in zip(missing[start:], batch, strict=False):
+                        results[pair] = result
+                    first = self._raise_first_problem(pairs, results, first)
+        except BrokenExecutor as error:
+            raise InputError(
+                "A worker died. The first missing result is that of ",
+                *pairs.call(first),
+                ": check_correct_fn may have ended its process, or used more memory than there is.",
+            ) from error
+        if None in results:
+            known_results = len(results) - results.count(None)
+            raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
+
+    def _raise_first_problem(
+        self, pairs: DistinctPairs, results: list[PairResult | None], first: int
+    ) -> int:
+        """Raise the error of the first pair with a problem, if all before it have results.
+
+        Returns the first pair without a result. All before `first` have one.
+        """
+        for pair in range(first, len(results)):
+            result = results[pair]
+            if result is None:
+                return pair
+            if result[1] is not None:
+                self._raise_problem(pairs.call(pair), result[1])
+        return len(results)
+
+    def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
+        """Yield the results of batches of pairs, checked in this thread or in the executor."""
+        assert callable(self.checker)
+        check = partial(check_batch, self.checker, self.labels or {}, False, host())
+        if self.executor is None:
+            yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
+            return
+        size = max(1, math.ceil(len(pairs) / _BATCHES))
+        batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
+        yield from self.executor.map(check, batches)
+
+    def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
+        """Raise the error of a call that raised an exception, or returned no outcome."""
+        if isinstance(problem, BaseException):
+            try:
+                text = str(problem)
+            except Exception:  # its own class cannot write it
+                text = "without a message"
+            raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
+        valid = "".join(f"{label!r}, " for label in self.labels or ())
+        raise InputError(
+            *call,
+            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
+            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
+        )
+
+
+CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
+"""Yields the results of batches of pairs as they finish."""
+
+
+# --- A batch of pairs ---------------------------------------------------------------------
+
+
+def host() -> str:
+    """Return a name of this process, which no process of another machine has."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def check_batch(
+    checker: Callable[..., Any],
+    labels: Mapping[str, float] | None,
+    batched: bool,
+    home: str,
+    batch: PairBatch,
+) -> BatchResult:
+    """Apply a checker to a batch of pairs, in any thread or process.
+
+    This function imports what it uses, so that it can be sent to a worker with its code.
+
+    Args:
+        checker: a function of a prediction and a reference.
+        labels: labels that the checker may return, and the number of each; or None if results are
+            passed on as they are, because the checker is one of this package.
+        batched: whether the checker is a function of a list of predictions and a list of
+            references, and returns a list of results.
+        home: `host` of the process that asked.
+        batch: the pairs.
+    """
+    import copy
+    import os
+    import pickle
+    import platform
+    import traceback
+
+    def own(value: Any) -> Any:
+        """Return a copy of what the checker might change, which other samples share."""
+        return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
+
+    def written(write: Callable[[Any], str], value: Any) -> str:
+        """Return a text of a value, also if its own class cannot write it."""
+        try:
+            return write(value)
+        except Exception:
+            return f"a {type(value).__name__}"
+
+    def call(*arguments: Any) -> tuple[Any, BaseException | None]:
+        """Return what the checker returns, or its exception."""
+        try:
+            return checker(*arguments), None
+        except (Exception, SystemExit, GeneratorExit) as error:  # such as a call of sys.exit
+            problem: BaseException = error
+            if home != f"{platform.node()}:{os.getpid()}":
+                error.add_note(f"In the worker:\n{traceback.format_exc()}")
+                try:
+                    pickle.loads(pickle.dumps(error))
+                except Exception:  # some exceptions cannot be pickled
+                    problem = RuntimeError(f"{type(error).__name__}: {written(str, error)}")
+            return None, problem
+
+    def read(result: Any) -> PairResult:
+        """Return a result as a number, or what is wrong with it."""
+        if labels is None:
+            return result, None
+        if getattr(result, "ndim", None) == 0:
+            try:
+                result = result.item()  # a scalar of NumPy or torch
+            except Exception as error:  # one that has no value, for example
+                return None, f"returned {type(result).__name__} without a value ({error})"
+        if isinstance(result, str):
+            result = labels.get(result, result)
+        is_category = isinstance(result, int) and 0 <= result < 2**31
+        is_share = isinstance(result, float) and 0 <= result <= 1
+        if result is None or is_category or is_share:
+            return result, None
+        return None, f"returned {written(repr, result)[:60]}"
+
+    start, pairs = batch
+    if not batched:
+        called = [call(*map(own, pair)) for pair in pairs]
+    else:
+        copies = [map(own, pair) for pair in pairs]
+        results, problem = call(*map(list, zip(*copies, strict=True)))
+        if problem is not None:
+            return start, [(None, problem)] * len(pairs)
+        if not hasattr(results, "__len__") or len(results) != len(pairs):
+            shown = written(repr, results)[:60]
+            text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
+            return start, [(None, text)] * len(pairs)
+        called = [(result, None) for result in results]
+    return start, [read(result) if error is None else (None, error) for result, error in called]
+
+
+# --- Distinct pairs, and results that are kept --------------------------------------------
+
+
+@dataclass(frozen=True)
+class DistinctPairs:
+    """The P distinct pairs of a sample and its question's reference, of S samples in all.
+
+    Attributes:
+        pairs: (P,) a prediction and a reference each.
+        first: (P,) index of the first sample of each pair.
+        index: (S,) index of the pair of each sample, P for samples that are None.
+        rows: the samples.
+    """
+
+    pairs: list[PairToCheck]
+    first: np.ndarray
+    index: np.ndarray
+    rows: Samples
+
+    @classmethod
+    def of(cls, rows: Samples) -> DistinctPairs:
+        """Find the distinct pairs."""
+        distinct, code = distinct_entries(rows.values)
+        question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
+        present = np.flatnonzero(code >= 0)
+        keys = question[present] * len(distinct) + code[present]
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        first = present[first]
+        index = np.full(len(code), len(first))
+        index[present] = inverse
+        samples, references = to_python(distinct), to_python(rows.references)
+        pairs = [(samples[code[sample]], references[question[sample]]) for sample in first]
+        return cls(pairs, first, index, rows)
+
+    def call(self, pair: int) -> tuple[str, Place]:
+        """Return the call of the checker for a pair, as parts of messages."""
+        place = sample_place("predictions", self.rows.sizes, self.first[pair])
+        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
+
+    def outcomes(self, results: Sequence[float | None]) -> Samples:
+        """Return the outcomes of all samples, from the (P,) results of the pairs."""
+        dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64
+        values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
+        is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
+        scored = is_scored[self.index]
+        sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
+        return Samples(
+            values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
+        )
+
+    def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
+        """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
+        codes: dict[str | None, int] = {None: -1}
+        of_pairs = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
+        of_samples = np.array(of_pairs)[self.index]
+        return pa.chunked_array([from_numpy(of_samples, of_samples < 0)])
+
+
+class CheckCache:
+    """Results of earlier checks; a failed run adds its own.
+
+    A retry with the same checker checks only the other pairs. The same checker is the same
+    function, or the same method of the same object.
+    """
+
+    def __init__(self) -> None:
+        self._checker: Any = None
+        self._results: dict[str, PairResult] = {}
+
+    def __reduce__(self):
+        return CheckCache, ()  # not every checker can be pickled
+
+    def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
+        """Return the results of these pairs, None for a pair that is to be checked."""
+        checker = (checking.checker, checking.labels)
+        if self._checker != checker:
+            self._checker, self._results = checker, {}
+        if not self._results:
+            return [None] * len(pairs.pairs)
+        return [self._results.get(repr(pair)) for pair in pairs.pairs]
+
+    def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
+        """Keep the results of pairs, except problems, and return how many are kept in all."""
+        for pair, result in zip(pairs.pairs, results, strict=True):
+            if result is not None and result[1] is None:
+                self._results[repr(pair)] = result
+        return len(self._results)
+
+
+# --- exact_match --------------------------------------------------------------
+
+
+def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
+    """Return the outcomes of all samples, from (S,) whether each equals its reference."""
+    return Samples(
+        correct, rows.sizes, _CHECKED, rows.scored_or_none, multiplicity=rows.multiplicity
+    )
+
+
+def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
+    """Warn if texts are compared with answers that they contain, or if none equals its answer."""
+    if outcomes.values.any():
+        problem = _contained_references(rows, outcomes)
+        if problem is None:
+            return
+    else:
+        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
+    remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
+    remedy += "expressions, and 'python_tests' runs programs with tests"
+    if all(map(_is_choice, to_python(rows.references[:_COMPARED]))):
+        remedy = "'choice' compares the option that a text chooses"
+    warnings.warn(
+        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
+        stacklevel=3,
+    )
+
+
+def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
+    """Return how many texts contain their reference; None if that would hardly raise the score."""
+    correct = outcomes.values[:_COMPARED]
+    multiplicity = np.ones(len(correct), dtype=int)
+    if rows.multiplicity is not None:
+        multiplicity = rows.multiplicity[: len(correct)]
+    texts, references = to_python(rows.values[:_COMPARED]), to_python(rows.references[:_COMPARED])
+    question = np.repeat(np.arange(len(references)), rows.sizes[:_COMPARED])
+    containing = [
+        sample
+        for sample in np.flatnonzero(~correct)
+        if _contains(texts[sample], references[question[sample]])
+    ]
+    contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
+    if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
+        return None
+    return (
+        f"{contain} of the first {multiplicity.sum()} samples contain their reference but do not "
+        f"equal it"
+    )
+
+
+def _is_choice(reference: Any) -> bool:
+    """Whether a reference is a single letter, yes or no, or a list of those."""
+    references = reference if isinstance(reference, list) else [reference]
+    return all(
+        isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
+        for answer in references
+    )
+
+
+def _contains(text: str | None, reference: Any) -> bool:
+    """Whether a text has an answer, or one of several, between other words."""
+    answers = reference if isinstance(reference, list) else [reference]
+    return any(
+        isinstance(answer, str)
+        and answer
+        and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text or "")
+        for answer in answers
+    )
 
 
 # --- shared/at_k/core/rewards.py ------------------------------------------------------------------
@@ -4628,576 +5055,11 @@ def _mantissa_and_exponent(number: int) -> tuple[float, int]:
 
 @lru_cache(maxsize=256)
 def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
-    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
-
-    The nodes are the zeros of a Legendre polynomial. Newton's method in extended precision refines
-    those of NumPy.
-    """
-    x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
-    for _ in range(3):
-        previous, value = np.ones_like(x), x.copy()
-        for degree in range(1, nodes):
-            following = ((2 * degree + 1) * x * value - degree * previous) / (degree + 1)
-            previous, value = value, following
-        slope = nodes * (x * value - previous) / (x * x - 1)
-        x = x - value / slope
-    weights = 1 / ((1 - x * x) * slope * slope)
-    return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
-
-
-# --- shared/at_k/core/checking.py -----------------------------------------------------------------
-
-"""How samples are checked: each distinct pair of a sample and its reference once."""
-
-
-CHECKERS = ("exact_match", "numeric", "choice", "math_verify", "python_tests")
-"""The names of checkers. All but exact_match come from the package."""
-
-CheckResult = bool | int | float | str | None
-"""What a checker returns for a sample: correct or incorrect, a category, a share of
-correctness from 0 to 1, a label of one of these, or None if the sample is not to be scored."""
-
-Checker = str | Callable[[Any, Any], Any]
-"""check_correct_fn(prediction, reference) -> CheckResult, or one of `CHECKERS`.
-
-The function may be async. If it has an attribute `batched` that is True, it is a function of a list
-of predictions and a list of references, and returns a list of results. The lists have at most
-`batch_size` entries, which is another attribute of the function, by default 64. A checker with the
-methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers. Checkers
-with options are made by `at_k.checkers`.
-"""
-
-PairToCheck = tuple[Any, Any]
-"""A prediction and a reference."""
-
-PairResult = tuple[Any, str | BaseException | None]
-"""The result of a pair and None; or None and the problem: an exception, or what was returned."""
-
-PairBatch = tuple[int, list[PairToCheck]]
-"""The index of the first pair, and the pairs."""
-
-BatchResult = tuple[int, list[PairResult]]
-"""The index of the first pair of a batch, and the result of each of its pairs."""
-
-NOT_FINISHED: PairResult = (None, None)
-"""The result of a pair that took too long, which is not scored. Compare it with `is`."""
-
-_CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
-_COMPARED = 1000  # samples that are searched for their reference, for a warning
-_BATCHES = 1 << 12  # enough to keep many workers of an executor busy
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The outcomes of samples, and the answers that a checker compared.
-
-    Attributes:
-        outcomes: the outcomes, or the counts of them that a metric makes.
-        read: (S,) the answer that was read out of each sample, or a code of it; None for samples
-            without one. For "exact_match" and functions the whole sample is the answer. Samples
-            that were handed in as outcomes have no answers.
-        graded: the outcome of each sample, if `outcomes` are counts of them.
-    """
-
-    outcomes: Any
-    read: pa.ChunkedArray | None = None
-    graded: Samples | None = None
-
-    @cached_property
-    def answers(self) -> np.ndarray | None:
-        """(S,) a code of each sample's answer, or -1 if it has none: equal for equal answers.
-
-        An empty text is no answer, unless it is correct.
-        """
-        read = self.read
-        if read is None:
-            return None
-        if pa.types.is_floating(read.type):
-            read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
-        codes = distinct_entries(read)[1]
-        if read.type == TEXTS:
-            samples = self.outcomes if self.graded is None else self.graded
-            is_empty = to_numpy(pc.fill_null(pc.equal(read, ""), False))
-            codes = np.where(is_empty & (samples.values == 0), -1, codes)
-        return codes
-
-
-@dataclass
-class Checking:
-    """A checker, and how it runs. All is validated when the object is made.
-
-    Attributes:
-        checker: see `Checker`.
-        num_proc: number of processes to check in; by default that of the checker, if it has one.
-        executor: an executor to check in, with the same default.
-        timeout: seconds that a check may take, with the same default.
-        labels: labels that stand for outcomes, and the number of each.
-
-    Raises:
-        ValueError, TypeError: if an attribute is invalid, or does not go with another.
-        ImportError: if the checker needs a library that is not installed.
-    """
-
-    checker: Checker = "exact_match"
-    num_proc: int | None = None
-    executor: Executor | None = None
-    timeout: float | None = None
-    labels: Labels | None = None
-
-    def __post_init__(self) -> None:
-        self._take_options_of_checker()
-        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
-            return
-        self._check_checker()
-        self._check_options()
-        if self._package_checker is not None:
-            self._package_checker.validate(self)
-        elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
-            PACKAGE.rooms.check_workers(self)
-
-    def _take_options_of_checker(self) -> None:
-        options = getattr(self.checker, "run_options", None)  # see at_k.checkers.parallel
-        if not isinstance(options, Mapping):
-            return
-        for name, value in options.items():
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name} is given to compute and to the checker: give it to the checker only."
-                )
-            setattr(self, name, value)
-        self.checker = getattr(self.checker, "function", self.checker)
-
-    def _check_checker(self) -> None:
-        if isinstance(self.checker, str):
-            check_name("check_correct_fn", self.checker, CHECKERS)
-        elif not callable(self.checker) and self._package_checker is None:
-            raise TypeError(
-                f"check_correct_fn is {short(self.checker)}, which cannot be called: give a "
-                f"function of a prediction and a reference, or one of the names "
-                f"{', '.join(CHECKERS)}."
-            )
-
-    def _check_options(self) -> None:
-        executor, timeout = self.executor, self.timeout
-        if self.num_proc is not None:
-            if executor is not None:
-                raise ValueError("num_proc and executor exclude each other: give one of them.")
-            check_count("num_proc", self.num_proc, "give a number of processes")
-        if executor is not None and (isinstance(executor, type) or not hasattr(executor, "map")):
-            raise TypeError(f"executor is {short(executor)}: give an Executor, such as a pool.")
-        if timeout is None:
-            return
-        if isinstance(timeout, bool) or not isinstance(timeout, Real) or not timeout > 0:
-            raise ValueError(f"timeout is {short(timeout)}: give a number of seconds.")
-        if executor is not None:
-            raise ValueError(
-                "timeout cannot end the calls of an executor: give num_proc instead of the "
-                "executor, or limit the time in check_correct_fn."
-            )
-
-    @property
-    def matches_exactly(self) -> bool:
-        """Whether the checker is "exact_match". Comparing an array with a text gives an array."""
-        return isinstance(self.checker, str) and self.checker == "exact_match"
-
-    @cached_property
-    def _package_checker(self) -> Any:
-        """The checker of the package, which checks all samples in its own way; or None."""
-        checker = self.checker
-        has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
-        if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
-            return None
-        return PACKAGE.rooms.checker(checker)
-
-    @property
-    def is_async(self) -> bool:
-        """Whether the checker is an async function, or an object whose call is one."""
-        call = getattr(self.checker, "__call__", None)  # noqa: B004
-        return inspect.iscoroutinefunction(self.checker) or inspect.iscoroutinefunction(call)
-
-    @cached_property
-    def batch_size(self) -> int | None:
-        """The number of pairs that the checker takes at once, or None if it takes single ones."""
-        if getattr(self.checker, "batched", None) is not True:
-            return None
-        size = getattr(self.checker, "batch_size", 64)
-        return check_count("batch_size of check_correct_fn", size, "give a number of pairs")
-
-    def check(self, rows: Samples, cache: CheckCache | None = None) -> Checked:
-        """Check every sample.
-
-        Each distinct pair of a prediction and its question's reference is checked once. A sample is
-        not scored if it is None, if the checker returns None, or if its check takes too long.
-
-        Args:
-            rows: the samples and references.
-            cache: results of earlier checks; a failed run adds its own.
-
-        Raises:
-            ValueError: if the checker raises an exception (which is the cause), returns something
-                that is not an outcome, or ends its process, with its index `predictions[i][j]`; or
-                if a named checker cannot use a reference, with its index.
-        """
-        if self.matches_exactly:
-            outcomes = outcomes_of_match(rows, match_exactly(rows))
-            if rows.values.type == TEXTS:
-                _warn_of_responses(rows, outcomes)
-            return Checked(outcomes, rows.values)
-        cache = cache or CheckCache()
-        if self._package_checker is not None:
-            return self._package_checker.check_samples(rows, self, cache)
-        pairs = DistinctPairs.of(rows)
-        results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
-        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
-
-    def results(
-        self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
-    ) -> list[PairResult]:
-        """Return the result of each distinct pair, and warn of those that took too long.
-
-        Args:
-            pairs: to be checked.
-            cache: results of earlier checks.
-            check_pairs: yields the results of batches of pairs as they finish.
-        """
-        results = cache.results(self, pairs)
-        try:
-            self._check_missing(pairs, results, check_pairs)
-        except BaseException as error:
-            if kept := cache.keep(pairs, results):
-                error.add_note(
-                    f"{kept} finished checks are kept: compute again with the same "
-                    f"check_correct_fn to check the others."
-                )
-            raise
-        late = sum(result is NOT_FINISHED for result in results)
-        if late and self.timeout is not None:
-            warnings.warn(
-                f"{late} of {len(results)} distinct samples took longer to check than the timeout "
-                f"of {self.timeout:g} s. They are not scored.",
-                stacklevel=3,
-            )
-        return [result for result in results if result is not None]
-
-    def _check_missing(
-        self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
-    ) -> None:
-        """Fill in the results that are None; raise an error for the first pair with a problem."""
-        missing = [pair for pair, result in enumerate(results) if result is None]
-        if not missing:
-            return
-        first = 0  # the first pair without a result
-        try:
-            with closing(check_pairs(self, [pairs.pairs[pair] for pair in missing])) as batches:
-                for start, batch in batches:
-                    for pair, result in zip(missing[start:], batch, strict=False):
-                        results[pair] = result
-                    first = self._raise_first_problem(pairs, results, first)
-        except BrokenExecutor as error:
-            raise InputError(
-                "A worker died. The first missing result is that of ",
-                *pairs.call(first),
-                ": check_correct_fn may have ended its process, or used more memory than there is.",
-            ) from error
-        if None in results:
-            known_results = len(results) - results.count(None)
-            raise ValueError(f"The executor gave {known_results} results for {len(results)} pairs.")
-
-    def _raise_first_problem(
-        self, pairs: DistinctPairs, results: list[PairResult | None], first: int
-    ) -> int:
-        """Raise the error of the first pair with a problem, if all before it have results.
-
-        Returns the first pair without a result. All before `first` have one.
-        """
-        for pair in range(first, len(results)):
-            result = results[pair]
-            if result is None:
-                return pair
-            if result[1] is not None:
-                self._raise_problem(pairs.call(pair), result[1])
-        return len(results)
-
-    def check_here(self, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-        """Yield the results of batches of pairs, checked in this thread or in the executor."""
-        assert callable(self.checker)
-        check = partial(check_batch, self.checker, self.labels or {}, False, host())
-        if self.executor is None:
-            yield from map(check, ((i, [pair]) for i, pair in enumerate(pairs)))
-            return
-        size = max(1, math.ceil(len(pairs) / _BATCHES))
-        batches = [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
-        yield from self.executor.map(check, batches)
-
-    def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error of a call that raised an exception, or returned no outcome."""
-        if isinstance(problem, BaseException):
-            try:
-                text = str(problem)
-            except Exception:  # its own class cannot write it
-                text = "without a message"
-            raise InputError(*call, f" raised {type(problem).__name__}: {text}.") from problem
-        valid = "".join(f"{label!r}, " for label in self.labels or ())
-        raise InputError(
-            *call,
-            f" {problem}: a result is {valid}a bool, a category 0, 1, 2, .., a share of "
-            f"correctness from 0.0 to 1.0, or None for a sample that is not to be scored.",
-        )
-
-
-CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
-"""Yields the results of batches of pairs as they finish."""
-
-
-# --- A batch of pairs ---------------------------------------------------------------------
-
-
-def host() -> str:
-    """Return a name of this process, which no process of another machine has."""
-    return f"{platform.node()}:{os.getpid()}"
-
-
-def check_batch(
-    checker: Callable[..., Any],
-    labels: Mapping[str, float] | None,
-    batched: bool,
-    home: str,
-    batch: PairBatch,
-) -> BatchResult:
-    """Apply a checker to a batch of pairs, in any thread or process.
-
-    This function imports what it uses, so that it can be sent to a worker with its code.
-
-    Args:
-        checker: a function of a prediction and a reference.
-        labels: labels that the checker may return, and the number of each; or None if results are
-            passed on as they are, because the checker is one of this package.
-        batched: whether the checker is a function of a list of predictions and a list of
-            references, and returns a list of results.
-        home: `host` of the process that asked.
-        batch: the pairs.
-    """
-    import copy
-    import os
-    import pickle
-    import platform
-    import traceback
-
-    def own(value: Any) -> Any:
-        """Return a copy of what the checker might change, which other samples share."""
-        return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
-
-    def written(write: Callable[[Any], str], value: Any) -> str:
-        """Return a text of a value, also if its own class cannot write it."""
-        try:
-            return write(value)
-        except Exception:
-            return f"a {type(value).__name__}"
-
-    def call(*arguments: Any) -> tuple[Any, BaseException | None]:
-        """Return what the checker returns, or its exception."""
-        try:
-            return checker(*arguments), None
-        except (Exception, SystemExit, GeneratorExit) as error:  # such as a call of sys.exit
-            problem: BaseException = error
-            if home != f"{platform.node()}:{os.getpid()}":
-                error.add_note(f"In the worker:\n{traceback.format_exc()}")
-                try:
-                    pickle.loads(pickle.dumps(error))
-                except Exception:  # some exceptions cannot be pickled
-                    problem = RuntimeError(f"{type(error).__name__}: {written(str, error)}")
-            return None, problem
-
-    def read(result: Any) -> PairResult:
-        """Return a result as a number, or what is wrong with it."""
-        if labels is None:
-            return result, None
-        if getattr(result, "ndim", None) == 0:
-            try:
-                result = result.item()  # a scalar of NumPy or torch
-            except Exception as error:  # one that has no value, for example
-                return None, f"returned {type(result).__name__} without a value ({error})"
-        if isinstance(result, str):
-            result = labels.get(result, result)
-        is_category = isinstance(result, int) and 0 <= result < 2**31
-        is_share = isinstance(result, float) and 0 <= result <= 1
-        if result is None or is_category or is_share:
-            return result, None
-        return None, f"returned {written(repr, result)[:60]}"
-
-    start, pairs = batch
-    if not batched:
-        called = [call(*map(own, pair)) for pair in pairs]
-    else:
-        copies = [map(own, pair) for pair in pairs]
-        results, problem = call(*map(list, zip(*copies, strict=True)))
-        if problem is not None:
-            return start, [(None, problem)] * len(pairs)
-        if not hasattr(results, "__len__") or len(results) != len(pairs):
-            shown = written(repr, results)[:60]
-            text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
-            return start, [(None, text)] * len(pairs)
-        called = [(result, None) for result in results]
-    return start, [read(result) if error is None else (None, error) for result, error in called]
-
-
-# --- Distinct pairs, and results that are kept --------------------------------------------
-
-
-@dataclass(frozen=True)
-class DistinctPairs:
-    """The P distinct pairs of a sample and its question's reference, of S samples in all.
-
-    Attributes:
-        pairs: (P,) a prediction and a reference each.
-        first: (P,) index of the first sample of each pair.
-        index: (S,) index of the pair of each sample, P for samples that are None.
-        rows: the samples.
-    """
-
-    pairs: list[PairToCheck]
-    first: np.ndarray
-    index: np.ndarray
-    rows: Samples
-
-    @classmethod
-    def of(cls, rows: Samples) -> DistinctPairs:
-        """Find the distinct pairs."""
-        distinct, code = distinct_entries(rows.values)
-        question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
-        present = np.flatnonzero(code >= 0)
-        keys = question[present] * len(distinct) + code[present]
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        first = present[first]
-        index = np.full(len(code), len(first))
-        index[present] = inverse
-        samples, references = to_python(distinct), to_python(rows.references)
-        pairs = [(samples[code[sample]], references[question[sample]]) for sample in first]
-        return cls(pairs, first, index, rows)
-
-    def call(self, pair: int) -> tuple[str, Place]:
-        """Return the call of the checker for a pair, as parts of messages."""
-        place = sample_place("predictions", self.rows.sizes, self.first[pair])
-        return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
-
-    def outcomes(self, results: Sequence[float | None]) -> Samples:
-        """Return the outcomes of all samples, from the (P,) results of the pairs."""
-        dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64
-        values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
-        is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
-        scored = is_scored[self.index]
-        sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
-        return Samples(
-            values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
-        )
-
-    def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
-        """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
-        codes: dict[str | None, int] = {None: -1}
-        of_pairs = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
-        of_samples = np.array(of_pairs)[self.index]
-        return pa.chunked_array([from_numpy(of_samples, of_samples < 0)])
-
-
-class CheckCache:
-    """Results of earlier checks; a failed run adds its own.
-
-    A retry with the same checker checks only the other pairs. The same checker is the same
-    function, or the same method of the same object.
-    """
-
-    def __init__(self) -> None:
-        self._checker: Any = None
-        self._results: dict[str, PairResult] = {}
-
-    def __reduce__(self):
-        return CheckCache, ()  # not every checker can be pickled
-
-    def results(self, checking: Checking, pairs: DistinctPairs) -> list[PairResult | None]:
-        """Return the results of these pairs, None for a pair that is to be checked."""
-        checker = (checking.checker, checking.labels)
-        if self._checker != checker:
-            self._checker, self._results = checker, {}
-        if not self._results:
-            return [None] * len(pairs.pairs)
-        return [self._results.get(repr(pair)) for pair in pairs.pairs]
-
-    def keep(self, pairs: DistinctPairs, results: list[PairResult | None]) -> int:
-        """Keep the results of pairs, except problems, and return how many are kept in all."""
-        for pair, result in zip(pairs.pairs, results, strict=True):
-            if result is not None and result[1] is None:
-                self._results[repr(pair)] = result
-        return len(self._results)
-
-
-# --- exact_match --------------------------------------------------------------
-
-
-def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
-    """Return the outcomes of all samples, from (S,) whether each equals its reference."""
-    return Samples(
-        correct, rows.sizes, _CHECKED, rows.scored_or_none, multiplicity=rows.multiplicity
-    )
-
-
-def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
-    """Warn if texts are compared with answers that they contain, or if none equals its answer."""
-    if outcomes.values.any():
-        problem = _contained_references(rows, outcomes)
-        if problem is None:
-            return
-    else:
-        problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
-    remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
-    remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(rows.references[:_COMPARED]))):
-        remedy = "'choice' compares the option that a text chooses"
-    warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
-        stacklevel=3,
-    )
-
-
-def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
-    """Return how many texts contain their reference; None if that would hardly raise the score."""
-    correct = outcomes.values[:_COMPARED]
-    multiplicity = np.ones(len(correct), dtype=int)
-    if rows.multiplicity is not None:
-        multiplicity = rows.multiplicity[: len(correct)]
-    texts, references = to_python(rows.values[:_COMPARED]), to_python(rows.references[:_COMPARED])
-    question = np.repeat(np.arange(len(references)), rows.sizes[:_COMPARED])
-    containing = [
-        sample
-        for sample in np.flatnonzero(~correct)
-        if _contains(texts[sample], references[question[sample]])
-    ]
-    contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
-    if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
-        return None
-    return (
-        f"{contain} of the first {multiplicity.sum()} samples contain their reference but do not "
-        f"equal it"
-    )
-
-
-def _is_choice(reference: Any) -> bool:
-    """Whether a reference is a single letter, yes or no, or a list of those."""
-    references = reference if isinstance(reference, list) else [reference]
-    return all(
-        isinstance(answer, str) and re.fullmatch(r"\(?[A-Z]\)?|yes|no|Yes|No", answer.strip())
-        for answer in references
-    )
-
-
-def _contains(text: str | None, reference: Any) -> bool:
-    """Whether a text has an answer, or one of several, between other words."""
-    answers = reference if isinstance(reference, list) else [reference]
-    return any(
-        isinstance(answer, str)
-        and answer
-        and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text or "")
-        for answer in answers
-    )
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
+    from scipy.special import roots_legendre  # imported here, because it takes long
+
+    x, weights = roots_legendre(nodes)
+    return [*zip(((1 + x) / 2).tolist(), (weights / 2).tolist(), strict=True)]
 
 
 # --- shared/at_k/core/choice.py -------------------------------------------------------------------
@@ -5589,10 +5451,6 @@ class Consensus:
             votes = count_answers(correct, checked.answers, merge_right)
         return cls(checked.outcomes, correct, counts, shown, votes)
 
-    def with_weighted_votes(self, weighted: Any) -> Consensus:
-        """Return the same with the votes that have weights."""
-        return replace(self, weighted=weighted)
-
     @property
     def n(self) -> int | str:
         """The number of samples that keys show."""
@@ -5681,140 +5539,9 @@ def mean_shares(outcomes: Samples) -> np.ndarray:
     return np.add.reduceat(shares, np.cumsum(outcomes.sizes) - outcomes.sizes) / outcomes.n
 
 
-# --- shared/at_k/core/scored_run.py ---------------------------------------------------------------
-
-"""The scores of a run, and how uncertain they are."""
-
-
-class ScoredRun:
-    """The scores of a run, and how uncertain they are.
-
-    `compute` shows it for all questions and for groups of them. Comparisons, leaderboards, gates,
-    `noise` and plans also take the errors of the scores over all questions.
-
-    Args:
-        points: the scores of the questions.
-        n: (M,) samples of the questions.
-        options: of the limits.
-        method: of the limits, or None if none are requested.
-        checker: what the scores are corrected for, as `compute` returns it, or None.
-        resampled: returns the method of limits for the same questions, sampled again; None if it
-            is `method`, or if there is none.
-        covariance: returns the (m, m) covariance of the scores for new samples of the same
-            questions; None if the data do not show it.
-        moves: returns (2, m) how far the scores may lie below and above because labels estimate
-            the rates of the checker, for a confidence; None if the rates are known.
-    """
-
-    def __init__(
-        self,
-        points: Scores,
-        n: np.ndarray,
-        options: IntervalOptions,
-        method: IntervalMethod | None = None,
-        checker: dict[str, float] | None = None,
-        resampled: Callable[[], IntervalMethod] | None = None,
-        covariance: Callable[[], np.ndarray] | None = None,
-        moves: Callable[[float], np.ndarray] | None = None,
-    ):
-        self.points, self.n, self.options = points, n, options
-        self.method, self.checker = method, checker
-        self._resampled, self._covariance, self.moves = resampled, covariance, moves
-        self.limits = cache(self._limits)
-
-    @cached_property
-    def counted(self) -> np.ndarray:
-        """The indices of the questions that have a weight."""
-        weights = self.options.weights
-        return np.arange(len(self.n)) if weights is None else np.flatnonzero(weights)
-
-    @cached_property
-    def estimates(self) -> np.ndarray:
-        """(m,) scores over all questions, to the last digit as `compute` returns them."""
-        return np.array([*self.points.over(self.counted, self.options.weights).values()])
-
-    @cached_property
-    def errors(self) -> np.ndarray:
-        """(G, m) by how much the scores move without each question or cluster of questions.
-
-        See `cluster_errors`.
-        """
-        weights = self.options.weights
-        return cluster_errors(self.points.linearized(weights), self.options.clusters, weights)
-
-    @property
-    def standard_errors(self) -> np.ndarray:
-        """(m,) standard errors of the estimates, for other questions."""
-        return np.sqrt(np.sum(self.errors**2, axis=0))
-
-    @property
-    def number(self) -> float:
-        """M; with weights the effective number of questions."""
-        return effective_clusters(None, len(self.n), self.options.weights)
-
-    @property
-    def freedom(self) -> float:
-        """The degrees of freedom of the standard errors."""
-        options = self.options
-        return degrees_of_freedom(
-            effective_clusters(options.clusters, len(self.n), options.weights)
-        )
-
-    @property
-    def clusters(self) -> int:
-        """The number of clusters of questions; without clusters that of questions."""
-        labels = self.options.clusters
-        return len(self.counted) if labels is None else len(np.unique(labels[self.counted]))
-
-    @cached_property
-    def covariance(self) -> np.ndarray | None:
-        """(m, m) covariance of the scores for new samples of the same questions, if known."""
-        return None if self._covariance is None else self._covariance()
-
-    def at_all_looks(self) -> ScoredRun:
-        """Return the run with limits that hold at all looks together."""
-        run = copy(self)
-        run.options = replace(self.options, anytime=True)
-        run.limits = cache(run._limits)
-        return run
-
-    def method_of_limits(self, resampled: bool = False) -> IntervalMethod:
-        """Return the method of limits, which hold at all looks together if this is requested.
-
-        Args:
-            resampled: whether they are for the same questions, sampled again.
-        """
-        method = self.method
-        if resampled and self._resampled is not None:
-            method = self._resampled()
-        assert method is not None, "limits need a method"
-        if not self.options.anytime:
-            return method
-        other_questions: bool | None = self.options.method == "questions" and not resampled
-        if self.options.method == "auto":
-            other_questions = None  # as each group of questions has it
-        return PACKAGE.rooms.anytime_limits(method, self.n, other_questions)
-
-    def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
-        """(2, m) lower and upper limits.
-
-        Args:
-            confidence: of each interval.
-            resampled: see `method_of_limits`.
-
-        Raises:
-            ValueError: if the questions have no interval.
-        """
-        method = self.method_of_limits(resampled)
-        if problem := method.problem(self.counted):
-            raise ValueError(f"{problem}.")
-        (intervals,) = method.for_groups([self.counted], confidence)
-        return np.array([[x.lo, x.hi] for x in intervals.values()]).T
-
-
 # --- shared/at_k/core/report.py -------------------------------------------------------------------
 
-"""The flat dict that `compute` returns: a scored run over all questions, and over groups."""
+"""The flat dict that `compute` returns: the scores over all questions, and over groups."""
 
 
 class Report:
@@ -5860,42 +5587,57 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        self._options, self._with_mu = options, with_mu
+        self.options, self._with_mu = options, with_mu
 
-    def result(self, run: ScoredRun) -> dict[str, Any]:
+    def result(
+        self,
+        points: Scores,
+        n: np.ndarray,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
         """Return the flat dict of `compute`.
+
+        Args:
+            points: the scores of the questions.
+            n: (M,) samples of the questions.
+            method: of the limits, or None if none are requested.
+            checker: what the scores are corrected for, or None.
 
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        estimates = self._estimates(run)
+        if self.options.confidence is None:
+            method = None
+        estimates = self._estimates(points, n, method)
         others: dict[str, Any] = {}
-        if run.checker is not None and not self._safe:
-            others["checker"] = run.checker
+        if checker is not None and not self._safe:
+            others["checker"] = checker
         if self._return_per_question and not self._safe:
             known = {x.score_id for x in estimates if x.group is None}
             others["per_question"] = {
                 score.key: values
-                for score, values in run.points.per_question().items()
+                for score, values in points.per_question().items()
                 if score in known
             }
         result = as_dict(estimates, self._safe, others)
-        return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
+        return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
 
-    def _estimates(self, run: ScoredRun) -> list[Estimate]:
+    def _estimates(
+        self, points: Scores, n: np.ndarray, method: IntervalMethod | None
+    ) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
         Scores that the data do not identify are left out, with a warning.
         """
-        method = None if self._options.confidence is None else run.method
-        intervals, bands = self._limits(run)
+        intervals, bands = self._limits(n, method)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in run.points.over(questions, self._options.weights).items():
+            for score, mean in points.over(questions, self.options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
@@ -5912,7 +5654,7 @@ class Report:
 
     def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
         """Return the interval of a score with the fields that are requested."""
-        is_named = self._options.is_named
+        is_named = self.options.is_named
         if interval is None:  # every other method gives an interval for each score
             reason = f"none: {score} has no posterior"
             return Interval(None, None, None, None, reason) if is_named else None
@@ -5923,14 +5665,17 @@ class Report:
         return interval if is_named else interval._replace(interval=None)
 
     def _limits(
-        self, run: ScoredRun
+        self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
-        options = self._options
+        options = self.options
         none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
-        if run.method is None or options.confidence is None:
+        if method is None or options.confidence is None:
             return none, none
-        method = run.method_of_limits()
+        if options.anytime:
+            other_questions = options.method == "questions"
+            by_group = None if options.method == "auto" else other_questions
+            method = PACKAGE.rooms.anytime_limits(method, n, by_group)
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
@@ -5972,13 +5717,11 @@ class SampledQuestions:
         batch: the questions.
         validate: see `Computation`.
         cache: results of earlier checks; a failed run adds its own.
-        in_order: whether already-graded outcomes are kept in their order, and not yet counted.
     """
 
-    batch: Batch
+    batch: Samples
     validate: Callable[[Samples], Any]
     cache: CheckCache
-    in_order: bool = field(default=False, kw_only=True)
 
     def __len__(self) -> int:
         """M."""
@@ -5996,22 +5739,19 @@ class SampledQuestions:
             ValueError: if a sample cannot be checked, or if there is nothing to check it against.
         """
         batch = self.batch
-        if isinstance(batch, Samples) and batch.references is not None:
+        if batch.references is not None:
             checked = checking.check(batch, self.cache)
-            graded = checked.outcomes
-            return replace(checked, outcomes=self.validate(graded), graded=graded)
+            self.validate(checked.outcomes)
+            return checked
         if not checking.matches_exactly:
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
-        if isinstance(batch, BinaryCounts):
-            return Checked(batch)
-        if not batch.are_numbers:
+        if not batch.are_numbers:  # numbers were validated when they were read
             batch = as_outcomes(batch, checking.labels)
-        elif not self.in_order:
-            return Checked(batch, graded=batch)
-        return Checked(self.validate(batch), graded=batch)
+            self.validate(batch)
+        return Checked(batch)
 
 
 @dataclass(frozen=True)
@@ -6021,8 +5761,8 @@ class Computation:
     Args:
         results: a function of `SampledQuestions` and the parameters of the metric that returns the
             flat dict of `compute`.
-        validate: returns the outcomes, or the counts that the scores depend on. It raises a
-            ValueError for an outcome that the metric does not accept, with its index.
+        validate: raises a ValueError for an outcome that the metric does not accept, with its
+            index.
         counts_suffice: whether the results do not depend on the order of the samples of a question,
             not even in the last digit.
         accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
@@ -6032,7 +5772,7 @@ class Computation:
     """
 
     results: Callable[..., Any]
-    validate: Callable[[Samples], Samples | BinaryCounts]
+    validate: Callable[[Samples], Any]
     accepts_labels: bool = False
     counts_suffice: bool = True
     in_order: tuple[str, ...] = ()
@@ -6049,11 +5789,8 @@ class Computation:
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
-    def read(self, predictions, references, in_order: bool = False) -> Batch:
+    def read(self, predictions, references) -> Samples:
         """Read questions, and outcomes that are already graded.
-
-        Args:
-            in_order: whether the order of samples matters.
 
         Raises:
             ValueError: if an input is invalid, with its index.
@@ -6075,8 +5812,8 @@ class Computation:
                 return texts
         check_types(rows)
         outcomes = as_outcomes(rows)
-        counts = self.validate(outcomes)
-        return outcomes if in_order else counts
+        self.validate(outcomes)
+        return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
         """Return the samples of these questions, as these options take them.
@@ -6085,9 +5822,8 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         check_options(self.results, options)
-        in_order = bool(self.ordered_options(options))
-        batch = self.read(predictions, references, in_order)
-        return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)
+        batch = self.read(predictions, references)
+        return SampledQuestions(batch, self.validate, CheckCache())
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
@@ -6123,10 +5859,10 @@ class SharedOptions:
         """Return how samples are checked, by a checker that may return these labels."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
-    def limits(self, questions: int, **own: Any) -> IntervalOptions:
-        """Return the options of the limits, with the metric's own parameters."""
+    def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
+        """Return what makes the result of `compute`, with the metric's own parameters of limits."""
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
-        return interval_options(
+        options = interval_options(
             questions,
             self.confidence,
             self.interval,
@@ -6135,9 +5871,6 @@ class SharedOptions:
             anytime=self.anytime,
             **own,
         )
-
-    def report(self, questions: int, options: IntervalOptions, with_mu: bool = True) -> Report:
-        """Return what makes the result of `compute`, for these options of limits."""
         return Report(questions, self.groups, options, self.return_per_question, self.keys, with_mu)
 
 
@@ -6191,44 +5924,43 @@ def gpassk_results(
     score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    options = common.limits(
+    report = common.report(
         len(questions),
         known=INTERVALS if budget is None else ("questions", "auto"),
         alpha0=alpha0,
         beta0=beta0,
         band=band,
     )
-    errors = _errors_of_checker(checker_rates, labels)
+    options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = common.report(len(questions), options)
     n = questions.n
     if budget is not None:
         budget = _check_budget(budget, requested)
         _check_allowed_by_budget(metrics, errors is not None, options)
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
-        return report.result(ScoredRun(points, n, options, method))
+        return report.result(points, n, method)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = requested_scores(included, ks, score_options)
     check_average(common.average, scores)
 
     checked = questions.check(checking)
-    counts = checked.outcomes
+    counts = checked.outcomes.counts()
     _warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = requested_scores(included, ks, score_options)
     if errors is not None:
         points, method, described = errors.pass_limits(checked, scores, options)
-        return report.result(ScoredRun(points, n, options, method, described))
+        return report.result(points, n, method, described)
     if options.confidence is None:
-        return report.result(ScoredRun(pass_scores(counts, scores), n, options))
+        return report.result(pass_scores(counts, scores), n)
     points, method = pass_limits(counts, scores, options)
-    return report.result(ScoredRun(points, n, options, method))
+    return report.result(points, n, method)
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
@@ -6272,7 +6004,7 @@ def _warn_of_stopping(counts: BinaryCounts) -> None:
     )
 
 
-GPASSK = Computation(gpassk_results, Samples.counts, in_order=("labels", "budget"))
+GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget"))
 
 
 # --- bayes_at_n ---------------------------------------------------------------------------
@@ -6300,10 +6032,9 @@ def bayes_at_n_results(
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
-    options = common.limits(len(questions), bounds=bounds)
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = common.report(len(questions), options, with_mu=False)
-    errors = _errors_of_checker(checker_rates, labels)
+    report = common.report(len(questions), with_mu=False, bounds=bounds)
+    options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and not w is categories is bounds is None:
         raise ValueError(
             "checker_rates and labels are for samples that are correct or not: leave out w, "
@@ -6333,18 +6064,17 @@ def bayes_at_n_results(
     if method is None and options.confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is None:
-        return report.result(ScoredRun(points, questions.n, options, method))
+        return report.result(points, questions.n, method)
     points, method, described = errors.rate_limits(checked, points, method, options)
-    return report.result(ScoredRun(points, questions.n, options, method, described))
-
-
-def _categories_or_rewards(outcomes: Samples) -> Samples:
-    # A float may be a real reward: that depends on w.
-    return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
+    return report.result(points, questions.n, method, described)
 
 
 BAYES_AT_N = Computation(
-    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, in_order=("labels",)
+    bayes_at_n_results,
+    # A float may be a real reward: that depends on w.
+    lambda x: None if x.values.dtype.kind == "f" else require_categories(x),
+    accepts_labels=True,
+    in_order=("labels",),
 )
 
 
@@ -6381,14 +6111,13 @@ def max_at_k_results(
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
-    options = common.limits(
+    report = common.report(
         len(questions),
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
     )
-    report = common.report(len(questions), options)
-    n = questions.n
+    options, n = report.options, questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
     outcomes = questions.check(checking).outcomes
@@ -6416,7 +6145,7 @@ def max_at_k_results(
         low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
         scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
     points, method = _join_scored(scored)
-    return report.result(ScoredRun(points, n, options, method))
+    return report.result(points, n, method)
 
 
 def _included_rewards(
@@ -6518,21 +6247,21 @@ def cons_at_k_results(
     included, requested = included_scores(wanted, k, names, names)
     metrics = {score.metric for score in included}
     merge_right = check_flag("merge_right", merge_right)
-    options = common.limits(
+    report = common.report(
         len(questions),
         known=("posterior", "sampling", "questions", "auto"),
         alpha0=alpha0,
         beta0=beta0,
         band=band,
     )
-    report = common.report(len(questions), options)
+    options = report.options
     check_samples(requested or [], questions.n)
 
     checked = questions.check(checking)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
     if vote_weights is not None:
         weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)
-        consensus = consensus.with_weighted_votes(weighted)
+        consensus = replace(consensus, weighted=weighted)
     values = consensus.values()
     if include is not None:
         _check_included(metrics, {key.metric for key in values})
@@ -6544,7 +6273,7 @@ def cons_at_k_results(
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
     elif options.confidence is not None:
         method = PACKAGE.rooms.consensus_limits(consensus, options)
-    return report.result(ScoredRun(points, questions.n, options, method))
+    return report.result(points, questions.n, method)
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
@@ -6579,19 +6308,12 @@ def score_agg_results(
     common = SharedOptions(**shared)
     checking = common.checking(labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    options = common.limits(
-        len(questions),
-        known=("questions", "auto"),
-    )
-    report = common.report(len(questions), options)
+    report = common.report(len(questions), known=("questions", "auto"))
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)
-    # "auto" gives a single question the whole range, and "questions" refuses it.
-    method = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
-    )
-    return report.result(ScoredRun(points, questions.n, options, method))
+    method = limits_for_questions(points, "score_agg", report.options)
+    return report.result(points, questions.n, method)
 
 
 SCORE_AGG = Computation(
@@ -6645,9 +6367,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     computation: Computation
     """What the metric computes."""
 
-    _patience = 30.0
-    """Seconds that a thread waits for another one before it warns."""
-
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
@@ -6658,11 +6377,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
-        self._added = Added()
+        self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
-        return len(self._added)
+        return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
 
@@ -6687,8 +6406,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
-        with self._alone():
-            self._added.append(batch, self.computation.counts_suffice)
+        with self._lock:
+            self._added = appended(self._added, batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
 
@@ -6710,37 +6429,21 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_own_checker("compute")
         check_options(self.computation.results, options)
         ordered = self.computation.ordered_options(options)
-        if ordered and (len(self._added) or self._exchange is not None):
+        if ordered and (self._added or self._exchange is not None):
             raise ValueError(
                 f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
             )
-        with self._alone():
+        with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                read = partial(self._batches, predictions, references, bool(ordered))
-                score = partial(self._scores, options=options, in_order=bool(ordered))
+                read = partial(self._batches, predictions, references)
+                score = partial(self._scores, options=options)
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
             self._forget()
         return result
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the lock. `threading.Thread` passes no context on, so waiting may be for ever."""
-        if not self._lock.acquire(timeout=self._patience):
-            warnings.warn(
-                f"Another thread has computed with this metric object for {self._patience:g} s, "
-                f"and this one waits. If the checker of the other one waits for this thread, "
-                f"neither ends: load another metric object for each.",
-                stacklevel=4,
-            )
-            self._lock.acquire()
-        try:
-            yield
-        finally:
-            self._lock.release()
 
     def _refuse_own_checker(self, method: str) -> None:
         """Raise an error if a checker of this object calls one of its methods.
@@ -6752,21 +6455,17 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references, in_order: bool) -> list[Batch]:
+    def _batches(self, predictions, references) -> list[Samples]:
         """Return the questions that were added before, and these."""
-        batches = [*self._added.batches]
+        batches = [*self._added]
         if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references, in_order))
+            batches.append(self.computation.read(predictions, references))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(
-        self, batches: list[Batch], options: dict[str, Any], in_order: bool
-    ) -> dict[str, Any]:
+    def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        questions = SampledQuestions(
-            unite(batches), self.computation.validate, self._cache, in_order=in_order
-        )
+        questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)
         with temp_seed(self.seed):
             return self.computation.results(questions, **options)

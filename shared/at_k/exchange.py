@@ -34,7 +34,8 @@ from typing import Any, BinaryIO
 
 from filelock import FileLock, Timeout
 
-from .core.batches import Batch, check_alike, read_batch, unite, write_batch
+from .core.batches import check_alike, read_batch, unite, write_batch
+from .core.samples import Samples
 
 _LAUNCHERS = (
     ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT"),
@@ -150,7 +151,7 @@ class Exchange:
             _release(_roles.pop(role))
 
     def compute(
-        self, read: Callable[[], list[Batch]], score: Callable[[list[Batch]], dict[str, Any]]
+        self, read: Callable[[], list[Samples]], score: Callable[[list[Samples]], dict[str, Any]]
     ) -> dict[str, Any] | None:
         """Return the scores of the questions of all processes in process 0, None in the others.
 
@@ -161,7 +162,7 @@ class Exchange:
             read: returns the questions of this process.
             score: returns the scores of questions.
         """
-        batches: list[Batch] = []
+        batches: list[Samples] = []
         problem = None
         try:
             batches = read()

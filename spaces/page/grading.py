@@ -66,7 +66,8 @@ class CheckedSamples(SampledQuestions):
         answers = self.run.answers
         assert answers is not None
         codes = from_numpy(answers, answers < 0)  # which stand for the answers
-        return Checked(self.validate(self.run.outcomes), pa.chunked_array([codes]))
+        self.validate(self.run.outcomes)
+        return Checked(self.run.outcomes, pa.chunked_array([codes]))
 
 
 def grade_samples(
@@ -87,7 +88,7 @@ def grade_samples(
 def samples_for(computation: Computation, samples: Samples, run: Run) -> SampledQuestions:
     """Return the samples of a run as a metric takes them, with the outcomes of their checks."""
     batch = computation.read(samples["predictions"], samples.get("references"))
-    if isinstance(batch, MetricSamples) and batch.references is not None:
+    if batch.references is not None:
         return CheckedSamples(batch, computation.validate, CheckCache(), run)
     return SampledQuestions(batch, computation.validate, CheckCache())
 

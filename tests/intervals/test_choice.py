@@ -11,7 +11,6 @@ from at_k.core.credits import any_correct
 from at_k.core.report import Report
 from at_k.core.rewards import Rewards
 from at_k.core.score import Score, ScoreId
-from at_k.core.scored_run import ScoredRun
 from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.binary_family import pass_intervals
 from at_k.intervals.reward_family import max_intervals
@@ -235,7 +234,7 @@ def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups
     options = IntervalOptions(0.95)
     report = Report(12, groups, options, False)
     points, method = pass_intervals(counts, scores, options)
-    result = report.result(ScoredRun(points, counts.n, options, method))
+    result = report.result(points, counts.n, method)
     assert all(f"pass@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:  # the group is the whole run
@@ -255,7 +254,7 @@ def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
     report = Report(12, groups, options, False)
     keys = {ScoreId("max@k", k): k for k in ks}
     points, method = max_intervals(rewards, keys, options)
-    result = report.result(ScoredRun(points, rewards.n, options, method))
+    result = report.result(points, rewards.n, method)
     assert all(f"max@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:

@@ -45,12 +45,6 @@ def test_auto_names_the_method_of_each_interval(name):
     assert {scores[f"{key}_interval"] for key in keys} == {CHOSEN[name]}
 
 
-def test_the_default_output_of_bayes_at_n_has_no_names_of_methods():
-    scores = at_k.load("bayes_at_n").compute(predictions=DATA["bayes_at_n"])
-    fields = ("", "_sigma", "_lo", "_hi")
-    assert list(scores) == [f"{key}@4{field}" for key in ("bayes", "avg") for field in fields]
-
-
 @pytest.mark.parametrize("name", DATA)
 def test_clusters_without_a_confidence_are_refused(name):
     with pytest.raises(ValueError, match="only limits use clusters"):

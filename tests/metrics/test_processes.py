@@ -446,17 +446,3 @@ def test_a_copied_metric_has_a_lock_of_its_own(gpassk, library):
     gpassk.add(prediction=[1, 0])
     copy = library.loads(library.dumps(gpassk))
     assert copy.compute(k=1) == gpassk.compute(k=1)
-
-
-def test_a_thread_that_waits_long_for_a_checker_of_the_same_object_warns(monkeypatch):
-    metric = at_k.load("gpassk")
-    monkeypatch.setattr(metric, "_patience", 0.05)
-
-    def checker(prediction, reference):
-        other = threading.Thread(target=metric.add, kwargs={"prediction": ["a"], "reference": "a"})
-        other.start()
-        other.join(1)  # without a limit, neither would end
-        return prediction == reference
-
-    with pytest.warns(UserWarning, match="neither ends: load another metric object"):
-        metric.compute(predictions=[["a"]], references=["a"], k=1, check_correct_fn=checker)

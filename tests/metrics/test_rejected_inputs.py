@@ -63,10 +63,6 @@ GPASSK = [
     ({"confidence": "0.9"}, "confidence is '0.9'"),
     ({"alpha0": None}, "alpha0 is None"),
     ({"groups": ["a", None, "b"]}, r"groups\[1\] is None"),
-    (
-        {"predictions": [["a", "b"], "bcd"], "references": ANSWERS},
-        r"predictions\[1\] is 'bcd'",
-    ),
     ({"predictions": [["a"], ["b"]], "references": ["a", None]}, r"references\[3\] is None"),
     ({"predictions": [["a"], ["b"]], "references": [{1: 2}, {}]}, r"key 1 is not a text"),
     ({"predictions": np.zeros((2, 0))}, r"predictions\[0\] is empty"),
@@ -121,9 +117,6 @@ SCORE_AGG = [
     ({"predictions": [["x"]], "references": ["x"]}, "some have none: give all or none"),
     ({"check_correct_fn": lambda p, r: 1.0}, "no references to check against"),
     ({"temperature": 0.0}, "temperature is 0.0: give a temperature from 0.1"),
-    ({"temperature": 1.1}, "temperature is 1.1"),
-    ({"penalty": -1}, "penalty is -1"),
-    ({"eps_for_neg_p": 0.0}, "eps_for_neg_p is 0.0"),
     ({"weights": {}}, "weights is {}: give a dict from labels to numbers"),
     ({"weights": None}, "weights is None"),
     ({"weights": ["fully"]}, "weights is"),
@@ -165,21 +158,6 @@ def test_an_invalid_input_is_an_error_and_keeps_what_was_added(name, call, messa
     assert metric.compute(**options) == at_k.load(name).compute(**options, **added)
 
 
-@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k"])
-@pytest.mark.parametrize(
-    ("outcome", "w", "message"),
-    [
-        (2, None, "is 2: w has rewards for the categories 0 to 1"),
-        (3, W, "is 3: w has rewards for the categories 0 to 2"),
-        (-1, W, "is -1: an outcome is a category"),
-        (0.5, W, "is 0.5: an outcome is a category"),
-    ],
-)
-def test_a_category_without_a_reward_is_an_error_with_its_sample(name, outcome, w, message):
-    with pytest.raises(ValueError, match=rf"predictions\[0\]\[1\] {message}"):
-        at_k.load(name).compute(predictions=[[0, outcome]], w=w)
-
-
 @pytest.mark.parametrize("name", METRICS)
 def test_a_checker_that_fails_keeps_what_was_added(name):
     def broken(prediction, reference):
@@ -196,11 +174,6 @@ def test_a_checker_that_fails_keeps_what_was_added(name):
     assert len(metric) == 2
     expected = at_k.load(name).compute(predictions=TEXTS, references=ANSWERS, **options, **ks)
     assert metric.compute(**options, **ks) == expected
-
-
-def test_compute_without_any_question_is_an_error(gpassk):
-    with pytest.raises(ValueError, match="nothing to compute"):
-        gpassk.compute(k=1)
 
 
 def test_very_many_k_are_refused_before_any_score_is_computed(gpassk):

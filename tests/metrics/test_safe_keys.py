@@ -1,4 +1,4 @@
-"""keys="safe": names that loggers take, by their documented rules and by the clients themselves."""
+"""keys="safe": names that loggers take, by their documented rules."""
 
 import math
 import re
@@ -90,32 +90,6 @@ def test_labels_with_the_same_safe_name_are_refused():
 def test_unknown_keys_are_refused():
     with pytest.raises(ValueError, match="keys has 'save', which is none of exact, safe"):
         at_k.load("max_at_k").compute(predictions=[[0, 1]], k=1, keys="save")
-
-
-# --- The clients ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_prometheus_takes_safe_keys(name):
-    import prometheus_client
-
-    registry, scores = prometheus_client.CollectorRegistry(), compute(name, "safe")
-    for key, value in scores.items():
-        prometheus_client.Gauge(key, key, registry=registry).set(value)
-    assert {key: registry.get_sample_value(key) for key in scores} == scores
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_tensorboard_takes_safe_keys_as_they_are(name, tmp_path):
-    import tensorboardX
-
-    scores, writer = compute(name, "safe"), tensorboardX.SummaryWriter(str(tmp_path))
-    for key, value in scores.items():
-        writer.add_scalar(key, value)
-    writer.close()
-    (events,) = tmp_path.iterdir()
-    written = events.read_bytes()
-    assert all(key.encode() in written for key in scores)
 
 
 def test_leaving_out_the_scores_of_each_question_is_warned_of():

@@ -6,7 +6,6 @@ import at_k
 import datasets
 import evaluate
 import numpy as np
-import pyarrow as pa
 import pytest
 from conftest import ROOT
 
@@ -44,26 +43,6 @@ def test_the_score_is_the_mean_of_the_function_over_items(score_agg, temperature
 def test_the_default_is_the_plain_mean_less_a_tenth_for_each_verdict_of_0(score_agg):
     scores = score_agg.compute(predictions=LABELS)
     assert scores["score_agg"] == pytest.approx((0.65 * 0.9 + 0.3 + 0.8) / 3, rel=1e-15)
-
-
-@pytest.mark.parametrize(
-    "predictions",
-    [
-        WEIGHTS,
-        tuple(tuple(row) for row in LABELS),
-        (iter(row) for row in LABELS),
-        [np.array(row) for row in WEIGHTS],
-        [[1, 0.9, None, 0.7, 0], [0.3, None], [None, 0.9, 0.7]],
-        [["fully", "mostly", None, "partial", "none"], ["minor"], ["mostly", "partial", None]],
-        pa.array(LABELS),
-        pa.array(WEIGHTS),
-        pa.array(LABELS, pa.list_(pa.dictionary(pa.int32(), pa.string()))),
-        datasets.Dataset.from_dict({"verdicts": LABELS})["verdicts"],
-    ],
-)
-def test_every_form_of_verdicts_has_the_same_score(score_agg, predictions):
-    wanted = at_k.score_agg(WEIGHTS, 0.7)
-    assert score_agg.compute(predictions=predictions, temperature=0.7)["score_agg"] == wanted
 
 
 def test_custom_weights_replace_the_standard_ones(score_agg):
@@ -111,21 +90,6 @@ def test_named_checkers_give_weights_0_and_1(score_agg):
         predictions=[["it is 12.", "so 13"]], references=["12"], check_correct_fn="numeric"
     )
     assert scores == {"score_agg": 0.45}
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "message"),
-    [
-        ([[1.0], [0.5, 1.5]], r"predictions\[1\]\[1\] is 1.5: a verdict is a weight from 0 to 1"),
-        ([[1], [0, -1]], r"predictions\[1\]\[1\] is -1"),
-        ([[1.0, float("nan")]], r"predictions\[0\]\[1\] is nan"),
-        ([[1.0, float("inf")]], r"predictions\[0\]\[1\] is inf"),
-    ],
-)
-def test_numbers_outside_0_to_1_are_refused_when_they_are_added(score_agg, verdicts, message):
-    with pytest.raises(ValueError, match=message):
-        score_agg.add_batch(predictions=verdicts)
-    assert len(score_agg) == 0
 
 
 def test_an_item_needs_a_scored_statement(score_agg):

@@ -196,12 +196,6 @@ def test_the_smallest_and_the_largest_floats_do_not_overflow(p):
     assert mean_of_one([0.0, 0.0], abs(p)) == 0.0
 
 
-@given(st.integers(1, 30), temperatures)
-@settings(deadline=None)
-def test_a_list_of_zeros_has_the_score_0(zeros, temperature):
-    assert at_k.score_agg([0.0] * zeros, temperature) == 0.0
-
-
 @given(weights, temperatures, st.integers(1, 9))
 @settings(deadline=None)
 def test_equal_verdicts_have_the_score_of_one_of_them(weight, temperature, times):
@@ -234,15 +228,6 @@ def test_a_better_verdict_never_lowers_the_score(x, data, temperature, penalty):
     better = [*x[:place], data.draw(st.floats(x[place], 1)), *x[place + 1 :]]
     before, after = (at_k.score_agg(item, temperature, penalty) for item in (x, better))
     assert before <= after * (1 + 1e-13)
-
-
-@given(lists, st.randoms(), temperatures)
-@settings(deadline=None)
-def test_the_order_of_verdicts_does_not_matter(x, random, temperature):
-    shuffled = random.sample(x, len(x))
-    assert at_k.score_agg(shuffled, temperature) == pytest.approx(
-        at_k.score_agg(x, temperature), rel=1e-12, abs=1e-300
-    )
 
 
 @given(st.lists(lists, min_size=1, max_size=9), temperatures)

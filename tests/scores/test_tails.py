@@ -46,13 +46,6 @@ def test_a_mean_equal_to_the_threshold_reaches_it_in_spite_of_rounding():
     assert at_k.tailpass([[1, 1, 0]], 3, [0, 0.3], thresholds=[0.2]).mean < 1.0
 
 
-def test_it_is_g_pass_at_k_for_correct_and_incorrect():
-    R = outcomes([0, 1], 6, 9)
-    taus = [0.25, 0.5, 0.75, 1.0]
-    expected = [at_k.g_pass_at_k_tau(R, 4, tau) for tau in taus]
-    assert at_k.tailpass_empirical(R, 4, thresholds=taus) == pytest.approx(expected, rel=1e-14)
-
-
 def test_scores_may_be_the_outcomes_and_numbers_of_samples_may_differ():
     w, R = [0.0, 0.25, 1.0], [[0, 1, 2, 2], [1, 1, 2], [0, 2, 1, 1, 2]]
     graded = [[w[category] for category in row] for row in R]
@@ -130,16 +123,6 @@ def test_intervals_are_those_of_g_pass_at_k_for_correct_and_incorrect(max_at_k):
     theirs = at_k.load("gpassk").compute(predictions=R, include="G-Pass@k", **options)
     renamed = {key.replace("G-Pass", "TailPass"): value for key, value in theirs.items()}
     assert ours == pytest.approx(renamed, rel=1e-12)
-
-
-def test_the_metric_has_the_scores_of_the_functions(max_at_k):
-    w, R = [0, 0.5, 1], outcomes([0, 0.5, 1], 10, 6)
-    given: dict[str, Any] = {"w": w, "k": 4, "thresholds": [0.5, 0.75]}
-    include = ["Max@k", "TailPass@k"]
-    found = max_at_k.compute(predictions=R.tolist(), include=include, **given)
-    expected = at_k.tailpass_empirical(R, 4, w, thresholds=[0.5, 0.75])
-    assert list(found) == ["max@4", "TailPass@4_0.5", "TailPass@4_0.75"]
-    assert list(found.values()) == pytest.approx([at_k.max_at_k(R, 4, w), *expected])
 
 
 def test_auto_names_its_method_and_groups_and_bands_have_both_scores(max_at_k):

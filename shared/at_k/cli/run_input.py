@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.checks import InputError, short
-from ..core.samples import read_samples
+from ..core.samples import Samples, read_samples
 from ..readers.run import Run as Questions
 from .formats import number_of
 
@@ -53,12 +54,13 @@ class RunInput:
         n = most if least == most else f"{least} to {most}"
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
-    def described(self, row: str = "question", noun: str = "sample") -> str:
+    def described(self, row: str = "question", noun: str = "sample", unanswered: int = 0) -> str:
         """Return a sentence that says what was read, from which columns, and how it was checked.
 
         Args:
             row: what a question is called.
             noun: what a sample is called.
+            unanswered: number of samples in which the checker found no answer.
         """
         columns, sizes = dict(self.questions.columns), self.caption["n"]
         text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
@@ -73,6 +75,8 @@ class RunInput:
             text += f", already graded in {graded}"
         elif "references" in columns:
             text += f", checked against {columns.pop('references')} with {self.checker}"
+            if unanswered:
+                text += f" ({unanswered} without an answer, incorrect)"
         if counts:
             names = counts if isinstance(counts, str) else ", ".join(counts.values())
             text += f", counted in {names}"
@@ -97,6 +101,39 @@ def naming_questions(questions: Questions) -> Iterator[None]:
         entry, column = short(ids[place.question]), questions.columns["questions"]
         text = f" Question {place.question} has the {column} {entry}."
         raise InputError(*error.args, text) from error
+
+
+def warn_of_other_grades(questions: Questions, outcomes: Samples | None, run: str = "") -> None:
+    """Warn if a harness has graded samples otherwise than the checker does.
+
+    Args:
+        questions: that were read.
+        outcomes: of their samples, as the checker says.
+        run: the name of the run, if there are several.
+    """
+    if questions.grades is None or outcomes is None:
+        return
+    values = outcomes.values.tolist()
+    scored = [True] * len(values) if outcomes.scored is None else outcomes.scored.tolist()
+    ids = next(iter(questions.identifiers.values()), range(len(questions.grades)))
+    compared, others, start = 0, [], 0
+    for question, size, grades in zip(ids, outcomes.sizes.tolist(), questions.grades, strict=True):
+        for i, grade in enumerate(grades[:size]):
+            if isinstance(grade, (int, float)) and scored[start + i]:
+                compared += 1
+                if grade != values[start + i]:
+                    name = " ".join(question) if isinstance(question, tuple) else question
+                    others.append(
+                        f"question {name}, sample {i} ({grade:g} there, {values[start + i]:g} here)"
+                    )
+        start += size
+    if others:
+        warnings.warn(
+            f"The log{f' of {run}' if run else ''} grades {len(others)} of {compared} samples "
+            f"otherwise than the checker does: "
+            f"{'; '.join(others[:5])}{'; ..' if len(others) > 5 else ''}.",
+            stacklevel=2,
+        )
 
 
 def checker_of_all(runs: Sequence[RunInput]) -> str | None:

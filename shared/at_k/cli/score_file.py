@@ -9,15 +9,23 @@ import functools
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.computation import Computation
+from ..core.checking import Checked, Checking
+from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS, GPASSK
+from ..core.containers import to_numpy
+from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
+from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..readers.words import number_in
-from ..runs.noise import correction_in_words
+from ..results import Result, estimates_of
+from ..runs.noise import Noise, correction_in_words, noise_of
+from ..runs.options import WITHOUT_K, ComparisonOptions, compared_scores
+from ..runs.outcomes_of_runs import Run
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Scope, print_output
 from .graded_files import refuse_ungraded
@@ -29,7 +37,7 @@ from .publishing import (
     check_published,
     published,
 )
-from .run_input import RunInput, naming_questions
+from .run_input import RunInput, naming_questions, warn_of_other_grades
 from .score_tables import ScoresView, nouns_of
 
 _METRIC_EXAMPLES = """\
@@ -49,6 +57,10 @@ _FILES = """
 Several files are parts of one run, and - is standard input:
   python make.py | at-k {name} - --json
 """
+
+_WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
+_DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"}
+"""Options that define a score, which a comparison does not have."""
 
 
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
@@ -138,11 +150,9 @@ def _scored(
     questions, known = run.questions, computation.parameters
     if name == "gpassk" and "include" not in parameters and run.sizes.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
-    roles = {"predictions", "references", *known} & questions.keys()
-    arguments = {role: questions[role] for role in roles} | parameters
     # A checker cannot print among the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
-        scores: Any = computation.compute(**arguments)
+        scores, noise, unanswered = _scores_and_noise(computation, questions, parameters)
     nouns = nouns_of([name])
     scope = Scope(
         [run.sizes],
@@ -152,11 +162,11 @@ def _scored(
         averaging=scores.averaging,
         missing=questions.missing,
     )
-    read = [f"{run.name}{run.described(*nouns)}"]
+    read = [f"{run.name}{run.described(*nouns, unanswered)}"]
     if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
         read.append(f"Scores are {words}.")
     options = {parameter.name: parameter.default for parameter in known.values()} | parameters
-    return ScoresView(scores, scope, read, options)
+    return ScoresView(scores, scope, read, options, noise)
 
 
 def _with_both_scores(
@@ -179,3 +189,82 @@ def _with_both_scores(
             scores.append(GPASSK.compute(**run, **options)["pass@1"])
     text = f"{error} pass@1 with {checker} is {scores[0]:.4g} or {scores[1]:.4g}."
     return MissingError(text, error.ways)
+
+
+@dataclass(frozen=True)
+class _CheckedOnce(SampledQuestions):
+    """Samples that keep what a check returns."""
+
+    checks: list[Checked] = field(default_factory=list, kw_only=True)
+
+    def check(self, checking: Checking) -> Checked:
+        self.checks.append(super().check(checking))
+        return self.checks[-1]
+
+
+def _scores_and_noise(
+    computation: Computation, questions: Questions, parameters: dict[str, Any]
+) -> tuple[Result, Noise | None, int]:
+    """Return what `compute` returns, its noise, and how many samples have no answer."""
+    names, arguments = computation.parameters, questions
+    options = {name: x for name, x in arguments.items() if name in names} | parameters
+    read = computation.samples(arguments["predictions"], arguments.get("references"), options)
+    samples = _CheckedOnce(read.batch, read.validate, read.cache)
+    scores = computation.results(samples, **options)
+    for checked in samples.checks:
+        warn_of_other_grades(questions, checked.outcomes)
+    if not samples.checks:
+        return scores, None, 0
+    checked = samples.checks[-1]
+    noise = _noise_of(scores, checked, options, names["confidence"].default)
+    return scores, noise, _number_unanswered(checked)
+
+
+def _number_unanswered(checked: Checked) -> int:
+    """Return the number of scored samples in which the checker finds no answer."""
+    if checked.read is None:
+        return 0
+    return int(checked.outcomes.weights[to_numpy(checked.read.is_null())].sum())
+
+
+def _noise_of(
+    scores: Result, checked: Checked, options: Mapping[str, Any], confidence: float | None
+) -> Noise | None:
+    """Return what the error of a score is made of, or None if a comparison does not have the score.
+
+    That is the score with the largest k of the first name, which leads the sentence.
+
+    Args:
+        scores: of all questions and of groups.
+        checked: their samples.
+        options: of the metric.
+        confidence: its default.
+    """
+    shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
+    shown.sort(key=lambda x: x.metric != "vote@k")  # stable
+    of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
+    if not of_first or of_first[0].interval is None or _DEFINING & options.keys():
+        return None
+    score = max(of_first, key=lambda x: int(str(x.k)))
+    k = None if score.metric in WITHOUT_K else int(str(score.k))
+    outcomes = checked.outcomes
+    clusters = range(len(outcomes)) if options.get("clusters") is None else options["clusters"]
+    if len(set(clusters)) < 2 or outcomes.n.max() < 2 or (k or 1) > outcomes.n.min():
+        return None
+    rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
+    if check_errors(rates, labels):
+        errors = Errors.from_options(rates, labels, outcomes)
+    comparison = ComparisonOptions(
+        score.metric,
+        None if k is None else [k],
+        "questions",
+        options.get("confidence", confidence),
+        0.5 if score.tau is None else score.tau,
+        options.get("clusters"),
+        options.get("w"),
+        groups=options.get("groups"),
+        average=options.get("average", "questions"),
+        question_weights=options.get("question_weights"),
+    )
+    noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison)[0]
+    return noise if noise.standard_error > 0 else None

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.estimates import Estimate
 from ..results import estimates_of
+from ..runs.noise import Noise
 from .formats import (
     INTERVAL_SCOPE,
     Cells,
@@ -52,12 +53,14 @@ class ScoresView(View):
         scope: the questions and their samples.
         input: sentences that say what was read, and how scores are corrected and averaged.
         options: of the metric, with their defaults.
+        noise: what the error of one of the scores is made of, or None.
     """
 
     scores: dict[str, Any]
     scope: Scope
     input: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    noise: Noise | None = None
 
     @property
     def confidence(self) -> float | None:
@@ -184,6 +187,8 @@ class ScoresView(View):
             notes.append(
                 "The corrected pass@k falls with k, which no success rates allow: do not report it."
             )
+        if self.noise is not None:
+            notes.append(self._noise_in_words(self.noise))
         notes += _reasons_for_no_interval(self.estimates)
         metrics = {x.metric for x in self.estimates}
         if "maj@k" in metrics:
@@ -193,6 +198,26 @@ class ScoresView(View):
                 f"(maj@k, cons@64) is vote@k{where}."
             )
         return notes
+
+    def _noise_in_words(self, noise: Noise) -> str:
+        """The limits for the other of the two questions, and where the error comes from."""
+        noun, key = self.scope.row, noise.score_id.key
+        by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
+        shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
+        shares[0] = shares[0].replace("from", "comes from")
+        helps = f"so more {noise.helps_most} would help most"
+        if noise.helps_most != noise.largest_share:
+            helps = f"but so few {noun}s show little of how they vary: more would help most"
+        limits, what = noise.other_questions, f"other {noun}s like these"
+        of = f"the variance of {key}"
+        if self._methods == {"questions"} and noise.same_questions is not None:
+            limits, what = noise.same_questions, f"the same {noun}s, sampled again"
+            of = f"the variance of {key} for other {noun}s"
+        scale = Scale.of([x.metric for x in self._overall], limits)  # as the other sentences
+        lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
+        return (
+            f"For {what}, {key} is between {lo} and {hi}. Of {of}, {enumerated(shares)}, {helps}."
+        )
 
     def _notes_of_limits(self, for_paper: bool) -> list[str]:
         if not self._methods or self.confidence is None:

@@ -1,7 +1,7 @@
 """Batches of questions: what `add_batch` keeps until `compute`, and what processes exchange.
 
-A batch is the least that the scores depend on: the counts of binary outcomes, the outcomes, or the
-samples that a checker or labels have yet to grade, in Arrow.
+A batch is the least that the scores depend on: outcomes, which may be counted, or in Arrow the
+samples that a checker or labels have yet to grade.
 
 Small batches are merged, so that many of them take no more memory than a few large ones. A question
 is copied a logarithmic number of times, as batches are merged with those of a similar size.
@@ -27,50 +27,36 @@ from .columns import (
     to_python,
 )
 from .containers import numbers_and_scored, to_numpy
-from .counts import BinaryCounts, joined_multiplicity
-from .samples import Samples, concatenate
-
-Batch = Samples | BinaryCounts
+from .samples import Samples
 
 _SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 
 
-class Added:
-    """The questions that were added and wait for `compute`."""
+def appended(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
+    """Return the batches and one more, which has to be like the others, see `check_alike`.
 
-    def __init__(self) -> None:
-        self.batches: list[Batch] = []
-
-    def __len__(self) -> int:
-        """The number of questions."""
-        return sum(map(len, self.batches))
-
-    def append(self, batch: Batch, counts_suffice: bool) -> None:
-        """Add a batch, which has to be like the others, see `check_alike`.
-
-        Args:
-            batch: questions.
-            counts_suffice: whether scores do not depend on the order of the samples of a question,
-                not even in the last digit.
-        """
-        check_alike(batch, self.batches)
-        batches = [*self.batches, _kept(batch, counts_suffice)]
-        if len(batches) > _SMALL_BATCHES:
-            start, size = len(batches) - 1, batches[-1].nbytes
-            while start > 0 and batches[start - 1].nbytes <= 2 * size:
-                start -= 1
-                size += batches[start].nbytes
-            batches[start:] = [_in_one_chunk(unite(batches[start:]))]
-        self.batches = batches
+    Args:
+        batches: questions that were added before.
+        batch: questions.
+        counts_suffice: whether scores do not depend on the order of the samples of a question, not
+            even in the last digit.
+    """
+    check_alike(batch, batches)
+    batches = [*batches, _kept(batch, counts_suffice)]
+    if len(batches) <= _SMALL_BATCHES:
+        return batches
+    start, size = len(batches) - 1, len(batches[-1])
+    while start > 0 and len(batches[start - 1]) <= 2 * size:
+        start -= 1
+        size += len(batches[start])
+    return [*batches[:start], _kept(unite(batches[start:]), counts_suffice)]
 
 
-def _kept(batch: Batch, counts_suffice: bool) -> Batch:
+def _kept(batch: Samples, counts_suffice: bool) -> Samples:
     """Return a batch counted, or else in memory of its own.
 
     The caller may change an array after it was added, or it may be a small part of a large table.
     """
-    if isinstance(batch, BinaryCounts):
-        return batch
     if not batch.are_numbers:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
@@ -88,21 +74,23 @@ def _counted(outcomes: Samples) -> Samples:
     if 8 * categories * len(outcomes.sizes) > values.nbytes:
         return outcomes
     table = outcomes.category_counts(categories)
-    question, category = np.nonzero(table)
-    sizes = np.bincount(question, minlength=len(table))
+    occurs, category = table > 0, np.arange(categories, dtype=values.dtype)
     return Samples(
-        category.astype(values.dtype), sizes, outcomes.name, multiplicity=table[question, category]
+        np.broadcast_to(category, table.shape)[occurs],
+        np.count_nonzero(occurs, axis=1),
+        outcomes.name,
+        multiplicity=table[occurs],
     )
 
 
 # --- All batches as one -------------------------------------------------------------------
 
 
-def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
+def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
     """Raise a ValueError unless a batch can be scored together with earlier ones."""
     if not earlier:
         return
-    if _has_references(batch) != _has_references(earlier[-1]):
+    if (batch.references is None) != (earlier[-1].references is None):
         raise ValueError("Some questions have references and some have none: give all or none.")
     kind = _kind(batch)
     earlier_kind = next((known for known in map(_kind, reversed(earlier)) if known), None)
@@ -113,34 +101,33 @@ def check_alike(batch: Batch, earlier: Sequence[Batch]) -> None:
         )
 
 
-def _has_references(batch: Batch) -> bool:
-    return isinstance(batch, Samples) and batch.references is not None
+def _kind(batch: Samples) -> str | None:
+    return "numbers" if batch.are_numbers else sample_kind(batch.values)
 
 
-def _kind(batch: Batch) -> str | None:
-    if isinstance(batch, BinaryCounts) or batch.are_numbers:
-        return "numbers"
-    return sample_kind(batch.values)
-
-
-def unite(batches: Sequence[Any]) -> Batch:
+def unite(batches: Sequence[Samples]) -> Samples:
     """Return all questions as one batch. The batches have to be alike, see `check_alike`."""
     first = batches[0]
     if len(batches) == 1:
         return first
-    if isinstance(first, BinaryCounts):
-        return BinaryCounts.concatenate(batches)
+    scored = multiplicity = references = None
     if first.are_numbers:
-        return concatenate(batches)
-    references = None
-    if first.references is not None:
-        references = _joined([rows.references for rows in batches], "references")
-    return Samples(
-        _joined([rows.values for rows in batches], "predictions"),
-        np.concatenate([rows.sizes for rows in batches]),
-        multiplicity=joined_multiplicity(batches),
-        references=references,
-    )
+        values = np.concatenate([batch.values for batch in batches])
+        if any(batch.scored is not None for batch in batches):
+            scored = np.concatenate([batch.is_scored for batch in batches])
+    else:
+        values = _joined([batch.values for batch in batches], "predictions")
+        if first.references is not None:
+            references = _joined([batch.references for batch in batches], "references")
+    if any(batch.multiplicity is not None for batch in batches):
+        multiplicity = np.concatenate(
+            [
+                np.ones(len(x.values), np.int64) if x.multiplicity is None else x.multiplicity
+                for x in batches
+            ]
+        )
+    sizes = np.concatenate([batch.sizes for batch in batches])
+    return Samples(values, sizes, first.name, scored, multiplicity, references)
 
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
@@ -173,45 +160,30 @@ def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     return pa.chunked_array([to_json(to_python(column), name)])
 
 
-def _in_one_chunk(batch: Batch) -> Batch:
-    if isinstance(batch, BinaryCounts) or batch.are_numbers:
-        return batch
-    values, references = (
-        None if column is None else pa.chunked_array([one_chunk(column)])
-        for column in (batch.values, batch.references)
-    )
-    return replace(batch, values=values, references=references)
-
-
 # --- Files --------------------------------------------------------------------------------
 
 
-def write_batch(batch: Batch, file: BinaryIO) -> None:
+def write_batch(batch: Samples, file: BinaryIO) -> None:
     """Write a batch as an Arrow stream, with a row for each question."""
-    if isinstance(batch, BinaryCounts):
-        columns = {"n": from_numpy(batch.n), "c": from_numpy(batch.c)}
+    if batch.are_numbers:
+        values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
     else:
-        if batch.are_numbers:
-            values = from_numpy(batch.values, None if batch.scored is None else ~batch.scored)
-        else:
-            values = one_chunk(batch.values)
-        offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
-        columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
-        if batch.multiplicity is not None:
-            multiplicity = from_numpy(batch.multiplicity)
-            columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
-        if batch.references is not None:
-            columns["references"] = batch.references
+        values = one_chunk(batch.values)
+    offsets = from_numpy(np.concatenate([[0], np.cumsum(batch.sizes)]))
+    columns = {"values": pa.LargeListArray.from_arrays(offsets, values)}
+    if batch.multiplicity is not None:
+        multiplicity = from_numpy(batch.multiplicity)
+        columns["multiplicity"] = pa.LargeListArray.from_arrays(offsets, multiplicity)
+    if batch.references is not None:
+        columns["references"] = batch.references
     table = pa.table(columns)
     with pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
 
 
-def read_batch(data: Any) -> Batch:
+def read_batch(data: Any) -> Samples:
     """Read a batch that `write_batch` has written, without a copy."""
     table = pa.ipc.open_stream(data).read_all()
-    if "n" in table.column_names:
-        return BinaryCounts(to_numpy(table["n"]), to_numpy(table["c"]))
     sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
     values, multiplicity = pc.list_flatten(table["values"]), None
     if "multiplicity" in table.column_names:

@@ -69,16 +69,14 @@ class Checked:
     """The outcomes of samples, and the answers that a checker compared.
 
     Attributes:
-        outcomes: the outcomes, or the counts of them that a metric makes.
+        outcomes: the outcome of each sample.
         read: (S,) the answer that was read out of each sample, or a code of it; None for samples
             without one. For "exact_match" and functions the whole sample is the answer. Samples
             that were handed in as outcomes have no answers.
-        graded: the outcome of each sample, if `outcomes` are counts of them.
     """
 
-    outcomes: Any
+    outcomes: Samples
     read: pa.ChunkedArray | None = None
-    graded: Samples | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:
@@ -93,9 +91,8 @@ class Checked:
             read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
         codes = distinct_entries(read)[1]
         if read.type == TEXTS:
-            samples = self.outcomes if self.graded is None else self.graded
             is_empty = to_numpy(pc.fill_null(pc.equal(read, ""), False))
-            codes = np.where(is_empty & (samples.values == 0), -1, codes)
+            codes = np.where(is_empty & (self.outcomes.values == 0), -1, codes)
         return codes
 
 

@@ -19,7 +19,7 @@ contradicted, their limits move.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -87,21 +87,24 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
 # --- The order ----------------------------------------------------------------------------
 
 
+Limits = tuple[float, float]
+
+
 class _Ladder:
     """Limits of scores that do not fall along a ladder, in order.
 
     Args:
-        rungs: (J,) numbers of the scores.
-        lo, hi: (J,) their limits.
+        limits: lower and upper, of the score at each rung.
     """
 
-    def __init__(self, rungs: Sequence[int], lo: Iterable[float], hi: Iterable[float]):
-        self._rungs = [*rungs]
-        self._lo = np.maximum.accumulate([*lo])
-        self._hi = np.minimum.accumulate([*hi][::-1])[::-1]
+    def __init__(self, limits: Mapping[int, Limits]):
+        self._rungs = sorted(limits)
+        lo, hi = np.array([limits[rung] for rung in self._rungs]).reshape(-1, 2).T
+        self._lo = np.maximum.accumulate(lo)
+        self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
-    def moved(self, rung: int, lo: float, hi: float) -> tuple[float, float]:
-        """Limits of the score with this number, moved between those of its neighbors."""
+    def moved(self, rung: int, lo: float, hi: float) -> Limits:
+        """Limits of the score at a rung, moved between those of its neighbors."""
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
         if below >= 0:
@@ -111,48 +114,20 @@ class _Ladder:
         return float(lo), float(hi)
 
 
-class _Order:
-    """The limits of the neighbors of k <= n, in order.
+def _rung(event: Event) -> int:
+    """The rung of pass@k or pass^k: pass^n, .., pass^1 = pass@1, .., pass@n do not fall."""
+    return event.k - 1 if event.r == 1 else 1 - event.k
 
-    Args:
-        limits: (lower, upper) of the events of pass@j, of pass^j, and of some G-Pass@k.
-    """
 
-    def __init__(self, limits: Mapping[Event, tuple[float, float]]):
-        self._limits = limits
-        passes = sorted(event.k for event in limits if event.r == 1)
-        unanimous = sorted(event.k for event in limits if event.r == event.k)
-        # pass^n, .., pass^1 = pass@1, .., pass@n do not fall.
-        chain = [Event(k, k) for k in unanimous[:0:-1]] + [Event(k, 1) for k in passes]
-        self._of_k = _Ladder(
-            [self._rung(event) for event in chain],
-            *zip(*(limits[event] for event in chain), strict=True),
-        )
-        self._of_r: dict[int, _Ladder] = {}
-
-    @staticmethod
-    def _rung(event: Event) -> int:
-        return event.k - 1 if event.r == 1 else 1 - event.k
-
-    def moved(self, event: Event, lo: float, hi: float) -> tuple[float, float]:
-        """Limits of the probability of an event, moved into the order."""
-        if event.r in (1, event.k):
-            return self._of_k.moved(self._rung(event), lo, hi)
-        if event.k not in self._of_r:
-            self._of_r[event.k] = self._ladder_of_r(event.k)
-        return self._of_r[event.k].moved(event.k - event.r, lo, hi)
-
-    def _ladder_of_r(self, k: int) -> _Ladder:
-        """P(k, k), .., P(k, 1), between the limits of pass^k and of pass@k."""
-        rungs = [r for r in (k, *spread_of_r(k)[::-1], 1) if Event(k, r) in self._limits]
-        limits = [self._limits[Event(k, r)] for r in rungs]
-        for end in (0, -1):
-            if rungs and rungs[end] in (1, k):
-                limits[end] = self.moved(Event(k, rungs[end]), *limits[end])
-        lo, hi = zip(*limits, strict=True) if limits else ((), ())
-        if limits:  # the ends are in order with other k, and the rest follows
-            lo, hi = np.clip(lo, lo[0], lo[-1]), np.clip(hi, hi[0], hi[-1])
-        return _Ladder([k - r for r in rungs], lo, hi)
+def _ladder_of_r(k: int, limits: Mapping[Event, Limits], of_k: _Ladder) -> _Ladder:
+    """P(k, k), .., P(k, 1) at the rungs -k, .., -1, between the limits of pass^k and of pass@k."""
+    by_rung = {-event.r: x for event, x in limits.items() if event.k == k}
+    for rung in by_rung.keys() & {-1, -k}:
+        by_rung[rung] = of_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
+    if by_rung:  # the ends are in order with other k, and the rest follows
+        ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
+        by_rung = {rung: tuple(np.clip(x, *ends)) for rung, x in by_rung.items()}
+    return _Ladder(by_rung)
 
 
 class CoherentIntervals(DerivedIntervals):
@@ -182,11 +157,16 @@ class CoherentIntervals(DerivedIntervals):
         }
         if not limits:
             return result
-        order = _Order(limits)
+        of_k = _Ladder({_rung(event): x for event, x in limits.items() if event.r in (1, event.k)})
+        of_r: dict[int, _Ladder] = {}
         for key, event in self._events.items():
             if key in result and not result[key].is_unknown:
-                interval = result[key]
-                lo, hi = order.moved(event, interval.lo, interval.hi)
+                interval, ladder, rung = result[key], of_k, _rung(event)
+                if 1 < event.r < event.k:
+                    if event.k not in of_r:
+                        of_r[event.k] = _ladder_of_r(event.k, limits, of_k)
+                    ladder, rung = of_r[event.k], -event.r
+                lo, hi = ladder.moved(rung, interval.lo, interval.hi)
                 lo, hi = min(lo, interval.mu), max(hi, interval.mu)
                 result[key] = interval._replace(lo=lo, hi=hi)
         return result

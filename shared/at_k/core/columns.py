@@ -175,8 +175,6 @@ def _json_default(value) -> Any:
     plain = plain_entry(value)
     if plain is value and hasattr(value, "tolist"):
         plain = value.tolist()
-        if plain and isinstance(value, np.ndarray) and value.dtype.kind == "g":
-            plain = value.astype(float).tolist()  # Python has no number of this precision
     if plain is value:
         raise TypeError(f"it is a {type(value).__name__}")
     return plain

@@ -9,16 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .batches import Batch
 from .checking import CheckCache, Checked, Checker, Checking
-from .choice import IntervalOptions, interval_options, question_weighting
+from .choice import interval_options, question_weighting
 from .columns import check_types, sample_kind, stored
-from .counts import BinaryCounts
 from .report import Report
 from .samples import Labels, Samples, as_outcomes, read_samples
 from .signatures import check_options, parameters_of
@@ -34,13 +32,11 @@ class SampledQuestions:
         batch: the questions.
         validate: see `Computation`.
         cache: results of earlier checks; a failed run adds its own.
-        in_order: whether already-graded outcomes are kept in their order, and not yet counted.
     """
 
-    batch: Batch
+    batch: Samples
     validate: Callable[[Samples], Any]
     cache: CheckCache
-    in_order: bool = field(default=False, kw_only=True)
 
     def __len__(self) -> int:
         """M."""
@@ -58,22 +54,19 @@ class SampledQuestions:
             ValueError: if a sample cannot be checked, or if there is nothing to check it against.
         """
         batch = self.batch
-        if isinstance(batch, Samples) and batch.references is not None:
+        if batch.references is not None:
             checked = checking.check(batch, self.cache)
-            graded = checked.outcomes
-            return replace(checked, outcomes=self.validate(graded), graded=graded)
+            self.validate(checked.outcomes)
+            return checked
         if not checking.matches_exactly:
             raise ValueError(
                 "check_correct_fn is given, but there are no references to check against: without "
                 "references, predictions are outcomes."
             )
-        if isinstance(batch, BinaryCounts):
-            return Checked(batch)
-        if not batch.are_numbers:
+        if not batch.are_numbers:  # numbers were validated when they were read
             batch = as_outcomes(batch, checking.labels)
-        elif not self.in_order:
-            return Checked(batch, graded=batch)
-        return Checked(self.validate(batch), graded=batch)
+            self.validate(batch)
+        return Checked(batch)
 
 
 @dataclass(frozen=True)
@@ -83,8 +76,8 @@ class Computation:
     Args:
         results: a function of `SampledQuestions` and the parameters of the metric that returns the
             flat dict of `compute`.
-        validate: returns the outcomes, or the counts that the scores depend on. It raises a
-            ValueError for an outcome that the metric does not accept, with its index.
+        validate: raises a ValueError for an outcome that the metric does not accept, with its
+            index.
         counts_suffice: whether the results do not depend on the order of the samples of a question,
             not even in the last digit.
         accepts_labels: whether already-graded outcomes may be labels, whose numbers are parameters
@@ -94,7 +87,7 @@ class Computation:
     """
 
     results: Callable[..., Any]
-    validate: Callable[[Samples], Samples | BinaryCounts]
+    validate: Callable[[Samples], Any]
     accepts_labels: bool = False
     counts_suffice: bool = True
     in_order: tuple[str, ...] = ()
@@ -111,11 +104,8 @@ class Computation:
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
-    def read(self, predictions, references, in_order: bool = False) -> Batch:
+    def read(self, predictions, references) -> Samples:
         """Read questions, and outcomes that are already graded.
-
-        Args:
-            in_order: whether the order of samples matters.
 
         Raises:
             ValueError: if an input is invalid, with its index.
@@ -137,8 +127,8 @@ class Computation:
                 return texts
         check_types(rows)
         outcomes = as_outcomes(rows)
-        counts = self.validate(outcomes)
-        return outcomes if in_order else counts
+        self.validate(outcomes)
+        return outcomes
 
     def samples(self, predictions, references, options: Mapping[str, Any]) -> SampledQuestions:
         """Return the samples of these questions, as these options take them.
@@ -147,9 +137,8 @@ class Computation:
             ValueError: if an input is invalid, with its index.
         """
         check_options(self.results, options)
-        in_order = bool(self.ordered_options(options))
-        batch = self.read(predictions, references, in_order)
-        return SampledQuestions(batch, self.validate, CheckCache(), in_order=in_order)
+        batch = self.read(predictions, references)
+        return SampledQuestions(batch, self.validate, CheckCache())
 
     def compute(self, *, predictions, references=None, **options: Any) -> dict[str, Any]:
         """Return the scores of these questions.
@@ -185,10 +174,10 @@ class SharedOptions:
         """Return how samples are checked, by a checker that may return these labels."""
         return Checking(self.check_correct_fn, self.num_proc, self.executor, self.timeout, labels)
 
-    def limits(self, questions: int, **own: Any) -> IntervalOptions:
-        """Return the options of the limits, with the metric's own parameters."""
+    def report(self, questions: int, with_mu: bool = True, **own: Any) -> Report:
+        """Return what makes the result of `compute`, with the metric's own parameters of limits."""
         weighting = question_weighting(self.average, self.question_weights, self.groups, questions)
-        return interval_options(
+        options = interval_options(
             questions,
             self.confidence,
             self.interval,
@@ -197,7 +186,4 @@ class SharedOptions:
             anytime=self.anytime,
             **own,
         )
-
-    def report(self, questions: int, options: IntervalOptions, with_mu: bool = True) -> Report:
-        """Return what makes the result of `compute`, for these options of limits."""
         return Report(questions, self.groups, options, self.return_per_question, self.keys, with_mu)

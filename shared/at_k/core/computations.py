@@ -7,6 +7,7 @@ method of limits, and return the report.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,6 @@ from .rewards import (
     real_rewards,
 )
 from .samples import (
-    Samples,
     number_of_samples,
     require_binary,
     require_categories,
@@ -71,7 +71,6 @@ from .score_agg import (
     exponent,
     require_weights,
 )
-from .scored_run import ScoredRun
 from .signatures import shows_options
 
 _FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
@@ -115,44 +114,43 @@ def gpassk_results(
     score_options = ScoreOptions(check_thresholds(thresholds), check_lam(lam), weights, powers)
     if weights is not None and not {"Spectrum@k", "GeoSpectrum@k"} & metrics:
         raise ValueError("weights are for Spectrum@k and GeoSpectrum@k: include one of them.")
-    options = common.limits(
+    report = common.report(
         len(questions),
         known=INTERVALS if budget is None else ("questions", "auto"),
         alpha0=alpha0,
         beta0=beta0,
         band=band,
     )
-    errors = _errors_of_checker(checker_rates, labels)
+    options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and options.confidence is not None and options.method == "posterior":
         raise ValueError(
             "interval='posterior' does not correct for the errors of a checker: use 'sampling' or "
             "'questions'."
         )
-    report = common.report(len(questions), options)
     n = questions.n
     if budget is not None:
         budget = _check_budget(budget, requested)
         _check_allowed_by_budget(metrics, errors is not None, options)
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
-        return report.result(ScoredRun(points, n, options, method))
+        return report.result(points, n, method)
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n, _FOR_K_ABOVE_N)
     scores = requested_scores(included, ks, score_options)
     check_average(common.average, scores)
 
     checked = questions.check(checking)
-    counts = checked.outcomes
+    counts = checked.outcomes.counts()
     _warn_of_stopping(counts)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = requested_scores(included, ks, score_options)
     if errors is not None:
         points, method, described = errors.pass_limits(checked, scores, options)
-        return report.result(ScoredRun(points, n, options, method, described))
+        return report.result(points, n, method, described)
     if options.confidence is None:
-        return report.result(ScoredRun(pass_scores(counts, scores), n, options))
+        return report.result(pass_scores(counts, scores), n)
     points, method = pass_limits(counts, scores, options)
-    return report.result(ScoredRun(points, n, options, method))
+    return report.result(points, n, method)
 
 
 def _errors_of_checker(checker_rates, labels) -> Any:
@@ -196,7 +194,7 @@ def _warn_of_stopping(counts: BinaryCounts) -> None:
     )
 
 
-GPASSK = Computation(gpassk_results, Samples.counts, in_order=("labels", "budget"))
+GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget"))
 
 
 # --- bayes_at_n ---------------------------------------------------------------------------
@@ -224,10 +222,9 @@ def bayes_at_n_results(
         raise ValueError(
             "anytime needs limits of the data alone: give interval='sampling' or 'questions'."
         )
-    options = common.limits(len(questions), bounds=bounds)
     # Both scores are the centers of their intervals, so mu would repeat them.
-    report = common.report(len(questions), options, with_mu=False)
-    errors = _errors_of_checker(checker_rates, labels)
+    report = common.report(len(questions), with_mu=False, bounds=bounds)
+    options, errors = report.options, _errors_of_checker(checker_rates, labels)
     if errors is not None and not w is categories is bounds is None:
         raise ValueError(
             "checker_rates and labels are for samples that are correct or not: leave out w, "
@@ -257,18 +254,17 @@ def bayes_at_n_results(
     if method is None and options.confidence is not None:
         _, method = max_limits(rewards, ks, options)
     if errors is None:
-        return report.result(ScoredRun(points, questions.n, options, method))
+        return report.result(points, questions.n, method)
     points, method, described = errors.rate_limits(checked, points, method, options)
-    return report.result(ScoredRun(points, questions.n, options, method, described))
-
-
-def _categories_or_rewards(outcomes: Samples) -> Samples:
-    # A float may be a real reward: that depends on w.
-    return outcomes if outcomes.values.dtype.kind == "f" else require_categories(outcomes)
+    return report.result(points, questions.n, method, described)
 
 
 BAYES_AT_N = Computation(
-    bayes_at_n_results, _categories_or_rewards, accepts_labels=True, in_order=("labels",)
+    bayes_at_n_results,
+    # A float may be a real reward: that depends on w.
+    lambda x: None if x.values.dtype.kind == "f" else require_categories(x),
+    accepts_labels=True,
+    in_order=("labels",),
 )
 
 
@@ -305,14 +301,13 @@ def max_at_k_results(
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
-    options = common.limits(
+    report = common.report(
         len(questions),
         has_prior_outcomes=bool(prior.any()),
         bounds=bounds,
         band=band,
     )
-    report = common.report(len(questions), options)
-    n = questions.n
+    options, n = report.options, questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
     outcomes = questions.check(checking).outcomes
@@ -340,7 +335,7 @@ def max_at_k_results(
         low, high = np.clip((known.min(), known.max()), *options.bounds).tolist()
         scored.append((picked, _limits_if_requested(picked, "picked@k", options, (low, high))))
     points, method = _join_scored(scored)
-    return report.result(ScoredRun(points, n, options, method))
+    return report.result(points, n, method)
 
 
 def _included_rewards(
@@ -442,21 +437,21 @@ def cons_at_k_results(
     included, requested = included_scores(wanted, k, names, names)
     metrics = {score.metric for score in included}
     merge_right = check_flag("merge_right", merge_right)
-    options = common.limits(
+    report = common.report(
         len(questions),
         known=("posterior", "sampling", "questions", "auto"),
         alpha0=alpha0,
         beta0=beta0,
         band=band,
     )
-    report = common.report(len(questions), options)
+    options = report.options
     check_samples(requested or [], questions.n)
 
     checked = questions.check(checking)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
     if vote_weights is not None:
         weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)
-        consensus = consensus.with_weighted_votes(weighted)
+        consensus = replace(consensus, weighted=weighted)
     values = consensus.values()
     if include is not None:
         _check_included(metrics, {key.metric for key in values})
@@ -468,7 +463,7 @@ def cons_at_k_results(
         method = QuestionIntervals(points, UNIT_RANGE, options.clusters, weights=options.weights)
     elif options.confidence is not None:
         method = PACKAGE.rooms.consensus_limits(consensus, options)
-    return report.result(ScoredRun(points, questions.n, options, method))
+    return report.result(points, questions.n, method)
 
 
 def _check_included(included: set[str], known: set[str]) -> None:
@@ -503,19 +498,12 @@ def score_agg_results(
     common = SharedOptions(**shared)
     checking = common.checking(labels)
     p, penalty, eps = exponent(temperature), check_penalty(penalty), check_eps(eps_for_neg_p)
-    options = common.limits(
-        len(questions),
-        known=("questions", "auto"),
-    )
-    report = common.report(len(questions), options)
+    report = common.report(len(questions), known=("questions", "auto"))
 
     outcomes = questions.check(checking).outcomes
     points = agg_scores(outcomes, p, penalty, eps)
-    # "auto" gives a single question the whole range, and "questions" refuses it.
-    method = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
-    )
-    return report.result(ScoredRun(points, questions.n, options, method))
+    method = limits_for_questions(points, "score_agg", report.options)
+    return report.result(points, questions.n, method)
 
 
 SCORE_AGG = Computation(

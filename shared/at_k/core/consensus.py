@@ -67,10 +67,6 @@ class Consensus:
             votes = count_answers(correct, checked.answers, merge_right)
         return cls(checked.outcomes, correct, counts, shown, votes)
 
-    def with_weighted_votes(self, weighted: Any) -> Consensus:
-        """Return the same with the votes that have weights."""
-        return replace(self, weighted=weighted)
-
     @property
     def n(self) -> int | str:
         """The number of samples that keys show."""

@@ -111,8 +111,14 @@ def _columns(values, name: str) -> dict[str, Any]:
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
-        columns = {key: _column(column, f"{name}[{key!r}]") for key, column in values.items()}
-        _require_same_length(name, columns)
+        columns = {}
+        for key, column in values.items():
+            entries, place = as_arrow(column), f"{name}[{key!r}]"
+            is_table = is_frame(entries)
+            columns[key] = frame_rows(entries) if is_table else entries_of(place, entries)
+        if len({*map(len, columns.values())}) > 1:
+            shown = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
+            raise ValueError(f"{name} has {shown}: give one of each for every question.")
         return columns
     for question, row in enumerate(values):
         if not isinstance(row, Mapping) or {*row} != {*values[0]}:
@@ -122,11 +128,6 @@ def _columns(values, name: str) -> dict[str, Any]:
                 f"first.",
             )
     return {key: [row[key] for row in values] for key in values[0]}
-
-
-def _column(values, name: str) -> Any:
-    values = as_arrow(values)
-    return frame_rows(values) if is_frame(values) else entries_of(name, values)
 
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
@@ -141,10 +142,3 @@ def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None
         what = f" has the count {short(entries[first])}: give a whole number of at least 0."
         raise InputError(location, what)
     return np.array(plain, dtype=np.int64)
-
-
-def _require_same_length(name: str, columns: Mapping[str, Any]) -> None:
-    lengths = {key: len(column) for key, column in columns.items()}
-    if len({*lengths.values()}) > 1:
-        shown = " and ".join(f"{length} {key}" for key, length in lengths.items())
-        raise ValueError(f"{name} has {shown}: give one of each for every question.")

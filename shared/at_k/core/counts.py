@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,17 +28,6 @@ class BinaryCounts:
     def __len__(self) -> int:
         """M."""
         return len(self.n)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the counts take."""
-        return self.n.nbytes + self.c.nbytes
-
-    @classmethod
-    def concatenate(cls, batches: Sequence[BinaryCounts]) -> BinaryCounts:
-        """Return the counts of all questions of several batches."""
-        n = np.concatenate([batch.n for batch in batches])
-        return cls(n, np.concatenate([batch.c for batch in batches]))
 
     @property
     def unique(self) -> tuple[np.ndarray, np.ndarray]:
@@ -120,20 +108,6 @@ def one_size(sizes: np.ndarray) -> int:
     size = int(sizes[0])
     # count_nonzero takes half the time of `all`, which matters in calls of a few microseconds.
     return size if np.count_nonzero(sizes == size) == len(sizes) else 0
-
-
-def joined_multiplicity(batches: Sequence[Any]) -> np.ndarray | None:
-    """Return how often each value of several batches occurs, or None if once each."""
-    if all(batch.multiplicity is None for batch in batches):
-        return None
-    return np.concatenate(
-        [
-            np.ones(len(batch.values), np.int64)
-            if batch.multiplicity is None
-            else batch.multiplicity
-            for batch in batches
-        ]
-    )
 
 
 # --- Sums ---------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .interval import Interval
-from .score import ScoreId, key_of
+from .score import ScoreId
 
 
 class Estimate(NamedTuple):
@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the score, without the group: "G-Pass@4_0.5"."""
-        return key_of(self)
+        return self.score_id.key
 
     @property
     def full_key(self) -> str:
@@ -81,23 +81,17 @@ def as_dict(
     prefixes = safe_prefixes(groups) if safe else {group: f"{group}/" for group in groups}
     result: dict[str, Any] = {}
     for estimate in estimates:
-        name = safe_name(estimate.score_id) if safe else key_of(estimate)
+        name = safe_name(estimate.score_id) if safe else estimate.key
         if estimate.group is not None:
             name = prefixes[estimate.group] + name
         result[name] = estimate.score
         if estimate.interval is not None:
-            result |= _statistics(name, estimate.interval, safe)
+            for field, value in estimate.interval._asdict().items():
+                if value is not None and not (safe and field == "interval"):
+                    result[f"{name}_{field}"] = value
         if estimate.band is not None:
             result[f"{name}_band_lo"], result[f"{name}_band_hi"] = estimate.band
     return result | dict(others or {})
-
-
-def _statistics(name: str, interval: Interval, safe: bool) -> dict[str, Any]:
-    """Return the fields of an interval that were requested, without its name if keys are safe."""
-    fields = interval._asdict()
-    if safe:
-        del fields["interval"]
-    return {f"{name}_{key}": value for key, value in fields.items() if value is not None}
 
 
 def safe_name(score: ScoreId) -> str:

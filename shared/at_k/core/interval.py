@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -90,7 +89,6 @@ class DerivedIntervals(IntervalMethod):
         return self._method.covariance(questions, keys)
 
 
-@lru_cache(maxsize=64)
 def normal_z(confidence: float) -> float:
     """The z-value of a two-sided normal interval."""
     return -NormalDist().inv_cdf((1 - confidence) / 2)

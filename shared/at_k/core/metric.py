@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import abc
 import threading
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
@@ -15,11 +12,12 @@ from typing import Any
 import evaluate
 from evaluate.module import temp_seed
 
-from .batches import Added, Batch, check_alike, unite
+from .batches import appended, check_alike, unite
 from .checking import CheckCache
 from .checks import short
 from .computation import Computation, SampledQuestions
 from .package import PACKAGE
+from .samples import Samples
 from .signatures import check_options
 
 _computing: ContextVar[tuple[int, ...]] = ContextVar("_computing", default=())
@@ -54,9 +52,6 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     computation: Computation
     """What the metric computes."""
 
-    _patience = 30.0
-    """Seconds that a thread waits for another one before it warns."""
-
     @staticmethod
     @abc.abstractmethod
     def _compute(questions: SampledQuestions):
@@ -67,11 +62,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
-        self._added = Added()
+        self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
-        return len(self._added)
+        return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
 
@@ -96,8 +91,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
-        with self._alone():
-            self._added.append(batch, self.computation.counts_suffice)
+        with self._lock:
+            self._added = appended(self._added, batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
 
@@ -119,37 +114,21 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_own_checker("compute")
         check_options(self.computation.results, options)
         ordered = self.computation.ordered_options(options)
-        if ordered and (len(self._added) or self._exchange is not None):
+        if ordered and (self._added or self._exchange is not None):
             raise ValueError(
                 f"{ordered[0]} goes with the samples of one call, in their order: give all "
                 f"predictions to compute, in one process, and add none before."
             )
-        with self._alone():
+        with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                read = partial(self._batches, predictions, references, bool(ordered))
-                score = partial(self._scores, options=options, in_order=bool(ordered))
+                read = partial(self._batches, predictions, references)
+                score = partial(self._scores, options=options)
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
             self._forget()
         return result
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the lock. `threading.Thread` passes no context on, so waiting may be for ever."""
-        if not self._lock.acquire(timeout=self._patience):
-            warnings.warn(
-                f"Another thread has computed with this metric object for {self._patience:g} s, "
-                f"and this one waits. If the checker of the other one waits for this thread, "
-                f"neither ends: load another metric object for each.",
-                stacklevel=4,
-            )
-            self._lock.acquire()
-        try:
-            yield
-        finally:
-            self._lock.release()
 
     def _refuse_own_checker(self, method: str) -> None:
         """Raise an error if a checker of this object calls one of its methods.
@@ -161,21 +140,17 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references, in_order: bool) -> list[Batch]:
+    def _batches(self, predictions, references) -> list[Samples]:
         """Return the questions that were added before, and these."""
-        batches = [*self._added.batches]
+        batches = [*self._added]
         if predictions is not None or references is not None:
-            batches.append(self.computation.read(predictions, references, in_order))
+            batches.append(self.computation.read(predictions, references))
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(
-        self, batches: list[Batch], options: dict[str, Any], in_order: bool
-    ) -> dict[str, Any]:
+    def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
-        questions = SampledQuestions(
-            unite(batches), self.computation.validate, self._cache, in_order=in_order
-        )
+        questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)
         with temp_seed(self.seed):
             return self.computation.results(questions, **options)

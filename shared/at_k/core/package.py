@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 KERNEL = ""
@@ -108,14 +109,5 @@ class Rooms:
         return scores
 
 
-class _Package:
-    """Where the rooms are.
-
-    Attributes:
-        rooms: those of the installed package, or `Rooms` in a script without it.
-    """
-
-    rooms = Rooms()
-
-
-PACKAGE = _Package()
+PACKAGE = SimpleNamespace(rooms=Rooms())
+"""The attribute `rooms` has those of the installed package, or `Rooms` in a script without it."""

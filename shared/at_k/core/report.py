@@ -1,4 +1,4 @@
-"""The flat dict that `compute` returns: a scored run over all questions, and over groups."""
+"""The flat dict that `compute` returns: the scores over all questions, and over groups."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy as np
 from .checks import check_flag, check_name, label_index
 from .choice import IntervalOptions
 from .estimates import Estimate, as_dict, safe_prefixes
-from .interval import Interval
+from .interval import Interval, IntervalMethod
 from .package import PACKAGE
-from .score import ScoreId
-from .scored_run import ScoredRun
+from .score import ScoreId, Scores
 
 
 class Report:
@@ -60,42 +59,57 @@ class Report:
                 'keys="safe" leaves out per_question, which is no number: loggers refuse lists.',
                 stacklevel=2,
             )
-        self._options, self._with_mu = options, with_mu
+        self.options, self._with_mu = options, with_mu
 
-    def result(self, run: ScoredRun) -> dict[str, Any]:
+    def result(
+        self,
+        points: Scores,
+        n: np.ndarray,
+        method: IntervalMethod | None = None,
+        checker: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
         """Return the flat dict of `compute`.
+
+        Args:
+            points: the scores of the questions.
+            n: (M,) samples of the questions.
+            method: of the limits, or None if none are requested.
+            checker: what the scores are corrected for, or None.
 
         Raises:
             ValueError: if the data do not allow the interval, with the label of the group.
         """
-        estimates = self._estimates(run)
+        if self.options.confidence is None:
+            method = None
+        estimates = self._estimates(points, n, method)
         others: dict[str, Any] = {}
-        if run.checker is not None and not self._safe:
-            others["checker"] = run.checker
+        if checker is not None and not self._safe:
+            others["checker"] = checker
         if self._return_per_question and not self._safe:
             known = {x.score_id for x in estimates if x.group is None}
             others["per_question"] = {
                 score.key: values
-                for score, values in run.points.per_question().items()
+                for score, values in points.per_question().items()
                 if score in known
             }
         result = as_dict(estimates, self._safe, others)
-        return PACKAGE.rooms.result(result, estimates, self._options.weighting.words)
+        return PACKAGE.rooms.result(result, estimates, self.options.weighting.words)
 
-    def _estimates(self, run: ScoredRun) -> list[Estimate]:
+    def _estimates(
+        self, points: Scores, n: np.ndarray, method: IntervalMethod | None
+    ) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
         Scores that the data do not identify are left out, with a warning.
         """
-        method = None if self._options.confidence is None else run.method
-        intervals, bands = self._limits(run)
+        intervals, bands = self._limits(n, method)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
             self._groups, self._questions_of, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
-            for score, mean in run.points.over(questions, self._options.weights).items():
+            for score, mean in points.over(questions, self.options.weights).items():
                 if score in unidentified:
                     left_out.setdefault(group, []).append(score.key)
                     continue
@@ -112,7 +126,7 @@ class Report:
 
     def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
         """Return the interval of a score with the fields that are requested."""
-        is_named = self._options.is_named
+        is_named = self.options.is_named
         if interval is None:  # every other method gives an interval for each score
             reason = f"none: {score} has no posterior"
             return Interval(None, None, None, None, reason) if is_named else None
@@ -123,14 +137,17 @@ class Report:
         return interval if is_named else interval._replace(interval=None)
 
     def _limits(
-        self, run: ScoredRun
+        self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
-        options = self._options
+        options = self.options
         none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
-        if run.method is None or options.confidence is None:
+        if method is None or options.confidence is None:
             return none, none
-        method = run.method_of_limits()
+        if options.anytime:
+            other_questions = options.method == "questions"
+            by_group = None if options.method == "auto" else other_questions
+            method = PACKAGE.rooms.anytime_limits(method, n, by_group)
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -51,7 +51,7 @@ from .containers import (
     to_numpy,
 )
 from .count_tables import is_counts, read_counts
-from .counts import BinaryCounts, joined_multiplicity, one_size, sums_per_question
+from .counts import BinaryCounts, one_size, sums_per_question
 
 PLAIN_TYPES = {bool, int, float, str, type(None)}
 
@@ -98,19 +98,10 @@ class Samples:
         """Whether the values are an array of numbers."""
         return isinstance(self.values, np.ndarray)
 
-    @property
-    def nbytes(self) -> int:
-        """The memory that the samples take, if they are no list."""
-        columns = (self.values, self.sizes, self.scored, self.multiplicity, self.references)
-        return sum(column.nbytes for column in columns if column is not None)
-
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        scored = self.scored_or_none
-        if scored is None and self.multiplicity is None:  # the usual case, and fast
-            return self.sizes
-        n = self.number_where(scored)
+        n = self.number_where(self.scored_or_none)
         if not n.all():
             raise InputError(
                 Place(self.name, int(n.argmin())),
@@ -208,16 +199,6 @@ class Samples:
         weights = self.weights if is_counted else None
         table = np.bincount(cell, weights, minlength=len(self.n) * categories)
         return table.astype(np.int64, copy=False).reshape(-1, categories)
-
-
-def concatenate(batches: Sequence[Samples]) -> Samples:
-    """Return the outcomes of all questions of several batches."""
-    scored = None
-    if any(batch.scored is not None for batch in batches):
-        scored = np.concatenate([batch.is_scored for batch in batches])
-    values = np.concatenate([batch.values for batch in batches])
-    sizes = np.concatenate([batch.sizes for batch in batches])
-    return Samples(values, sizes, batches[0].name, scored, joined_multiplicity(batches))
 
 
 # --- Validation ---------------------------------------------------------------------------

@@ -41,20 +41,15 @@ class ScoreId(NamedTuple):
     @property
     def key(self) -> str:
         """The key of the score in the dict of `compute`: "G-Pass@4_0.5"."""
-        return key_of(self)
+        name, k = self.metric, self.k
+        if name.endswith(")"):
+            name = name.replace("(n ", f"({k} ")
+        elif k is not None:
+            name = f"{name[:-1]}{k}"
+        return name if self.tau is None else f"{name}_{self.tau}"
 
     def __str__(self) -> str:
         return self.key
-
-
-def key_of(score: Any) -> str:
-    """Return the key of a score: a `ScoreId`, or another record with its fields."""
-    name, k, tau = score.metric, score.k, score.tau
-    if name.endswith(")"):
-        name = name.replace("(n ", f"({k} ")
-    elif k is not None:
-        name = f"{name[:-1]}{k}"
-    return name if tau is None else f"{name}_{tau}"
 
 
 class Score(NamedTuple):

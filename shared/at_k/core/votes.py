@@ -238,18 +238,8 @@ def _mantissa_and_exponent(number: int) -> tuple[float, int]:
 
 @lru_cache(maxsize=256)
 def gauss_legendre(nodes: int) -> list[tuple[float, float]]:
-    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
+    from scipy.special import roots_legendre  # imported here, because it takes long
 
-    The nodes are the zeros of a Legendre polynomial. Newton's method in extended precision refines
-    those of NumPy.
-    """
-    x: np.ndarray = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
-    for _ in range(3):
-        previous, value = np.ones_like(x), x.copy()
-        for degree in range(1, nodes):
-            following = ((2 * degree + 1) * x * value - degree * previous) / (degree + 1)
-            previous, value = value, following
-        slope = nodes * (x * value - previous) / (x * x - 1)
-        x = x - value / slope
-    weights = 1 / ((1 - x * x) * slope * slope)
-    return list(zip(((1 + x) / 2).astype(float), weights.astype(float), strict=True))
+    x, weights = roots_legendre(nodes)
+    return [*zip(((1 + x) / 2).tolist(), (weights / 2).tolist(), strict=True)]

@@ -45,7 +45,7 @@ class CheckerErrors:
         self, checked: Checked, scores: Mapping[ScoreKey, Score], options: IntervalOptions
     ) -> Corrected:
         """Return corrected scores of the pass@k family."""
-        counts, errors = checked.outcomes, self._errors(checked)
+        counts, errors = checked.outcomes.counts(), self._errors(checked)
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
         described = errors.described()
@@ -81,7 +81,7 @@ class CheckerErrors:
         return corrected, method, errors.described()
 
     def _errors(self, checked: Checked) -> Errors:
-        return Errors.from_options(self._rates, self._labels, checked.graded)
+        return Errors.from_options(self._rates, self._labels, checked.outcomes)
 
 
 def falls_with_k(

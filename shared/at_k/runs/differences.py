@@ -53,7 +53,6 @@ from scipy.special import ndtr
 from ..core.checks import label_index
 from ..core.questions import student_quantile, unseen_share
 from ..core.score import ScoreId
-from ..core.scored_run import ScoredRun
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.corrected import falls_with_k
 from ..intervals.labelled import Errors
@@ -61,6 +60,7 @@ from .comparison import Difference
 from .measure import look_confidence, score_runs
 from .options import ComparisonOptions
 from .outcomes_of_runs import Run, grade_sources
+from .scored_run import ScoredRun
 
 _LARGEST_Z, _HALVINGS = 8.0, 26
 

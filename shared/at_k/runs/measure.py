@@ -31,7 +31,6 @@ from ..core.rewards import (
 from ..core.samples import number_of_samples, require_shares
 from ..core.score import Score, ScoreId, Scores
 from ..core.score_agg import agg_scores, exponent, require_weights
-from ..core.scored_run import ScoredRun
 from ..core.votes import count_answers
 from ..intervals.anytime import confidence_of_a_look, look_size
 from ..intervals.binary_family import BinaryFamily, pass_intervals
@@ -42,6 +41,7 @@ from ..intervals.sampling import SamplingIntervals, family_intervals
 from ..scores.checker_rates import CheckerRates, corrected_scores, estimator, require_correction
 from .options import ComparisonOptions, naming_run
 from .outcomes_of_runs import Run
+from .scored_run import ScoredRun
 
 ScoresAndLimits = tuple[Scores, IntervalMethod]
 """Scores, and the method of their limits."""

@@ -15,11 +15,10 @@ import numpy as np
 
 from ..core.checking import Checked
 from ..core.checks import InputError, Place, choose_ks
-from ..core.choice import IntervalOptions
+from ..core.choice import IntervalOptions, limits_for_questions
 from ..core.computation import DEFAULT_K
 from ..core.counts import BinaryCounts
-from ..core.interval import UNIT_RANGE, IntervalMethod
-from ..core.questions import QuestionIntervals
+from ..core.interval import IntervalMethod
 from ..core.samples import Samples, sample_place
 from ..core.score import ScoreId, ScoreKey, Scores, one_column_each
 
@@ -35,37 +34,34 @@ def first_successes(
         ks: the requested k, at most the budget; or None for the default.
         options: of the limits.
     """
-    known = check_stopped(checked.outcomes, checked.graded, budget)
+    counts = checked.outcomes.counts()
+    known = check_stopped(counts, checked.outcomes, budget)
     chosen = choose_ks(ks, DEFAULT_K, known)
-    points = first_success_scores(checked.outcomes, {ScoreId("pass@k", k): k for k in chosen})
-    # "auto" gives a single question the whole range, "questions" refuses it.
-    method = QuestionIntervals(
-        points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
-    )
-    return points, method
+    points = first_success_scores(counts, {ScoreId("pass@k", k): k for k in chosen})
+    return points, limits_for_questions(points, "pass@k", options)
 
 
-def check_stopped(counts: BinaryCounts, graded: Samples | None, budget: int) -> np.ndarray:
+def check_stopped(counts: BinaryCounts, outcomes: Samples, budget: int) -> np.ndarray:
     """Return (M,) the largest k for which it is known whether one of k samples is correct.
 
     Args:
         counts: of samples that stop at the first success.
-        graded: their outcomes in order, or None if only the counts are known.
+        outcomes: the same samples, in order unless they are counts.
         budget: the largest number of samples that a question could have.
 
     Raises:
         ValueError: if the samples of a question do not stop at the first success or at the budget.
     """
     name, remedy = "predictions", "With a budget, samples stop at the first correct one"
-    if graded is not None and graded.multiplicity is None:
-        last = np.cumsum(graded.sizes) - 1
-        is_last = np.zeros(len(graded.values), dtype=bool)
+    if outcomes.multiplicity is None:
+        last = np.cumsum(outcomes.sizes) - 1
+        is_last = np.zeros(len(outcomes.values), dtype=bool)
         is_last[last] = True
-        if not graded.is_scored.all():
-            place = sample_place(name, graded.sizes, int(np.argmin(graded.is_scored)))
+        if not outcomes.is_scored.all():
+            place = sample_place(name, outcomes.sizes, int(np.argmin(outcomes.is_scored)))
             raise InputError(place, f" is not scored. {remedy}, so all have to be scored.")
-        if (early := (graded.values == 1) & ~is_last).any():
-            place = sample_place(name, graded.sizes, int(np.argmax(early)))
+        if (early := (outcomes.values == 1) & ~is_last).any():
+            place = sample_place(name, outcomes.sizes, int(np.argmax(early)))
             raise InputError(place, f" is correct, and others follow. {remedy}: leave out budget.")
     for problem, what in (
         (counts.c > 1, f"{counts.c.max()} correct samples. {remedy}: leave out budget."),

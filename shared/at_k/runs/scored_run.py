@@ -1,4 +1,4 @@
-"""The scores of a run, and how uncertain they are."""
+"""The scores of a run of a comparison, and how uncertain they are."""
 
 from __future__ import annotations
 
@@ -9,25 +9,23 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from .choice import IntervalOptions
-from .interval import IntervalMethod
-from .package import PACKAGE
-from .questions import cluster_errors, degrees_of_freedom, effective_clusters
-from .score import Scores
+from ..core.choice import IntervalOptions
+from ..core.interval import IntervalMethod
+from ..core.questions import cluster_errors, degrees_of_freedom, effective_clusters
+from ..core.score import Scores
+from ..intervals.anytime import AnytimeIntervals
 
 
 class ScoredRun:
     """The scores of a run, and how uncertain they are.
 
-    `compute` shows it for all questions and for groups of them. Comparisons, leaderboards, gates,
-    `noise` and plans also take the errors of the scores over all questions.
+    Comparisons, leaderboards, gates, `noise` and plans take it.
 
     Args:
         points: the scores of the questions.
         n: (M,) samples of the questions.
         options: of the limits.
-        method: of the limits, or None if none are requested.
-        checker: what the scores are corrected for, as `compute` returns it, or None.
+        method: of the limits.
         resampled: returns the method of limits for the same questions, sampled again; None if it
             is `method`, or if there is none.
         covariance: returns the (m, m) covariance of the scores for new samples of the same
@@ -41,15 +39,18 @@ class ScoredRun:
         points: Scores,
         n: np.ndarray,
         options: IntervalOptions,
-        method: IntervalMethod | None = None,
-        checker: dict[str, float] | None = None,
+        method: IntervalMethod,
         resampled: Callable[[], IntervalMethod] | None = None,
         covariance: Callable[[], np.ndarray] | None = None,
         moves: Callable[[float], np.ndarray] | None = None,
     ):
         self.points, self.n, self.options = points, n, options
-        self.method, self.checker = method, checker
-        self._resampled, self._covariance, self.moves = resampled, covariance, moves
+        self._method, self._resampled, self._covariance, self.moves = (
+            method,
+            resampled,
+            covariance,
+            moves,
+        )
         self.limits = cache(self._limits)
 
     @cached_property
@@ -108,34 +109,22 @@ class ScoredRun:
         run.limits = cache(run._limits)
         return run
 
-    def method_of_limits(self, resampled: bool = False) -> IntervalMethod:
-        """Return the method of limits, which hold at all looks together if this is requested.
-
-        Args:
-            resampled: whether they are for the same questions, sampled again.
-        """
-        method = self.method
-        if resampled and self._resampled is not None:
-            method = self._resampled()
-        assert method is not None, "limits need a method"
-        if not self.options.anytime:
-            return method
-        other_questions: bool | None = self.options.method == "questions" and not resampled
-        if self.options.method == "auto":
-            other_questions = None  # as each group of questions has it
-        return PACKAGE.rooms.anytime_limits(method, self.n, other_questions)
-
     def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
         """(2, m) lower and upper limits.
 
         Args:
             confidence: of each interval.
-            resampled: see `method_of_limits`.
+            resampled: whether they are for the same questions, sampled again.
 
         Raises:
             ValueError: if the questions have no interval.
         """
-        method = self.method_of_limits(resampled)
+        method = self._method
+        if resampled and self._resampled is not None:
+            method = self._resampled()
+        if self.options.anytime:
+            other_questions = self.options.method == "questions" and not resampled
+            method = AnytimeIntervals(method, self.n, other_questions)
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self.counted], confidence)
