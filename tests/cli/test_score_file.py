@@ -309,3 +309,12 @@ def test_samples_that_stop_at_the_first_correct_one_are_not_extrapolated(capsys,
     printed = output_of(capsys, "gpassk", file, *flags)
     assert "pass@4 is 75.0 %" in printed
     assert "extrapolated" not in printed
+
+
+def test_the_first_line_counts_samples_without_an_answer(capsys, tmp_path):
+    rows = [{"id": 1, "predictions": ["It is 7.", "no idea", None, "none"], "reference": "7"}]
+    file = write_json_lines(tmp_path / "texts.jsonl", rows)
+    flags = ("--check-correct-fn", "numeric", "--missing", "drop", "--k", 1, "--include", "pass@k")
+    printed = output_of(capsys, "gpassk", file, *flags)
+    assert "with numeric (1 without an answer, incorrect)" in printed
+    assert "0.5000" in printed

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import warnings
 
 import at_k
 import pytest
@@ -207,3 +208,19 @@ def test_files_of_results_lead_to_the_files_of_samples(tmp_path, capsys):
     for source in (tmp_path, alone.parent, alone):
         error = error_of(capsys, "gpassk", source)
         assert "Run the harness with --log_samples, which writes samples_*.jsonl" in error
+
+
+def test_grades_of_the_harness_that_a_checker_does_not_share_are_named(capsys):
+    file = str(samples_of("sums_once"))  # the harness ignores "The answer is"
+    messages = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        for checker in ("exact_match", "numeric"):
+            arguments = ["gpassk", file, "--check-correct-fn", checker, "--k", "1"]
+            assert main(arguments) == 0
+            messages[checker] = capsys.readouterr().err
+    assert (
+        "The log grades 2 of 4 samples otherwise than the checker does: question sums_once 0, "
+        "sample 0 (1 there, 0 here); question sums_once 1, sample 0 (1 there, 0 here)."
+    ) in messages["exact_match"]
+    assert messages["numeric"] == ""

@@ -1,8 +1,12 @@
 """The shares of the variance of a score: against simulation, and in words."""
 
+import json
+import re
+
 import at_k
 import numpy as np
 import pytest
+from run_command import output_of
 
 RATES = {"uniform": (1, 1), "alike": (30, 30), "two kinds": (0.3, 0.3)}
 
@@ -115,3 +119,37 @@ def test_clusters_move_the_error_to_the_questions():
 def test_invalid_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         at_k.noise(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("flags", "beginning", "of"),
+    [
+        ([], "For other questions like these, pass@2 is between", "Of the variance of pass@2,"),
+        (
+            ["--interval", "questions"],
+            "For the same questions, sampled again, pass@2 is between",
+            "Of the variance of pass@2 for other questions,",
+        ),
+    ],
+)
+def test_the_command_says_the_limits_for_the_other_question(capsys, tmp_path, flags, beginning, of):
+    rng = np.random.default_rng(6)
+    rows = (rng.random((30, 5)) < rng.random((30, 1))).astype(int).tolist()
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+    options = ("--k", 2, "--include", "pass@k", "--confidence", 0.95)
+    printed = " ".join(output_of(capsys, "gpassk", file, *options, *flags).split())
+    assert beginning in printed
+    assert f"{of} " in printed
+    assert "so more questions would help most." in printed
+
+
+def test_the_noise_of_rewards_is_in_their_unit(capsys, tmp_path):
+    """Rewards from 0 to 1 are no percentages, here and in the sentence with the scores."""
+    rows = [[0.25, 0.5, 0.75], [0.25, 0.375, 0.875], [0.5, 0.375, 0.25]]
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
+    for command in (("bayes_at_n",), ("max_at_k", "--k", 2, "--confidence", 0.9)):
+        printed = " ".join(output_of(capsys, command[0], file, *command[1:]).split())
+        sentence = printed[printed.index("For other questions") :].partition(".. ")[0]
+        assert re.match(r"[\w ,]+@[23] is between 0\.\d{3} and [01]\.\d{3}\. Of the", sentence)

@@ -213,7 +213,9 @@ class ScoresView(View):
         if self._methods == {"questions"} and noise.same_questions is not None:
             limits, what = noise.same_questions, f"the same {noun}s, sampled again"
             of = f"the variance of {key} for other {noun}s"
-        scale = Scale.of([x.metric for x in self._overall], limits)  # as the other sentences
+        scale = Scale.of(
+            [x.metric for x in self._by_group[None].values()], limits
+        )  # as the other sentences
         lo, hi = scale.number(limits[0]), scale.with_unit(limits[1])
         return (
             f"For {what}, {key} is between {lo} and {hi}. Of {of}, {enumerated(shares)}, {helps}."
