@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -381,8 +380,7 @@ class _Maximum:
         np.subtract(flat[1:], flat[:-1], out=means.reshape(-1)[1:])
         means *= _share(self.n - 1, self.k - 1)
         means[:, 0] = 0.0
-        _running_sums(means.T)
-        return means
+        return np.cumsum(means, axis=1)
 
     def standardized(self) -> np.ndarray:
         share = self._share_as_maximum()
@@ -401,18 +399,11 @@ class _Maximum:
         np.subtract(flat[:-1], flat[1:], out=means.reshape(-1)[:-1])
         means *= _share(self.n - 1, self.k - 1)
         means[:, -1] = ranked[:, -1]  # in place of a difference between two prompts
-        _running_sums(means.T[::-1])  # from r_n down
-        return means
+        return np.cumsum(means[:, ::-1], axis=1)[:, ::-1]
 
     def _share_as_maximum(self) -> np.ndarray:
         """(n,) the share of the subsets of which each rank is the maximum."""
         return self.k / self.n * _share(self.n - 1, self.k - 1)
-
-
-def _running_sums(columns: np.ndarray) -> None:
-    """Add up columns in place: faster than np.cumsum along the rows."""
-    for before, column in pairwise(columns):
-        column += before
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
