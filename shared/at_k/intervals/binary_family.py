@@ -140,8 +140,6 @@ class BinaryFamily(Family):
     inner_k: int | None = None
     rates: CheckerRates = NO_ERRORS
 
-    tables = (*Family.tables, "c", "none_correct", "all_correct")
-
     @classmethod
     def from_counts(
         cls,

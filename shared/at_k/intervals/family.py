@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -107,7 +107,6 @@ class Family(abc.ABC):
         scores: for each key the score of k <= n samples, in terms of columns.
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
-        rows: (U,) indices of the counts among those of the whole run; None for all of them.
         known_means: extrapolated scores of groups, by their questions.
         weights: (M,) of the questions in means, or None if they are equal.
         memo: priors that were estimated for all questions together. Families of one run share it.
@@ -120,18 +119,9 @@ class Family(abc.ABC):
     scores: Mapping[ScoreKey, Score]
     extrapolated: Sequence[ScoreKey]
     bounds: np.ndarray
-    rows: np.ndarray | None = None
     known_means: dict[bytes, np.ndarray] = field(default_factory=dict)
     weights: np.ndarray | None = None
     memo: dict[Any, Any] = field(default_factory=dict)
-
-    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
-    """The fields that have a row for each distinct count."""
-
-    def with_rows(self, rows: np.ndarray) -> Self:
-        """The family for questions that have some of the U distinct counts only."""
-        tables = {name: getattr(self, name)[rows] for name in self.tables}
-        return replace(self, **tables, rows=rows, memo={})
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
         """Estimate the priors of B groups with (B, U) questions; that of a single one only once.
@@ -158,9 +148,9 @@ class Family(abc.ABC):
 
     def means_of_groups(self, fit: Fit) -> np.ndarray:
         """(B, e) the extrapolated scores of groups of questions, which depend on no others."""
-        keys = [self._key(multiplicity) for multiplicity in fit.multiplicity]
+        keys = [_key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
-            is_run = keys == [self._key(self.multiplicity)] and self.rows is None
+            is_run = keys == [_key(self.multiplicity)]
             every = [self.posterior_means] if is_run else self._extrapolate(fit)
             for key, multiplicity, means in zip(keys, fit.multiplicity, every, strict=True):
                 mean = multiplicity[multiplicity > 0] @ means / multiplicity.sum()
@@ -169,14 +159,8 @@ class Family(abc.ABC):
 
     def means_over(self, multiplicity: np.ndarray) -> np.ndarray:
         """(e,) the extrapolated scores of a group with (U,) questions."""
-        known = self.known_means.get(self._key(multiplicity))
+        known = self.known_means.get(_key(multiplicity))
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
-
-    def _key(self, multiplicity: np.ndarray) -> bytes:
-        """What tells a group of questions from others of the run."""
-        used = np.flatnonzero(multiplicity)
-        rows = used if self.rows is None else self.rows[used]
-        return np.concatenate([rows, multiplicity[used]]).astype(float).tobytes()
 
     def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """(e,) means that do not contradict the unbiased estimates of scores with k <= n."""
@@ -208,16 +192,13 @@ class Family(abc.ABC):
             intervals_from: the intervals of B groups, from their fit.
         """
 
-        def for_rows(
-            rows: np.ndarray | None, multiplicity: Multiplicity
-        ) -> dict[ScoreKey, Interval]:
-            family = self if rows is None else self.with_rows(rows)
-            fit = family.fit(multiplicity.numbers)
+        def for_groups(multiplicity: Multiplicity) -> dict[ScoreKey, Interval]:
+            fit = self.fit(multiplicity.numbers)
             return intervals_from(
                 fit if self.weights is None else fit._replace(squares=multiplicity.squares)
             )
 
-        return intervals_by_counts(groups, self.inverse, len(self.n), for_rows, self.weights)
+        return intervals_by_counts(groups, self.inverse, len(self.n), for_groups, self.weights)
 
     def group_multiplicity(self, questions: np.ndarray) -> Multiplicity:
         """The numbers of these questions with each distinct count, as those of one group."""
@@ -279,6 +260,11 @@ class Family(abc.ABC):
     @abc.abstractmethod
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
         """(V, e) posterior means of the extrapolated scores, for the V counts of each group."""
+
+
+def _key(multiplicity: np.ndarray) -> bytes:
+    """What tells a group of questions from others of the run."""
+    return multiplicity.astype(float).tobytes()
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def intervals_by_counts(
     groups: Sequence[np.ndarray],
     inverse: np.ndarray,
     size: int,
-    of_counts: Callable[[np.ndarray | None, Multiplicity], dict[ScoreKey, Interval]],
+    intervals_from: Callable[[Multiplicity], dict[ScoreKey, Interval]],
     weights: np.ndarray | None = None,
 ) -> list[dict[ScoreKey, Interval]]:
     """The intervals of groups of questions, which depend on the counts of the questions only.
@@ -75,21 +75,16 @@ def intervals_by_counts(
         groups: the indices of the questions of each group.
         inverse: (M,) index of each question's counts among U distinct ones.
         size: U.
-        of_counts: the intervals of B groups, from the indices of V of the U distinct counts (None
-            for all), and the (B, V) numbers of questions with each.
+        intervals_from: the intervals of B groups, from the (B, U) numbers of questions with each.
         weights: (M,) of the questions, or None if they are equal.
     """
     if not groups:
         return []
 
     def for_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
-        counts, rows, used = [inverse[groups[group]] for group in block], None, size
-        if sum(map(len, counts)) < size:  # leave out the counts that no group has
-            rows, index = np.unique(np.concatenate(counts), return_inverse=True)
-            last = np.cumsum([len(of_group) for of_group in counts])
-            counts, used = np.split(index, last[:-1]), len(rows)
+        counts = [inverse[groups[group]] for group in block]
         of_groups = None if weights is None else [weights[groups[group]] for group in block]
-        intervals = of_counts(rows, multiplicities(counts, used, of_groups))
+        intervals = intervals_from(multiplicities(counts, size, of_groups))
         return [
             {key: interval_of_group(interval, i) for key, interval in intervals.items()}
             for i in range(len(block))

@@ -54,7 +54,7 @@ def last_step(
     weights = _weights(likelihood, share, prior)
     return {
         size: prior * (weights[:, n == size] @ likelihood[n == size])
-        for size in np.unique(n).tolist()
+        for size in np.unique(n[multiplicity.any(axis=0)]).tolist()
     }
 
 

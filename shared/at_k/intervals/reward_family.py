@@ -13,8 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from ..core.interval import IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.rewards import RankedRewards, Rewards, max_scores
 from ..core.score import Score, ScoreKey, Scores
-from ..scores.reward_counts import counts_by_level, rewards_at
+from ..scores.reward_counts import counts_by_level
 from ..scores.reward_moments import max_moments
 from .binary_family import extrapolated_scores, scores_with_ends
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
@@ -72,10 +71,6 @@ class RewardFamily(Family):
     rewards: Rewards
     ks: Sequence[int]
     extrapolated_ks: Sequence[int]
-
-    def with_rows(self, rows: np.ndarray) -> Self:
-        """The family for questions that have some of the U distinct counts only."""
-        return replace(super().with_rows(rows), rewards=rewards_at(self.rewards, rows))
 
     @classmethod
     def from_rewards(
