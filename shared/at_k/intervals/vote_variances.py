@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from ..core.votes import AnswerCounts, check_operations, gauss_legendre
+from ..core.votes import AnswerCounts, vote_at_k, vote_probability
 
-_VALUES_AT_ONCE = 1 << 14  # to bound memory
+_MANY_SAMPLES = 1 << 50
+_NO_ANSWERS = AnswerCounts((), (), 0)
 
 
 def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
@@ -30,25 +29,39 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
         counts: M answer counts.
         k: one k, or (M,) of them; at most the number of samples of the question.
     """
-    ks = np.broadcast_to(k, len(counts)).tolist()
-    for question, (answers, size) in enumerate(zip(counts, ks, strict=True)):
-        # There are fewer than k log k nodes, and about k roots of unity for each node.
-        distinct = len({*answers.correct, *answers.incorrect}) if answers.correct else 0
-        check_operations(4 * (size * math.log(size)) ** 2 * distinct, question, answers, size)
-    return np.array([_vote_variance(*pair) for pair in zip(counts, ks, strict=True)])
+    n, ks = np.array([_number_of_samples(x) for x in counts]), np.broadcast_to(k, len(counts))
+    is_large = 2 * ks > n
+    copied = [
+        copies_of_samples(x) if large else _NO_ANSWERS
+        for x, large in zip(counts, is_large.tolist(), strict=True)
+    ]
+    chance = vote_at_k(copied, ks)
+    result = np.where(n == 1, 0.25, ks / n * chance * (1 - chance))
+    for question in np.flatnonzero(~is_large).tolist():
+        result[question] = _jackknife_variance(counts[question], int(ks[question]))
+    return result
+
+
+def copies_of_samples(counts: AnswerCounts) -> AnswerCounts:
+    """Return the counts of so many copies of each sample that k draws are as with replacement.
+
+    For N samples in all, probabilities have relative errors of k^2 / 2N.
+    """
+    copies = _MANY_SAMPLES // _number_of_samples(counts)
+    correct, incorrect = (tuple(m * copies for m in x) for x in counts[:2])
+    return AnswerCounts(correct, incorrect, counts.unanswered * copies)
+
+
+def _number_of_samples(counts: AnswerCounts) -> int:
+    return sum(counts.correct) + sum(counts.incorrect) + counts.unanswered
 
 
 @lru_cache(maxsize=1 << 14)
-def _vote_variance(counts: AnswerCounts, k: int) -> float:
-    n = sum(counts.correct) + sum(counts.incorrect) + counts.unanswered
-    if n == 1:
-        return 0.25
-    if 2 * k > n:
-        probability = _approximate_vote(counts, k, with_replacement=True)
-        return k / n * probability * (1 - probability)
+def _jackknife_variance(counts: AnswerCounts, k: int) -> float:
+    n = _number_of_samples(counts)
     multiplicity, smaller = zip(*_without_one_sample(counts), strict=True)
     share = np.array(multiplicity) / n
-    vote = np.array([_approximate_vote(rest, k, with_replacement=False) for rest in smaller])
+    vote = np.array([vote_probability(rest, k) for rest in smaller])
     return (n - 1) * float(share @ (vote - share @ vote) ** 2)
 
 
@@ -72,83 +85,3 @@ def _one_less(samples: tuple[int, ...], m: int) -> tuple[int, ...]:
     rest = list(samples)
     rest[samples.index(m)] -= 1
     return tuple(sorted(filter(None, rest)))
-
-
-def _approximate_vote(counts: AnswerCounts, k: int, with_replacement: bool) -> float:
-    """Return the probability that a correct answer wins, rounded to 12 decimals.
-
-    Numbers of votes are independent binomial numbers, given that their sum is k; if they are drawn
-    with replacement, Poisson numbers. With their probabilities as coefficients, G_t is computed at
-    roots of unity, for all t and y at once. Its values are products, and their inverse discrete
-    Fourier transform has the coefficient of z^k. The error is absolute; that of `vote_probability`
-    is relative.
-    """
-    correct, incorrect, unanswered = counts
-    if not correct:
-        return 0.0
-    n = sum(correct) + sum(incorrect) + unanswered
-    answers, roots = len(correct + incorrect), _number_of_roots(k)
-    weights = _quadrature(k, answers)[2]
-    sums, step = np.zeros(roots // 2 + 1, dtype=complex), max(1, _VALUES_AT_ONCE // roots)
-    for start in range(0, len(weights), step):
-        rows = slice(start, start + step)
-        product: Any = 1.0
-        winning: Any = 0.0
-        for m in sorted({*correct, *incorrect}):
-            factor, wins = _transforms(m, n, k, answers, start, start + step, with_replacement)
-            answers_with_m = correct.count(m) + incorrect.count(m)
-            factors = factor ** (answers_with_m - 1) if answers_with_m > 1 else 1.0
-            winning = (winning * factor + correct.count(m) * wins * product) * factors
-            product = product * factor * factors
-        sums += np.einsum("r,rf->f", weights[rows], winning)
-    sums *= np.fft.rfft(_chances_of_votes(unanswered, n, k, with_replacement))
-    chance = np.fft.irfft(sums, roots)[k] / _chances_of_votes(n, n, k, with_replacement)[k]
-    return min(1.0, max(0.0, round(float(chance), 12)))
-
-
-@lru_cache(maxsize=1 << 8)
-def _transforms(
-    m: int, n: int, k: int, answers: int, start: int, stop: int, with_replacement: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the factor of an answer with m samples in some G_t, and its term with y."""
-    t, y, _ = (column[start:stop, None] for column in _quadrature(k, answers))
-    chances = _chances_of_votes(m, n, k, with_replacement)
-    votes = np.arange(len(chances))
-    wins = chances * (votes == t)
-    return np.fft.rfft(chances * (votes < t) + y * wins), np.fft.rfft(wins)
-
-
-def _chances_of_votes(m: int, n: int, k: int, with_replacement: bool) -> np.ndarray:
-    """Return the probability of 0, 1, .. votes for an answer with m of n samples."""
-    votes = np.arange(1, _number_of_roots(k))
-    if with_replacement:
-        none, ratios = -k * m / n, k * m / n / votes
-    else:
-        odds = k / (n + 1 - k)  # any odds would do; these are finite if all samples vote
-        none, ratios = -m * math.log1p(odds), np.maximum(m + 1 - votes, 0) / votes * odds
-    with np.errstate(divide="ignore"):  # more than m votes
-        logs = np.cumsum(np.log(ratios))
-    return np.exp(none + np.concatenate([[0.0], logs]))
-
-
-def _number_of_roots(k: int) -> int:
-    """Return N, the number of roots of unity at which G_t is computed.
-
-    The transform adds the coefficients of z^(k + N), z^(k + 2N), .. to that of z^k. The number X of
-    all votes has a mean of at most k, and by Chernoff's bound, which is largest for a Poisson
-    number, P(X >= k + N) <= exp(-k) (e k / (k + N))^(k + N). For N = 3/2 k + 24, this is below
-    4e-17 for all k, and largest for k = 9.
-    """
-    return k + k // 2 + 24
-
-
-@lru_cache(maxsize=1 << 6)
-def _quadrature(k: int, answers: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the Gauss-Legendre quadrature of all G_t: (Q,) each of t, nodes y and weights."""
-    nodes = [
-        (t, *node)
-        for t in range(1, k + 1)
-        for node in gauss_legendre(-(-min(k // t, answers) // 2))
-    ]
-    t, y, weight = np.array(nodes).T
-    return t, y, weight
