@@ -158,8 +158,8 @@ def test_votes_that_are_drawn_with_replacement_agree_with_all_outcomes(
             share = Fraction(votes[: len(correct)].count(max(votes)), votes.count(max(votes)))
             expected += ways * chance * share
     counts = AnswerCounts(correct, incorrect, unanswered)
-    chance = vote_probability(copies_of_samples(counts), k)
-    assert chance == pytest.approx(float(expected), rel=1e-12)
+    found = vote_probability(copies_of_samples(counts), k)
+    assert found == pytest.approx(float(expected), rel=1e-12)
 
 
 def moments_of_estimates(shares: list[float], n: int, k: int) -> tuple[float, float, float]:

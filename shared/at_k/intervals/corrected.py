@@ -18,7 +18,7 @@ from ..core.interval import IntervalMethod
 from ..core.score import Score, ScoreKey, Scores
 from ..scores.checker_rates import CheckerRates, corrected_scores, require_correction
 from .binary_family import pass_intervals
-from .labelled import Errors, RateIntervals, check_errors
+from .labelled import Errors, LabelledIntervals, RateIntervals, check_errors
 
 _FALL = 0.005  # of pass@k with k, which papers would show
 
@@ -58,7 +58,9 @@ class CheckerErrors:
             return pass_intervals(counts, scores, options, rates)[0]
 
         points, method = pass_intervals(counts, scores, options, errors.rates)
-        return points, errors.widened(method, points, under, options.weights), described
+        if errors.labels is not None:
+            method = LabelledIntervals(method, points, under, errors.labels, options.weights)
+        return points, method, described
 
     def rate_limits(
         self,
@@ -77,7 +79,8 @@ class CheckerErrors:
         corrected = under(errors.rates)
         if method is not None:
             method = RateIntervals(method, errors.rates)
-            method = errors.widened(method, corrected, under, options.weights)
+            if errors.labels is not None:
+                method = LabelledIntervals(method, corrected, under, errors.labels, options.weights)
         return corrected, method, errors.described()
 
     def _errors(self, checked: Checked) -> Errors:

@@ -123,21 +123,6 @@ class Errors:
             "labels": self.labels.number,
         }
 
-    def widened(
-        self,
-        method: IntervalMethod,
-        points: Scores,
-        under: Callable[[CheckerRates], Scores],
-        weights: np.ndarray | None = None,
-    ) -> IntervalMethod:
-        """Return the method of intervals, widened by the uncertainty of estimated rates.
-
-        The arguments are those of `LabelledIntervals`.
-        """
-        if self.labels is None:
-            return method
-        return LabelledIntervals(method, points, cache(under), self.labels, weights)
-
 
 class RateIntervals(DerivedIntervals):
     """Intervals of success rates, from those of the rates of samples that are called correct."""
@@ -181,7 +166,7 @@ class LabelledIntervals(DerivedIntervals):
         weights: np.ndarray | None = None,
     ):
         super().__init__(method)
-        self._points, self._under, self._labels = points, under, labels
+        self._points, self._under, self._labels = points, cache(under), labels
         self._weights = weights
 
     def for_groups(

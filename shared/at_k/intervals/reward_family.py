@@ -23,8 +23,7 @@ from ..core.interval import IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.rewards import RankedRewards, Rewards, max_scores
 from ..core.score import Score, ScoreKey, Scores
-from ..scores.reward_counts import counts_by_level
-from ..scores.reward_moments import max_moments
+from ..scores.rewards import counts_by_level, max_moments
 from .binary_family import extrapolated_scores, scores_with_ends
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
 from .reward_levels import FittedRewards, LevelDistributions, leveled_samples

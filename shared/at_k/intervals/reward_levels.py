@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.rewards import RankedRewards, Rewards
-from ..scores.reward_counts import counts_at, counts_by_level, rewards_at
+from ..scores.rewards import counts_at, counts_by_level, rewards_at
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.rewards import Rewards
 from ..core.score import ScoreId, Scores, one_column_each
-from .reward_counts import counts_by_level
+from .rewards import counts_by_level
 
 _LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
 _LARGE_COUNT = 4096  # of samples, above which integers stay small
