@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.interval import Interval
 from ..core.questions import QuestionIntervals, Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
+from . import Intervals
 from .groups import Multiplicity, intervals_by_counts, multiplicities
 
 
@@ -183,8 +183,8 @@ class Family(abc.ABC):
     def intervals(
         self,
         groups: Sequence[np.ndarray],
-        intervals_from: Callable[[Fit], dict[ScoreKey, Interval]],
-    ) -> list[dict[ScoreKey, Interval]]:
+        intervals_from: Callable[[Fit], Intervals],
+    ) -> list[Intervals]:
         """The intervals of each group of questions.
 
         Args:
@@ -192,7 +192,7 @@ class Family(abc.ABC):
             intervals_from: the intervals of B groups, from their fit.
         """
 
-        def for_groups(multiplicity: Multiplicity) -> dict[ScoreKey, Interval]:
+        def for_groups(multiplicity: Multiplicity) -> Intervals:
             fit = self.fit(multiplicity.numbers)
             return intervals_from(
                 fit if self.weights is None else fit._replace(squares=multiplicity.squares)

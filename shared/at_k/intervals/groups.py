@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.interval import Interval
-from ..core.score import ScoreKey
+from . import Intervals
 
 _GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
 
@@ -63,9 +63,9 @@ def intervals_by_counts(
     groups: Sequence[np.ndarray],
     inverse: np.ndarray,
     size: int,
-    intervals_from: Callable[[Multiplicity], dict[ScoreKey, Interval]],
+    intervals_from: Callable[[Multiplicity], Intervals],
     weights: np.ndarray | None = None,
-) -> list[dict[ScoreKey, Interval]]:
+) -> list[Intervals]:
     """The intervals of groups of questions, which depend on the counts of the questions only.
 
     Groups with equal counts have equal intervals, which are computed once, for many groups at a
@@ -81,7 +81,7 @@ def intervals_by_counts(
     if not groups:
         return []
 
-    def for_block(block: list[int]) -> list[dict[ScoreKey, Interval]]:
+    def for_block(block: list[int]) -> list[Intervals]:
         counts = [inverse[groups[group]] for group in block]
         of_groups = None if weights is None else [weights[groups[group]] for group in block]
         intervals = intervals_from(multiplicities(counts, size, of_groups))
@@ -99,7 +99,7 @@ def intervals_by_counts(
     step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // size))
     blocks = [distinct[:1]]
     blocks += [distinct[start : start + step] for start in range(1, len(distinct), step)]
-    result: dict[int, dict[ScoreKey, Interval]] = {}
+    result: dict[int, Intervals] = {}
     for block in blocks:
         result |= zip(block, for_block(block), strict=True)
     return [result[first[content]] for content in contents]

@@ -36,8 +36,9 @@ import numpy as np
 from ..core.counts import BinaryCounts
 from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.samples import Samples
-from ..core.score import ScoreKey, Scores
+from ..core.score import Scores
 from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates
+from . import Intervals
 from .labels import CONFIDENCE_OF_RATES, LabelCounts, count_labels
 
 _CONTRADICTION = 3.0  # standard deviations by which samples contradict the rates
@@ -131,9 +132,7 @@ class RateIntervals(DerivedIntervals):
         super().__init__(method)
         self._rates = rates
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         return [
             {key: self._corrected(interval) for key, interval in called_correct.items()}
             for called_correct in self._method.for_groups(groups, confidence)
@@ -169,18 +168,14 @@ class LabelledIntervals(DerivedIntervals):
         self._points, self._under, self._labels = points, cache(under), labels
         self._weights = weights
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         known = self._method.for_groups(groups, confidence)
         return [
             self._wider(intervals, questions, confidence)
             for intervals, questions in zip(known, groups, strict=True)
         ]
 
-    def _wider(
-        self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
-    ) -> dict[ScoreKey, Interval]:
+    def _wider(self, known: Intervals, questions: np.ndarray, confidence: float) -> Intervals:
         center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
         def under(rates: CheckerRates) -> np.ndarray:

@@ -33,6 +33,7 @@ from ..core.choice import IntervalOptions
 from ..core.interval import Interval, IntervalMethod, normal_z, whole_range
 from ..core.questions import FEW_EVENTS, ONE_CLUSTER, limits_of_product
 from ..core.score import ScoreKey
+from . import Intervals
 from .family import Family, Fit, Shifted
 from .hierarchical import HierarchicalIntervals, hierarchical_intervals
 from .methods import AutoIntervals
@@ -68,23 +69,21 @@ class SamplingIntervals(IntervalMethod):
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
         return result
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         return self._family.intervals(groups, lambda fit: _fit_intervals(fit, confidence))
 
-    def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+    def over(self, multiplicity: np.ndarray, confidence: float) -> Intervals:
         """The intervals of B groups with (B, U) numbers of questions."""
         return _fit_intervals(self._family.fit(multiplicity), confidence)
 
 
-def _fit_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+def _fit_intervals(fit: Fit, confidence: float) -> Intervals:
     """The intervals of B groups, from the priors that are estimated for them."""
     result = _sampling_intervals(fit, confidence) if fit.family.scores else {}
     return result | hierarchical_intervals(fit, confidence)
 
 
-def _sampling_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
     """The unions of the intervals under each prior that fits."""
     family, shifted_families = fit.family, _shifted_families(fit)
     point = (fit.multiplicity @ family.columns / fit.multiplicity.sum(axis=1, keepdims=True)).T
@@ -211,9 +210,7 @@ class OneSampleIntervals(IntervalMethod):
         self._family = family
         self._other_questions = family.for_other_questions()
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         others = self._other_questions
         return [
             self._whole_ranges(questions)
@@ -228,7 +225,7 @@ class OneSampleIntervals(IntervalMethod):
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._other_questions.covariance(questions, keys)
 
-    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
+    def _whole_ranges(self, questions: np.ndarray) -> Intervals:
         family = self._family
         numbers = family.group_multiplicity(questions).numbers
         least, most = (extreme[:, 0] for extreme in family.extremes(numbers))
