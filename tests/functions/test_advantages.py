@@ -119,27 +119,6 @@ def test_equal_rewards_have_equal_weights():
             assert len(set(zip(row, result, strict=True))) == len(set(row))
 
 
-def test_the_maximum_of_binary_rewards_is_pass_at_k():
-    rewards = np.random.default_rng(3).integers(0, 2, (40, 12)).astype(float)
-    for baseline in BASELINES:
-        np.testing.assert_allclose(
-            at_k.advantages(rewards, 5, "max@k", baseline),
-            at_k.advantages(rewards, 5, "pass@k", baseline),
-            rtol=1e-12,
-            atol=1e-15,
-        )
-
-
-def test_the_weights_sum_to_k_times_the_score():
-    rewards = np.random.default_rng(4).integers(0, 2, (30, 11))
-    for score, of_counts in (("pass@k", at_k.pass_at_k), ("AUC@k", at_k.auc_at_k)):
-        weights = at_k.advantages(rewards.astype(float), 4, score, "none")
-        assert weights.sum(axis=1).mean() == pytest.approx(4 * of_counts(rewards, 4), rel=1e-13)
-    real = np.random.default_rng(5).normal(size=(30, 11))
-    weights = at_k.advantages(real, 4, "max@k", "none")
-    assert weights.sum(axis=1).mean() == pytest.approx(4 * at_k.max_at_k(real, 4), rel=1e-12)
-
-
 def test_many_samples_neither_overflow_nor_lose_digits():
     n, k = 1024, 512
     for c in (1, 3, 500, 1000, 1024):

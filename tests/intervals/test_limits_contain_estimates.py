@@ -50,19 +50,6 @@ def test_limits_of_binary_outcomes(interval, rows):
             )
 
 
-@pytest.mark.parametrize("interval", ["sampling", "hierarchical", "questions", "auto"])
-@given(rows=samples(st.integers(0, 2) | st.floats(-2, 2, width=16)))
-@settings(deadline=None, max_examples=15)
-def test_limits_of_rewards(interval, rows):
-    rows = [[0.5, *map(float, row)] for row in rows]
-    n = min(map(len, rows))
-    check_limits(
-        load("max_at_k").compute(
-            predictions=rows, k=sorted({1, n}), confidence=0.9, interval=interval
-        )
-    )
-
-
 @pytest.mark.parametrize("interval", ["hierarchical", "auto"])
 def test_estimates_of_many_new_samples_do_not_exceed_1(interval):
     for n in (2, 3, 7):
