@@ -7,7 +7,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k.intervals.binary_family import RATES
-from at_k.intervals.rate_prior import _Model
+from at_k.intervals.prior import _Model
 from scipy import stats
 from scipy.optimize import minimize
 

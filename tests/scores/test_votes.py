@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from at_k.core.samples import Samples
 from at_k.core.votes import AnswerCounts, count_answers, vote_at_k, vote_probability
-from at_k.intervals.vote_variances import copies_of_samples, vote_variances
+from at_k.intervals.consensus import copies_of_samples, vote_variances
 from exact import vote as every_subset
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -37,8 +37,15 @@ from .family import (
     Statistics,
     with_extrapolated,
 )
-from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
-from .rate_prior import inflated_priors
+from .prior import (
+    LOG_ODDS_STEP,
+    beta_prior,
+    estimate_prior,
+    fits_too,
+    inflated_priors,
+    last_step,
+    whole_prior,
+)
 from .sampling import family_intervals
 
 _HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
@@ -442,7 +449,7 @@ def extrapolated_scores(
     scores: np.ndarray,
     rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """(B, U, e) posterior means of scores of any k for B groups, see `rate_prior`.
+    """(B, U, e) posterior means of scores of any k for B groups, see `inflated_priors`.
 
     Args:
         n, c: (U,) distinct counts.

@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.interval import Interval
 from ..core.questions import QuestionIntervals, Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
 from . import Intervals
-from .groups import Multiplicity, intervals_by_counts, multiplicities
+
+_GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
 
 
 class Fit(NamedTuple):
@@ -181,29 +183,40 @@ class Family(abc.ABC):
         return bool(self.n[self.inverse[questions]].max() < 2)
 
     def intervals(
-        self,
-        groups: Sequence[np.ndarray],
-        intervals_from: Callable[[Fit], Intervals],
+        self, groups: Sequence[np.ndarray], intervals_from: Callable[[Fit], Intervals]
     ) -> list[Intervals]:
         """The intervals of each group of questions.
+
+        Groups with equal counts have equal intervals, which are computed once, for many groups at a
+        time. The first group is computed alone: it is the whole run, whose prior may be known.
 
         Args:
             groups: the indices of the questions of each group.
             intervals_from: the intervals of B groups, from their fit.
         """
-
-        def for_groups(multiplicity: Multiplicity) -> Intervals:
+        # What is equal for groups with equal intervals.
+        contents: list[Any] = [*range(len(groups))]
+        if self.weights is None:
+            contents[1:] = [np.sort(self.inverse[questions]).tobytes() for questions in groups[1:]]
+        first = {content: group for group, content in reversed([*enumerate(contents)])}
+        distinct = sorted(first.values())
+        step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // len(self.n)))
+        blocks = [distinct[start : start + step] for start in range(1, len(distinct), step)]
+        result: dict[int, Intervals] = {}
+        for block in [distinct[:1], *blocks] if groups else []:
+            multiplicity = self.multiplicities([groups[group] for group in block])
             fit = self.fit(multiplicity.numbers)
-            return intervals_from(
-                fit if self.weights is None else fit._replace(squares=multiplicity.squares)
-            )
+            if self.weights is not None:
+                fit = fit._replace(squares=multiplicity.squares)
+            intervals = intervals_from(fit)
+            for i, group in enumerate(block):
+                result[group] = {key: interval_of_group(x, i) for key, x in intervals.items()}
+        return [result[first[content]] for content in contents]
 
-        return intervals_by_counts(groups, self.inverse, len(self.n), for_groups, self.weights)
-
-    def group_multiplicity(self, questions: np.ndarray) -> Multiplicity:
-        """The numbers of these questions with each distinct count, as those of one group."""
-        weights = None if self.weights is None else [self.weights[questions]]
-        return multiplicities([self.inverse[questions]], len(self.n), weights)
+    def multiplicities(self, groups: Sequence[np.ndarray]) -> Multiplicity:
+        """The numbers of the questions of groups with each distinct count."""
+        weights = None if self.weights is None else [self.weights[x] for x in groups]
+        return multiplicities([self.inverse[x] for x in groups], len(self.n), weights)
 
     def for_other_questions(self, clusters: np.ndarray | None = None) -> QuestionIntervals:
         """The intervals for other questions like these, which no prior is needed for.
@@ -284,7 +297,7 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        (multiplicity,) = self.family.group_multiplicity(questions).numbers
+        (multiplicity,) = self.family.multiplicities([questions]).numbers
         means = self.family.means_over(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
         return super().over(questions, weights) | own
@@ -301,3 +314,58 @@ def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, 
     table = np.hstack([observed.columns, family.posterior_means[:, [*numbers.values()]]])
     ordered = {key: scores[key] for key in keys}
     return ExtrapolatedScores(ordered, observed.inverse, table, family, numbers)
+
+
+# --- Groups of questions ------------------------------------------------------------------
+
+
+class Multiplicity(NamedTuple):
+    """How many questions of B groups have each of U distinct counts, by their weights.
+
+    Let w be the weights of the questions of a group. A weighted mean with independent errors of the
+    variances v has the variance sum w^2 v / (sum w)^2. Questions with equal weights have the same
+    for equal v if there are (sum w)^2 / sum w^2 of them, their effective number (Kish 1965).
+
+    Attributes:
+        numbers: (B, U) shares of the sums of w, times the effective number. For equal weights, the
+            numbers of questions.
+        squares: (B, U) shares of the sums of w^2, times the effective number.
+    """
+
+    numbers: np.ndarray
+    squares: np.ndarray
+
+
+def multiplicities(
+    rows_of_groups: Sequence[np.ndarray],
+    size: int,
+    weights_of_groups: Sequence[np.ndarray] | None = None,
+) -> Multiplicity:
+    """Return the numbers of questions of groups.
+
+    Args:
+        rows_of_groups: for each group the index of each question's counts.
+        size: U.
+        weights_of_groups: for each group the weights of the questions, or None if they are equal.
+    """
+    if weights_of_groups is None:
+        numbers = np.array([np.bincount(rows, minlength=size) for rows in rows_of_groups])
+        return Multiplicity(numbers, numbers)
+    sums, squares = (
+        np.array(
+            [
+                np.bincount(rows, weights**power, minlength=size)
+                for rows, weights in zip(rows_of_groups, weights_of_groups, strict=True)
+            ]
+        )
+        for power in (1, 2)
+    )
+    total, total_of_squares = (x.sum(axis=1, keepdims=True) for x in (sums, squares))
+    effective = total**2 / total_of_squares
+    return Multiplicity(sums * (effective / total), squares * (effective / total_of_squares))
+
+
+def interval_of_group(interval: Interval, group: int) -> Interval:
+    """The interval of one of B groups."""
+    mu, sigma, lo, hi = (float(values[group]) for values in interval[:4])
+    return Interval(mu, sigma, lo, hi, interval.interval)

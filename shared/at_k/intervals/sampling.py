@@ -63,7 +63,7 @@ class SamplingIntervals(IntervalMethod):
         family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
         known = [i for i, key in enumerate(keys) if key in scores]
         columns = [scores.index(keys[i]) for i in known]
-        numbers, squares = family.group_multiplicity(questions)
+        numbers, squares = family.multiplicities([questions])
         gradient = family.gradient(numbers[0])[:, columns]
         covariance = family.covariance_of_samples(family.fit(squares)) / numbers.sum()
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
@@ -227,7 +227,7 @@ class OneSampleIntervals(IntervalMethod):
 
     def _whole_ranges(self, questions: np.ndarray) -> Intervals:
         family = self._family
-        numbers = family.group_multiplicity(questions).numbers
+        numbers = family.multiplicities([questions]).numbers
         least, most = (extreme[:, 0] for extreme in family.extremes(numbers))
         means = numbers[0] @ family.columns / numbers.sum()
         reason = f"each question has one sample, and {ONE_CLUSTER}"

@@ -51,8 +51,7 @@ from ..core.questions import student_quantile
 from ..core.score import ScoreId
 from ..core.scored_run import ScoredRun
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
-from ..intervals.corrected import falls_with_k
-from ..intervals.labelled import Errors
+from ..intervals.labelled import Errors, falls_with_k
 from .comparison import Difference
 from .measure import look_confidence, score_runs
 from .options import ComparisonOptions
