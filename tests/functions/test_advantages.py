@@ -33,15 +33,6 @@ def test_binary_scores_are_sums_over_all_subsets(score, baseline):
             check(rewards, k, score, baseline)
 
 
-@pytest.mark.parametrize("score", [*NAMES, "max@k"])
-def test_ten_samples(score):
-    rewards = [0, 1, 1, 0, 0, 0, 1, 0, 1, 0] if score != "max@k" else [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]
-    for k, baseline in itertools.product((2, 5, 9), BASELINES):
-        check(rewards, k, score, baseline)
-    check(rewards, 10, score, "none")
-    check(rewards, 10, score, "marginal")
-
-
 @pytest.mark.parametrize("score", ["pass@k", "maj@k", "max@k"])
 def test_a_trainer_that_subtracts_the_mean_over_all_samples_subtracts_that_of_the_scored_ones(
     score,
@@ -88,7 +79,7 @@ def test_credits_of_any_size():
 @pytest.mark.parametrize("baseline", BASELINES)
 def test_the_maximum_is_a_sum_over_all_subsets(baseline):
     random = np.random.default_rng(0)
-    for n in (1, 2, 3, 6, 8):
+    for n in (1, 2, 3, 6, 9):
         rows = [
             random.normal(size=n),
             random.integers(-2, 2, n),  # with ties

@@ -60,7 +60,7 @@ def require_order(scores: dict, ks: list[int], taus=(0.3, 0.5, 0.8, 1.0)) -> Non
 
 @pytest.mark.filterwarnings("ignore:No question has two correct samples")
 @given(runs, st.sampled_from(INTERVALS))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_limits_are_ordered_in_k_and_in_the_threshold(rows, interval):
     least = min(map(len, rows))
     ks = [*range(1, least + 1)]

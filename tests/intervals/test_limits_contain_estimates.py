@@ -38,7 +38,7 @@ def test_hierarchical_limits_contain_the_score_of_questions_with_few_and_many_sa
 @pytest.mark.filterwarnings("ignore:No question has two correct samples")
 @pytest.mark.parametrize("interval", ["sampling", "hierarchical", "questions", "auto"])
 @given(rows=samples(st.integers(0, 1)))
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_limits_of_binary_outcomes(interval, rows):
     rows[0] = [*rows[0], 0]  # one question at least shows how samples vary
     for name, options in (("gpassk", {"include": ["pass@k", "pass^k"]}), ("cons_at_k", {})):

@@ -24,7 +24,7 @@ def limits(scores: dict, key: str) -> tuple[float, float]:
     ),
     st.sampled_from(["sampling", "hierarchical", "auto", "questions"]),
 )
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_interval_contains_the_score_and_stays_in_the_range_of_rewards(rewards, interval):
     n = min(map(len, rewards))
     options = {"confidence": 0.95, "interval": interval}
@@ -43,7 +43,7 @@ def test_interval_contains_the_score_and_stays_in_the_range_of_rewards(rewards, 
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=30))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_sigma_of_an_average_is_at_least_that_of_its_samples(outcomes):
     """The samples give an unbiased variance of each question's mean."""
     w = [0.0, 0.1, 0.7, 1.0]
