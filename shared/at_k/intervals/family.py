@@ -40,11 +40,6 @@ class Fit(NamedTuple):
     priors: Any
     squares: np.ndarray | None = None
 
-    @property
-    def for_variances(self) -> Fit:
-        """The fit whose mean covariance is that of the estimates of questions with weights."""
-        return self if self.squares is None else self.family.fit(self.squares)
-
 
 class Shifted(NamedTuple):
     """The scores of a family with F members, shifted along one parameter.

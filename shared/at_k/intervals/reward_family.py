@@ -147,7 +147,8 @@ class RewardFamily(Family):
             return result
         width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
         excess = [fitted.excess_variances(k)[0] for k in self.ks]
-        for a, b in _neighbors(len(self.ks)):
+        pairs = [(a, b) for b in range(len(self.ks)) for a in (b - 1, b) if a >= 0]
+        for a, b in pairs:  # each column with itself and with its neighbor
             j, k = self.ks[a], self.ks[b]
             covariance = sum(
                 float(fitted.distributions.max_covariance(n, j, k) @ prior)
@@ -259,11 +260,6 @@ def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarr
         )
         variances.append(fitted.excess_variances(k)[:, None] * np.maximum(variance, 0.0))
     return np.stack(means, axis=-1), np.stack(variances, axis=-1)
-
-
-def _neighbors(columns: int) -> list[tuple[int, int]]:
-    """Each column with itself and with the next."""
-    return [(a, b) for a in range(columns) for b in (a, a + 1) if b < columns]
 
 
 def _ladder(n: int) -> list[int]:

@@ -132,7 +132,8 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
     result = shifted_families(fit)
     if fit.squares is None:
         return result
-    spreads = shifted_families(fit.for_variances)
+    # The fit whose mean covariance is that of the estimates of questions with weights.
+    spreads = shifted_families(family.fit(fit.squares))
     spreads += spreads[:1] * (len(result) - len(spreads))
     return [
         mean._replace(covariance=spread.covariance)

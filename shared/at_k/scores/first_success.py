@@ -9,8 +9,6 @@ question, so it shows nothing about scores that need several, such as pass^k.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from ..core.checking import Checked
@@ -21,7 +19,7 @@ from ..core.counts import BinaryCounts
 from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.questions import QuestionIntervals
 from ..core.samples import Samples, sample_place
-from ..core.score import ScoreId, ScoreKey, Scores, one_column_each
+from ..core.score import ScoreId, Scores, one_column_each
 
 
 def first_successes(
@@ -35,9 +33,13 @@ def first_successes(
         ks: the requested k, at most the budget; or None for the default.
         options: of the limits.
     """
-    known = check_stopped(checked.outcomes, checked.graded, budget)
-    chosen = choose_ks(ks, DEFAULT_K, known)
-    points = first_success_scores(checked.outcomes, {ScoreId("pass@k", k): k for k in chosen})
+    counts = checked.outcomes
+    known = check_stopped(counts, checked.graded, budget)
+    ids = [ScoreId("pass@k", k) for k in choose_ks(ks, DEFAULT_K, known)]
+    # Whether the first success of a question is among k samples.
+    columns = [(counts.c == 1) & (counts.n <= score.k) for score in ids]
+    values = np.stack(columns, axis=1).astype(float)
+    points = Scores(one_column_each(ids), np.arange(len(counts)), values)
     # "auto" gives a single question the whole range, "questions" refuses it.
     method = QuestionIntervals(
         points, UNIT_RANGE, options.clusters, options.is_named, weights=options.weights
@@ -74,10 +76,3 @@ def check_stopped(counts: BinaryCounts, graded: Samples | None, budget: int) -> 
         if problem.any():
             raise InputError(Place("Question", int(np.argmax(problem))), f" has {what}")
     return np.where(counts.c == 1, budget, counts.n)
-
-
-def first_success_scores(counts: BinaryCounts, ks: Mapping[ScoreKey, int]) -> Scores:
-    """pass@k for each key: whether the first success of a question is among k samples."""
-    columns = [(counts.c == 1) & (counts.n <= k) for k in ks.values()]
-    values = np.stack(columns, axis=1).astype(float)
-    return Scores(one_column_each(ks), np.arange(len(counts)), values)

@@ -36,19 +36,14 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
     q, increase = np.empty(a.shape), np.empty(a.shape)
     mean, levels = np.empty(len(a)), DoubleDouble.from_doubles(rewards.levels)
     for rows in blocks_of_rows(np.arange(len(a)), 2 * a.shape[1] * k):
-        quotients = _rising_quotient(np.stack([a[rows], a[rows] + k]), k)
+        rising = factorial_powers(np.stack([a[rows], a[rows] + k]), k, 1)[..., k]
+        quotients = (rising * rising[..., -1:].inverse()).to_double_double()
         below, after = quotients[0], quotients[1]
         none = DoubleDouble.from_doubles(np.zeros((len(rows), 1)))
         share = below - DoubleDouble.concatenate([none, below[:, :-1]])
         mean[rows], q[rows] = (levels * share).sum().hi, below.hi
         increase[rows] = np.maximum((after - below).hi, 0.0)
     return mean, rewards.variance_of_max(q, increase)
-
-
-def _rising_quotient(a: np.ndarray, k: int) -> DoubleDouble:
-    """(.., L) rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
-    rising = factorial_powers(a, k, 1)[..., k]
-    return (rising * rising[..., -1:].inverse()).to_double_double()
 
 
 # --- Samples by the level of their reward --------------------------------------------------
