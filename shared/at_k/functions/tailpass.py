@@ -26,7 +26,7 @@ from ..core.rewards import (
 )
 from ..core.samples import read_outcomes
 from ..functions import Numbers, OutcomesLike, Summary
-from ..scores.tails import Tail, in_units, samples_by_level, tails_of_subsets
+from ..scores.tails import in_units, tails_of_subsets
 
 Floats = npt.NDArray[np.float64]
 
@@ -68,8 +68,7 @@ def tailpass_empirical(
         none = check_prior_outcomes(None, len(outcomes.sizes), len(scores))
         rewards = category_rewards(outcomes, scores, none)
     check_k(k, rewards.n)
-    tails = [Tail(k, tau) for tau in _thresholds(k, thresholds)]
-    columns = tails_of_subsets(samples_by_level(rewards), tails)
+    columns = tails_of_subsets(rewards, [(k, tau) for tau in _thresholds(k, thresholds)])
     return rewards.multiplicity @ columns / len(rewards.inverse)
 
 
