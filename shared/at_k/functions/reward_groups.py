@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import entries_of, has_no_axes, is_masked, short
+from ..core.checks import check_count, entries_of, has_no_axes, is_masked, short
 from ..core.containers import plain_entry, to_array
 from ..core.counts import one_size
 
@@ -173,9 +173,7 @@ def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
 
 
 def _groups_of_size(values: np.ndarray, group_size) -> RewardGroups:
-    size = group_size.item() if has_no_axes(group_size) else group_size
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise ValueError(f"group_size is {short(group_size)}: give a positive integer.")
+    size = check_count("group_size", group_size)
     if len(values) % size:
         raise ValueError(
             f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
