@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .core.samples import Samples
     from .core.score import Score, ScoreId, ScoreKey, Scores
     from .exchange import Exchange
-    from .intervals.corrected import CheckerErrors
+    from .intervals.labelled import CheckerErrors
     from .scores.weighted_votes import WeightedVotes
 
 
@@ -69,7 +69,7 @@ class PackageRooms(Rooms):
 
     def errors(self, checker_rates: Any, labels: Any) -> CheckerErrors:
         """Return the errors of a checker, which scores are corrected for."""
-        from .intervals.corrected import CheckerErrors
+        from .intervals.labelled import CheckerErrors
 
         return CheckerErrors(checker_rates, labels)
 

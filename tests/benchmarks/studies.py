@@ -19,7 +19,7 @@ import numpy as np
 from at_k.core.interval import normal_z
 from at_k.core.questions import wilson_limits
 from at_k.core.votes import AnswerCounts, vote_at_k
-from at_k.intervals.vote_variances import vote_variances
+from at_k.intervals.consensus import vote_variances
 from reward_truths import Categories, RealRewards
 from scipy import stats
 from scipy.optimize import minimize

@@ -33,15 +33,6 @@ def test_binary_scores_are_sums_over_all_subsets(score, baseline):
             check(rewards, k, score, baseline)
 
 
-@pytest.mark.parametrize("score", [*NAMES, "max@k"])
-def test_ten_samples(score):
-    rewards = [0, 1, 1, 0, 0, 0, 1, 0, 1, 0] if score != "max@k" else [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]
-    for k, baseline in itertools.product((2, 5, 9), BASELINES):
-        check(rewards, k, score, baseline)
-    check(rewards, 10, score, "none")
-    check(rewards, 10, score, "marginal")
-
-
 @pytest.mark.parametrize("score", ["pass@k", "maj@k", "max@k"])
 def test_a_trainer_that_subtracts_the_mean_over_all_samples_subtracts_that_of_the_scored_ones(
     score,
@@ -88,7 +79,7 @@ def test_credits_of_any_size():
 @pytest.mark.parametrize("baseline", BASELINES)
 def test_the_maximum_is_a_sum_over_all_subsets(baseline):
     random = np.random.default_rng(0)
-    for n in (1, 2, 3, 6, 8):
+    for n in (1, 2, 3, 6, 9):
         rows = [
             random.normal(size=n),
             random.integers(-2, 2, n),  # with ties
@@ -117,27 +108,6 @@ def test_equal_rewards_have_equal_weights():
         weights = at_k.advantages(rewards, 4, "max@k", baseline, normalize=normalize)
         for row, result in zip(rewards, weights, strict=True):
             assert len(set(zip(row, result, strict=True))) == len(set(row))
-
-
-def test_the_maximum_of_binary_rewards_is_pass_at_k():
-    rewards = np.random.default_rng(3).integers(0, 2, (40, 12)).astype(float)
-    for baseline in BASELINES:
-        np.testing.assert_allclose(
-            at_k.advantages(rewards, 5, "max@k", baseline),
-            at_k.advantages(rewards, 5, "pass@k", baseline),
-            rtol=1e-12,
-            atol=1e-15,
-        )
-
-
-def test_the_weights_sum_to_k_times_the_score():
-    rewards = np.random.default_rng(4).integers(0, 2, (30, 11))
-    for score, of_counts in (("pass@k", at_k.pass_at_k), ("AUC@k", at_k.auc_at_k)):
-        weights = at_k.advantages(rewards.astype(float), 4, score, "none")
-        assert weights.sum(axis=1).mean() == pytest.approx(4 * of_counts(rewards, 4), rel=1e-13)
-    real = np.random.default_rng(5).normal(size=(30, 11))
-    weights = at_k.advantages(real, 4, "max@k", "none")
-    assert weights.sum(axis=1).mean() == pytest.approx(4 * at_k.max_at_k(real, 4), rel=1e-12)
 
 
 def test_many_samples_neither_overflow_nor_lose_digits():

@@ -158,53 +158,34 @@ def test_options_are_one_value_made_from_the_parameters():
     assert (prior.method, prior.prior, prior.allow_above_n) == ("posterior", (2, 1), False)
 
 
-@pytest.mark.parametrize("interval", ["posterior", "sampling", "hierarchical", "questions"])
-@pytest.mark.parametrize(("metric", "key"), [("gpassk", "pass"), ("max_at_k", "max")])
-@pytest.mark.parametrize(("questions", "samples"), [(5, 4), (20, 6)])
-def test_limits_are_wider_at_a_higher_confidence(interval, metric, key, questions, samples):
-    outcomes = simulate(1, questions, samples)
-    by_confidence = [
-        compute(metric, outcomes, [1, 2], interval, confidence=confidence)
-        for confidence in (0.5, 0.9, 0.95, 0.999)
-    ]
-    for k in (1, 2):
-        los, his = zip(*(limits(scores, f"{key}@{k}") for scores in by_confidence), strict=True)
-        assert sorted(los, reverse=True) == pytest.approx(los, abs=1e-9)
-        assert sorted(his) == pytest.approx(his, abs=1e-9)
-
-
 # --- k above n ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("groups", [None, ["a", "b", "b"] * 4])
-@pytest.mark.parametrize(("samples", "k"), [(4, 8), (16, 32), (4, [8, 16])])
-def test_auto_estimates_pass_at_k_if_every_k_exceeds_n(samples, k, groups):
-    outcomes = simulate(20, 12, samples)
-    scores = compute("gpassk", outcomes, k, groups=groups)
-    observed = compute("gpassk", outcomes, samples, groups=groups)
-    for prefix in ("", "a/", "b/") if groups else ("",):
-        lower = observed[f"{prefix}pass@{samples}"]
-        for size in [k] if isinstance(k, int) else k:
-            key = f"{prefix}pass@{size}"
-            lo, hi = limits(scores, key)
-            assert 0 <= lo <= scores[f"{key}_mu"] <= hi <= 1
-            assert lo < hi
-            assert lower - 0.05 < scores[key] <= 1
-            assert scores[f"{key}_interval"] == "hierarchical"
+CATEGORIES = np.random.default_rng(21).integers(0, 3, (12, 4))
 
 
 @pytest.mark.parametrize("groups", [None, ["a", "b", "b"] * 4])
-def test_auto_estimates_max_at_k_if_every_k_exceeds_n(groups):
-    categories = np.random.default_rng(21).integers(0, 3, (12, 4))
-    options = {"w": [0.0, 0.5, 1.0], "groups": groups}
-    scores = compute("max_at_k", categories, [8, 32], **options)
+@pytest.mark.parametrize(
+    ("metric", "key", "outcomes", "ks", "options"),
+    [
+        ("gpassk", "pass", simulate(20, 12, 4), [8], {}),
+        ("gpassk", "pass", simulate(20, 12, 16), [32], {}),
+        ("gpassk", "pass", simulate(20, 12, 4), [8, 16], {}),
+        ("max_at_k", "max", CATEGORIES, [8, 32], {"w": [0.0, 0.5, 1.0]}),
+    ],
+)
+def test_auto_estimates_scores_if_every_k_exceeds_n(metric, key, outcomes, ks, options, groups):
+    n = outcomes.shape[1]
+    scores = compute(metric, outcomes, ks, groups=groups, **options)
+    observed = compute(metric, outcomes, n, groups=groups, **options)
     for prefix in ("", "a/", "b/") if groups else ("",):
-        for k in (8, 32):
-            key = f"{prefix}max@{k}"
-            lo, hi = limits(scores, key)
-            assert 0 <= lo <= scores[f"{key}_mu"] <= hi <= 1
+        for k in ks:
+            name = f"{prefix}{key}@{k}"
+            lo, hi = limits(scores, name)
+            assert 0 <= lo <= scores[f"{name}_mu"] <= hi <= 1
             assert lo < hi
-            assert scores[f"{key}_interval"] == "hierarchical"
+            assert observed[f"{prefix}{key}@{n}"] - 0.05 < scores[name] <= 1
+            assert scores[f"{name}_interval"] == "hierarchical"
 
 
 @pytest.fixture
@@ -222,169 +203,89 @@ def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
     return fitted
 
 
-GROUPS = [None, ["a"] * 5 + ["b"] * 7, ["a"] * 12, ["a"] * 11 + ["b"]]
+OUTCOMES = simulate(22, 12, 8)
+AT_MOST = np.cumsum(np.random.default_rng(23).multinomial(8, [0.5, 0.3, 0.2], 12), axis=1)
+OPTIONS = IntervalOptions(0.95, bounds=(0.0, 1.0))
 
 
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("ks", [(2, 16), (2, 4), (16, 32)])
-def test_auto_estimates_each_prior_of_success_rates_once(fitted_runs, ks, groups):
-    outcomes = simulate(22, 12, 8)
-    counts = BinaryCounts(np.full(12, 8), outcomes.sum(axis=1))
+def pass_limits(ks):
+    counts = BinaryCounts(np.full(12, 8), OUTCOMES.sum(axis=1))
     scores = {ScoreId("pass@k", k): Score((any_correct(k),)) for k in ks}
-    options = IntervalOptions(0.95)
-    report = Report(12, groups, options, False)
-    points, method = pass_intervals(counts, scores, options)
-    result = report.result(points, counts.n, method)
-    assert all(f"pass@{k}_lo" in result for k in ks)
+    return pass_intervals(counts, scores, OPTIONS), counts.multiplicity
+
+
+def max_limits(ks):
+    rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), AT_MOST, np.arange(1, 4))
+    keys = {ScoreId("max@k", k): k for k in ks}
+    return max_intervals(rewards, keys, OPTIONS), rewards.multiplicity
+
+
+@pytest.mark.parametrize("groups", [None, ["a"] * 5 + ["b"] * 7, ["a"] * 12, ["a"] * 11 + ["b"]])
+@pytest.mark.parametrize("ks", [(2, 16), (2, 4), (16, 32)])
+@pytest.mark.parametrize(("limits_of", "key"), [(pass_limits, "pass"), (max_limits, "max")])
+def test_auto_estimates_each_prior_once(fitted_runs, limits_of, key, ks, groups):
+    report = Report(12, groups, OPTIONS, False)
+    (points, method), multiplicity = limits_of(ks)
+    result = report.result(points, np.full(12, 8), method)
+    assert all(f"{key}@{k}_lo" in result for k in ks)
     sizes = sorted(map(sum, fitted_runs), reverse=True)
     if groups == ["a"] * 12:  # the group is the whole run
         assert sizes == [12]
     else:
         assert sizes == [12, *([] if groups is None else sorted(map(groups.count, "ab"))[::-1])]
-    assert fitted_runs[0] == tuple(counts.multiplicity.tolist())
-
-
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("ks", [(2, 16), (2, 4), (16, 32)])
-def test_auto_estimates_each_prior_of_rewards_once(fitted_runs, ks, groups):
-    counts = np.random.default_rng(23).multinomial(8, [0.5, 0.3, 0.2], 12)
-    at_most = np.cumsum(counts, axis=1)
-    rewards = Rewards(np.arange(12), np.array([0.0, 0.5, 1.0]), at_most, np.arange(1, 4))
-    options = IntervalOptions(0.95, bounds=(0.0, 1.0))
-    report = Report(12, groups, options, False)
-    keys = {ScoreId("max@k", k): k for k in ks}
-    points, method = max_intervals(rewards, keys, options)
-    result = report.result(points, rewards.n, method)
-    assert all(f"max@{k}_lo" in result for k in ks)
-    sizes = sorted(map(sum, fitted_runs), reverse=True)
-    if groups == ["a"] * 12:
-        assert sizes == [12]
-    else:
-        assert sizes == [12, *([] if groups is None else sorted(map(groups.count, "ab"))[::-1])]
+    assert fitted_runs[0] == tuple(multiplicity.tolist())
 
 
 # --- What is refused ----------------------------------------------------------------------
 
 ONE_SAMPLE = "The run has no interval: one sample of each question does not show how"
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "k", "options", "message"),
-    [
-        (
-            [[1], [0]],
-            1,
-            {"interval": "sampling"},
-            f"{ONE_SAMPLE} samples vary",
-        ),
-        (
-            [[1], [0]],
-            1,
-            {"interval": "hierarchical"},
-            f"{ONE_SAMPLE} questions differ",
-        ),
-        (
-            [[1, 0, 1]],
-            1,
-            {"interval": "questions"},
-            "The run has no interval: one question, or one cluster of questions",
-        ),
-        (
-            [[1, 0], [0, 1]],
-            1,
-            {"interval": "questions", "clusters": ["x", "x"]},
-            "The run has no interval: one question, or one cluster of questions",
-        ),
-        (
-            [[1, 0], [0, 1], [1, 1]],
-            1,
-            {"interval": "questions", "groups": ["x", "x", "y"]},
-            "Group 'y' has no interval: one question, or one cluster of questions",
-        ),
-        ([[1, 0]], 1, {"interval": "bayes"}, "interval has 'bayes', which is none of posterior"),
-        (
-            [[1, 0]],
-            1,
-            {"interval": "sampling", "clusters": ["x"]},
-            "clusters are used by interval=",
-        ),
-        (
-            [[1, 0], [0, 1]],
-            1,
-            {"interval": "questions", "clusters": ["x"]},
-            "clusters has 1 labels for 2 questions",
-        ),
-        (
-            [[1, 0]],
-            4,
-            {"interval": "sampling"},
-            "k is 4, but question 0 has n = 2 scored samples: give a k of at most 2. With a "
-            "confidence, and without clusters, a prior or average='groups', interval=",
-        ),
-        ([[1, 0]], 4, {"interval": "questions"}, "k is 4, but question 0 has n = 2"),
-        ([[1, 0]], 4, {"interval": "auto", "include": "Geom@k"}, "Geom@4 is a product"),
-        (
-            [[1, 0]],
-            2,
-            {"interval": "hierarchical", "include": "Geom_ds@k"},
-            "Geom_ds@2 is a product",
-        ),
-    ],
+ONE_QUESTION = "has no interval: one question, or one cluster of questions"
+SAMPLING, HIERARCHICAL = {"interval": "sampling"}, {"interval": "hierarchical"}
+QUESTIONS, TWO = {"interval": "questions"}, [[1, 0], [0, 1]]
+TOO_LARGE = (
+    "k is 4, but question 0 has n = 2 scored samples: give a k of at most 2. With a "
+    "confidence, and without clusters, a prior or average='groups', interval="
 )
-def test_gpassk_refuses_an_interval_that_the_data_do_not_allow(outcomes, k, options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        compute("gpassk", outcomes, k, **options)
 
 
 @pytest.mark.parametrize(
     ("metric", "predictions", "options", "message"),
     [
-        (
-            "max_at_k",
-            [[0.1], [0.5]],
-            {"k": 1, "interval": "sampling"},
-            f"{ONE_SAMPLE} samples vary",
-        ),
-        (
-            "max_at_k",
-            [[0], [1]],
-            {"k": 2, "interval": "hierarchical"},
-            f"{ONE_SAMPLE} questions differ",
-        ),
-        (
-            "max_at_k",
-            [[0.1], [0.5]],
-            {"k": 2, "interval": "hierarchical"},
-            "k is 2, but question 0",
-        ),
-        ("max_at_k", [[0.1], [0.5]], {"k": 2, "interval": "sampling"}, "k is 2, but question 0"),
-        (
-            "max_at_k",
-            [[0.1, 0.5]],
-            {"k": 1, "interval": "questions"},
-            "The run has no interval: one question, or one cluster of questions",
-        ),
+        ("gpassk", [[1], [0]], SAMPLING, f"{ONE_SAMPLE} samples vary"),
+        ("gpassk", [[1], [0]], HIERARCHICAL, f"{ONE_SAMPLE} questions differ"),
+        ("gpassk", [[1, 0, 1]], QUESTIONS, f"The run {ONE_QUESTION}"),
+        ("gpassk", TWO, QUESTIONS | {"clusters": ["x", "x"]}, f"The run {ONE_QUESTION}"),
+        ("gpassk", [*TWO, [1, 1]], QUESTIONS | {"groups": [*"xxy"]}, f"Group 'y' {ONE_QUESTION}"),
+        ("gpassk", [[1, 0]], {"interval": "bayes"}, "'bayes', which is none of posterior"),
+        ("gpassk", [[1, 0]], SAMPLING | {"clusters": ["x"]}, "clusters are used by interval="),
+        ("gpassk", TWO, QUESTIONS | {"clusters": ["x"]}, "clusters has 1 labels for 2 questions"),
+        ("gpassk", [[1, 0]], SAMPLING | {"k": 4}, TOO_LARGE),
+        ("gpassk", [[1, 0]], QUESTIONS | {"k": 4}, "k is 4, but question 0 has n = 2"),
+        ("gpassk", [[1, 0]], {"k": 4, "include": "Geom@k"}, "Geom@4 is a product"),
+        ("gpassk", [[1, 0]], HIERARCHICAL | {"include": "Geom_ds@k"}, "Geom_ds@1 is a product"),
+        ("max_at_k", [[0.1], [0.5]], SAMPLING, f"{ONE_SAMPLE} samples vary"),
+        ("max_at_k", [[0], [1]], HIERARCHICAL | {"k": 2}, f"{ONE_SAMPLE} questions differ"),
+        ("max_at_k", [[0.1], [0.5]], HIERARCHICAL | {"k": 2}, "k is 2, but question 0"),
+        ("max_at_k", [[0.1], [0.5]], SAMPLING | {"k": 2}, "k is 2, but question 0"),
+        ("max_at_k", [[0.1, 0.5]], QUESTIONS, f"The run {ONE_QUESTION}"),
         (
             "max_at_k",
             [[0.1, 0.5], [0.2, 0.3], [0.5]],
-            {"k": 1, "interval": "sampling", "groups": ["x", "x", "y"]},
+            SAMPLING | {"groups": [*"xxy"]},
             "Group 'y' has no interval: one sample of each question",
         ),
-        (
-            "bayes_at_n",
-            [[1], [0]],
-            {"interval": "sampling"},
-            "The run has no interval: one sample of each question",
-        ),
+        ("bayes_at_n", [[1], [0]], SAMPLING, ONE_SAMPLE),
         ("bayes_at_n", [[1], [0]], {"interval": "bayes"}, "none of posterior, sampling"),
         ("bayes_at_n", [[1], [0]], {"clusters": ["a", "b"]}, "clusters are used by interval="),
-        ("score_agg", [[1.0], [0.0]], {"interval": "sampling"}, "none of questions"),
+        ("score_agg", [[1.0], [0.0]], SAMPLING, "none of questions"),
         ("score_agg", [[1.0], [0.0]], {"clusters": ["a"]}, "1 labels for 2 questions"),
     ],
 )
-def test_metric_refuses_an_interval_that_the_data_do_not_allow(
-    metric, predictions, options, message
-):
+def test_an_interval_that_the_data_do_not_allow_is_refused(metric, predictions, options, message):
+    if metric == "gpassk":
+        options = {"include": "pass@k", "interval": "auto"} | options
+    if metric in ("gpassk", "max_at_k"):
+        options = {"k": 1} | options
     with pytest.raises(ValueError, match=re.escape(message)):
         at_k.load(metric).compute(predictions=predictions, confidence=0.9, **options)
 

@@ -60,15 +60,13 @@ def require_order(scores: dict, ks: list[int], taus=(0.3, 0.5, 0.8, 1.0)) -> Non
 
 @pytest.mark.filterwarnings("ignore:No question has two correct samples")
 @given(runs, st.sampled_from(INTERVALS))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_limits_are_ordered_in_k_and_in_the_threshold(rows, interval):
     least = min(map(len, rows))
     ks = [*range(1, least + 1)]
-    if interval == "sampling" and max(map(len, rows)) == 1:
+    if interval != "questions" and max(map(len, rows)) == 1:
         return
     scores = limits_of(rows, ks, interval)
-    if least == 1 and interval == "auto" and max(map(len, rows)) == 1:
-        return
     require_order(scores, ks)
     for key in [key.removesuffix("_lo") for key in scores if key.endswith("_lo")]:
         assert scores[f"{key}_lo"] <= scores[key] <= scores[f"{key}_hi"]
@@ -86,21 +84,6 @@ def test_one_k_alone_has_the_limits_that_it_has_among_others(rate, interval, nam
         alone = GPASSK.compute(predictions=rows, k=k, **options)
         for end in ("_lo", "_hi"):
             assert alone[f"{name}{k}{end}"] == pytest.approx(every[f"{name}{k}{end}"], abs=1e-9)
-
-
-def test_limits_beyond_n_are_ordered_with_those_up_to_n():
-    rng = np.random.default_rng(4)
-    rows = rng.binomial(1, rng.beta(0.5, 2, (30, 1)), (30, 8))
-    scores = GPASSK.compute(
-        predictions=rows,
-        k=[1, 4, 8, 12, 30],
-        include=["pass@k", "pass^k"],
-        confidence=0.95,
-        interval="auto",
-    )
-    for j, k in itertools.combinations([1, 4, 8, 12, 30], 2):
-        assert scores[f"pass@{j}_lo"] <= scores[f"pass@{k}_lo"] + 1e-12
-        assert scores[f"pass^{j}_hi"] >= scores[f"pass^{k}_hi"] - 1e-12
 
 
 @pytest.mark.parametrize("interval", ["sampling", "questions"])

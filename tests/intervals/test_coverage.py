@@ -24,10 +24,6 @@ def family_of(scores: dict[str, Score], n: int) -> BinaryFamily:
     return BinaryFamily.from_counts(counts, *estimator(scores), {})
 
 
-def sampling(scores: dict[str, Score], n: int) -> SamplingIntervals:
-    return SamplingIntervals(family_of(scores, n))
-
-
 def multiplicities(rng, n: int, rates: np.ndarray) -> np.ndarray:
     """(B, n + 1) number of questions with c = 0 .. n, in runs with (B, M) success rates."""
     return np.array([np.bincount(row, minlength=n + 1) for row in rng.binomial(n, rates)])
@@ -47,15 +43,34 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize(("draw_rates", "questions", "n"), CELLS)
-def test_sampling_has_its_nominal_coverage(draw_rates, questions, n):
-    rng, ks = np.random.default_rng(12), (1, n // 2)
+@pytest.mark.parametrize(
+    ("draw_rates", "questions", "n", "scores", "least"),
+    [
+        *((*cell, ("first", "half"), LEAST) for cell in CELLS),
+        # It is 0.88 if questions without a correct sample are taken for impossible ones.
+        (lambda rng, size: rng.beta(5, 5, size), 500, 16, ("any",), 0.92),
+        # Few events: the delta method alone has 0.69, and the normal approximation alone 0.77.
+        (lambda rng, size: rng.choice([0.1, 0.9], size), 10, 16, ("all", "product"), 0.85),
+        (lambda rng, size: rng.choice([0.1, 0.9], size), 500, 64, ("all", "product"), 0.85),
+        (lambda rng, size: rng.beta(5, 5, size), 500, 16, ("all", "product"), 0.85),
+    ],
+)
+def test_sampling_has_its_nominal_coverage(draw_rates, questions, n, scores, least):
+    rng = np.random.default_rng(12)
     rates = draw_rates(rng, (RUNS, questions))
-    method = sampling({f"pass@{k}": Score((any_correct(k),)) for k in ks}, n)
-    found = method.over(multiplicities(rng, n, rates), 0.95)
-    for k in ks:
-        each, truth = found[f"pass@{k}"], mean_pass_at_k(k, rates)
-        assert np.mean((each.lo <= truth) & (truth <= each.hi)) > LEAST
+    every, any_of_n = np.mean(rates**n, axis=1), mean_pass_at_k(n, rates)
+    known = {
+        "first": (Score((any_correct(1),)), mean_pass_at_k(1, rates)),
+        "half": (Score((any_correct(n // 2),)), mean_pass_at_k(n // 2, rates)),
+        "any": (Score((any_correct(n),)), any_of_n),
+        "all": (Score((all_correct(n),)), every),
+        "product": (geom_ds(n), np.sqrt(every * any_of_n)),
+    }
+    method = SamplingIntervals(family_of({key: known[key][0] for key in scores}, n))
+    for key, found in method.over(multiplicities(rng, n, rates), 0.95).items():
+        truth = known[key][1]
+        covered = (found.lo <= truth + 1e-12) & (truth <= found.hi + 1e-12)
+        assert np.mean(covered) > least
 
 
 OF_QUESTIONS = {
@@ -157,37 +172,6 @@ def test_hierarchical_covers_scores_with_k_above_n(draw_rates, questions, n):
         truth = {"pass": mean_pass_at_k(2 * n, rates), "all": np.mean(rates ** (2 * n))}
         covered += sum(found[key].lo <= truth[key] <= found[key].hi for key in credits)
     assert covered >= 0.95 * 2 * runs - 4 * math.sqrt(0.95 * 0.05 * 2 * runs)
-
-
-def test_failures_of_similar_questions_vary_as_rare_events_do():
-    rng, n = np.random.default_rng(16), 16
-    rates = rng.beta(5, 5, (RUNS, 500))
-    found = sampling({"any": Score((any_correct(n),))}, n).over(
-        multiplicities(rng, n, rates), 0.95
-    )["any"]
-    truth = mean_pass_at_k(n, rates)
-    # It is 0.88 if questions without a correct sample are taken for impossible ones.
-    assert np.mean((found.lo <= truth) & (truth <= found.hi)) > 0.92
-
-
-FEW_EVENTS = [
-    (lambda rng, size: rng.choice([0.1, 0.9], size), 10, 16),
-    (lambda rng, size: rng.choice([0.1, 0.9], size), 500, 64),
-    (lambda rng, size: rng.beta(5, 5, size), 500, 16),
-]
-
-
-@pytest.mark.parametrize(("draw_rates", "questions", "n"), FEW_EVENTS)
-def test_scores_that_depend_on_few_events_are_covered_nearly_as_often(draw_rates, questions, n):
-    rng = np.random.default_rng(1)
-    rates = draw_rates(rng, (RUNS, questions))
-    method = sampling({"all": Score((all_correct(n),)), "product": geom_ds(n)}, n)
-    every = np.mean(rates**n, axis=1)
-    truth = {"all": every, "product": np.sqrt(every * mean_pass_at_k(n, rates))}
-    for key, found in method.over(multiplicities(rng, n, rates), 0.95).items():
-        covered = (found.lo <= truth[key] + 1e-12) & (truth[key] <= found.hi + 1e-12)
-        # The delta method alone has 0.69, and the normal approximation alone 0.77.
-        assert np.mean(covered) > 0.85
 
 
 # --- Rewards ------------------------------------------------------------------------------

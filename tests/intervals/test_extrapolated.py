@@ -7,11 +7,11 @@ import at_k
 import numpy as np
 import pytest
 from at_k.intervals.binary_family import RATES
-from at_k.intervals.rate_prior import _Model
+from at_k.intervals.prior import _Model
 from scipy import stats
 from scipy.optimize import minimize
 
-GPASSK, MAX = at_k.load("gpassk"), at_k.load("max_at_k")
+GPASSK = at_k.load("gpassk")
 LOG_ODDS = np.log(RATES / (1 - RATES))
 
 
@@ -71,26 +71,6 @@ def test_errors_are_about_those_of_a_beta_binomial_model_where_it_is_true(a, b):
     ours, theirs = np.sqrt(np.mean(np.square(errors), axis=0))
     assert ours < theirs + 0.04  # a share of unsolvable questions cannot be excluded
     assert abs(np.mean(errors, axis=0)[0]) < abs(np.mean(errors, axis=0)[1]) + 0.02
-
-
-@pytest.mark.parametrize("interval", ["auto", "hierarchical"])
-def test_a_group_has_the_score_that_it_has_alone(interval):
-    rng = np.random.default_rng(7)
-    of_a = rng.binomial(1, rng.beta(0.5, 2, (20, 1)), (20, 6))
-    groups, rows = ["a"] * 20 + ["b"] * 500, np.vstack([of_a, np.zeros((500, 6), int)])
-    alone = pass_at(32, of_a, interval=interval)
-    beside = pass_at(32, rows, interval=interval, groups=groups)
-    options = {"k": 32, "confidence": 0.95, "interval": interval}
-    max_alone = MAX.compute(predictions=of_a + of_a[:, ::-1], w=[0, 0.5, 1], **options)
-    max_beside = MAX.compute(
-        predictions=np.vstack([of_a + of_a[:, ::-1], rows[20:]]),
-        w=[0, 0.5, 1],
-        groups=groups,
-        **options,
-    )
-    for end in ("", "_mu", "_lo", "_hi"):
-        assert beside[f"a/pass@32{end}"] == pytest.approx(alone[f"pass@32{end}"], abs=1e-8)
-        assert max_beside[f"a/max@32{end}"] == pytest.approx(max_alone[f"max@32{end}"], abs=1e-6)
 
 
 @pytest.mark.parametrize("interval", ["auto", "hierarchical"])

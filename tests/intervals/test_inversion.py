@@ -6,7 +6,7 @@ from at_k.core.counts import BinaryCounts
 from at_k.core.credits import any_correct, geom_ds
 from at_k.core.score import Score
 from at_k.intervals.binary_family import BinaryFamily
-from at_k.intervals.groups import interval_of_group
+from at_k.intervals.family import interval_of_group
 from at_k.intervals.sampling import SamplingIntervals, lower_limit, upper_limit
 from at_k.scores.checker_rates import estimator
 from scipy.stats import poisson

@@ -15,7 +15,7 @@ from at_k.core.questions import (
     wilson_limits,
 )
 from at_k.core.score import Score, Scores, one_column_each
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import gamma, t
@@ -75,7 +75,6 @@ def method_of(scores: list[Fraction], clusters: list[Any] | None) -> QuestionInt
 
 
 @given(st.lists(shares, min_size=2, max_size=30), st.sampled_from([0.8, 0.95, 0.999]))
-@settings(deadline=None)
 def test_limits_of_single_questions_are_those_of_the_formula(scores, confidence):
     questions = np.arange(len(scores))
     (found,) = method_of(scores, None).for_groups([questions], confidence)
@@ -86,7 +85,6 @@ def test_limits_of_single_questions_are_those_of_the_formula(scores, confidence)
 
 
 @given(st.lists(st.tuples(shares, st.integers(0, 4)), min_size=3, max_size=30))
-@settings(deadline=None)
 def test_limits_of_clusters_are_those_of_the_formula(pairs):
     scores, clusters = map(list, zip(*pairs, strict=True))
     if len(set(clusters)) < 2:

@@ -1,4 +1,4 @@
-"""Intervals of rewards: limits, scale, bounds, k above n, groups and clusters."""
+"""Intervals of rewards: limits, scale, bounds, k above n, and groups."""
 
 import math
 
@@ -19,12 +19,12 @@ def limits(scores: dict, key: str) -> tuple[float, float]:
 @given(
     st.lists(
         st.lists(st.sampled_from([-2.5, 0.0, 0.5, 4.0]) | st.floats(-5, 5), min_size=2, max_size=7),
-        min_size=1,
+        min_size=2,
         max_size=6,
     ),
-    st.sampled_from(["sampling", "hierarchical", "auto"]),
+    st.sampled_from(["sampling", "hierarchical", "auto", "questions"]),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=80)
 def test_interval_contains_the_score_and_stays_in_the_range_of_rewards(rewards, interval):
     n = min(map(len, rewards))
     options = {"confidence": 0.95, "interval": interval}
@@ -43,7 +43,7 @@ def test_interval_contains_the_score_and_stays_in_the_range_of_rewards(rewards, 
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=30))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_sigma_of_an_average_is_at_least_that_of_its_samples(outcomes):
     """The samples give an unbiased variance of each question's mean."""
     w = [0.0, 0.1, 0.7, 1.0]
@@ -51,22 +51,6 @@ def test_sigma_of_an_average_is_at_least_that_of_its_samples(outcomes):
     least = math.sqrt(rewards.var(axis=1, ddof=1).sum() / 4) / len(outcomes)
     scores = at_k.load("bayes_at_n").compute(predictions=outcomes, w=w, interval="sampling")
     assert scores["avg@4_sigma"] >= 0.999 * least
-
-
-def test_interval_grows_with_the_confidence_and_shrinks_with_the_questions():
-    outcomes = np.random.default_rng(7).integers(0, 3, (40, 6))
-    options = {"k": 4, "w": [0.0, 0.5, 1.0]}
-    for interval in ("sampling", "hierarchical"):
-        widths = []
-        for questions, confidence in ((40, 0.5), (40, 0.95), (10, 0.95), (10, 0.999)):
-            scores = at_k.load("max_at_k").compute(
-                predictions=outcomes[:questions],
-                confidence=confidence,
-                interval=interval,
-                **options,
-            )
-            widths.append(scores["max@4_hi"] - scores["max@4_lo"])
-        assert widths == sorted(widths)
 
 
 def test_upper_limit_is_about_four_samples_if_no_sample_has_a_reward():
@@ -163,7 +147,7 @@ def test_interval_is_wide_if_the_samples_hardly_determine_the_score():
     assert scores["max@400_interval"] == "hierarchical"
 
 
-# --- Groups and clusters ------------------------------------------------------------------
+# --- Groups -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("interval", ["auto", "sampling", "questions", "hierarchical"])
@@ -185,17 +169,3 @@ def test_real_rewards_of_a_group_have_the_interval_that_they_have_alone(interval
         for key, value in alone.items():
             wanted = value if isinstance(value, str) else pytest.approx(value, rel=1e-12)
             assert scores[f"{group}/{key}"] == wanted
-
-
-def test_repeated_questions_count_once_if_they_share_a_cluster():
-    outcomes = np.random.default_rng(3).integers(0, 3, (12, 5))
-    options = {"k": [1, 5], "w": [0.0, 0.5, 1.0], "confidence": 0.95, "interval": "questions"}
-    once = at_k.load("max_at_k").compute(predictions=outcomes, **options)
-    twice = at_k.load("max_at_k").compute(
-        predictions=np.repeat(outcomes, 2, axis=0),
-        clusters=[f"cluster {i // 2}" for i in range(24)],
-        **options,
-    )
-    for k in (1, 5):
-        (lo, hi), found = limits(once, f"max@{k}"), limits(twice, f"max@{k}")
-        assert found == pytest.approx((lo, hi), abs=0.1 * (hi - lo))

@@ -40,7 +40,7 @@ def enumerated_covariance(
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=4), st.data())
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_moments_of_the_maximum_equal_those_of_all_possible_samples(weights, data):
     pmf = [Fraction(weight, sum(weights)) for weight in weights]
     steps = data.draw(st.lists(st.integers(1, 5), min_size=len(pmf) - 1, max_size=len(pmf) - 1))
@@ -82,7 +82,7 @@ def enumerated_squared_changes(rewards: tuple[Fraction, ...], k: int) -> Fractio
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=5).filter(lambda x: sum(x) > 1), st.data())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_squared_changes_are_those_of_leaving_out_each_sample(counts, data):
     steps = data.draw(st.lists(st.integers(1, 5), min_size=len(counts), max_size=len(counts)))
     levels = [Fraction(x) for x in itertools.accumulate(steps)]

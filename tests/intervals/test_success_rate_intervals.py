@@ -48,26 +48,21 @@ def compute(gpassk):
 # --- Limits -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("interval", ["sampling", "questions", "auto"])
+@pytest.mark.parametrize("interval", ["sampling", "questions", "auto", "hierarchical"])
 @pytest.mark.parametrize(
     "outcomes",
     [simulate(0), simulate(1, 3, 5), np.eye(4), 1 - np.eye(4), np.zeros((2, 4)), np.ones((9, 6))],
 )
 def test_interval_contains_the_score_and_stays_in_its_range(compute, outcomes, interval):
-    scores = compute(outcomes, [1, 2, 4], interval, SINGLE + PRODUCTS, thresholds=0.5)
+    include = SINGLE if interval == "hierarchical" else SINGLE + PRODUCTS
+    scores = compute(outcomes, [1, 2, 4], interval, include, thresholds=0.5)
     for key in [key for key in scores if f"{key}_lo" in scores]:
         lo, hi = limits(scores, key)
-        assert 0 <= lo <= scores[key] <= hi <= 1
-        assert scores[f"{key}_mu"] == pytest.approx(scores[key], abs=1e-12)
+        assert 0 <= lo <= scores[f"{key}_mu"] <= hi <= 1
+        assert lo <= scores[key] <= hi
+        if interval != "hierarchical":
+            assert scores[f"{key}_mu"] == pytest.approx(scores[key], abs=1e-12)
         assert scores[f"{key}_sigma"] >= 0
-
-
-def test_hierarchical_interval_contains_its_center_and_stays_in_the_range(compute):
-    for outcomes in (simulate(0), np.zeros((20, 4)), np.ones((20, 4))):
-        scores = compute(outcomes, [2, 4, 8], "hierarchical", SINGLE, thresholds=0.5)
-        for key in [key for key in scores if f"{key}_lo" in scores]:
-            lo, hi = limits(scores, key)
-            assert -1e-9 <= lo <= scores[f"{key}_mu"] <= hi <= 1 + 1e-9
 
 
 def test_far_limit_is_nearly_exact_if_no_or_all_samples_are_correct(compute):
@@ -89,21 +84,8 @@ def test_interval_of_pass_at_1_is_nearly_wilsons_if_all_rates_are_equal(compute,
     assert limits(compute(outcomes, 1), "pass@1") == pytest.approx(wanted, abs=0.1 * margin)
 
 
-def test_pass_hat_k_of_incorrect_samples_has_the_mirrored_interval_of_pass_at_k(compute):
-    outcomes = simulate(3)
-    lo, hi = limits(compute(outcomes, 4), "pass@4")
-    mirrored = compute(1 - outcomes, 4, include="pass^k")
-    assert limits(mirrored, "pass^4") == pytest.approx((1 - hi, 1 - lo), abs=1e-9)
-
-
-def test_interval_grows_with_the_confidence_and_shrinks_with_the_samples(compute):
+def test_interval_shrinks_with_the_samples_and_is_wider_for_other_questions(compute):
     few, many = simulate(4, 30, 8), np.tile(simulate(4, 30, 8), 8)
-    for interval in ("sampling", "questions"):
-        wide, narrow = (
-            limits(compute(few, 2, interval, confidence=confidence), "pass@2")
-            for confidence in (0.99, 0.8)
-        )
-        assert wide[0] < narrow[0] < narrow[1] < wide[1]
     assert width(compute(many, 2), "pass@2") < 0.5 * width(compute(few, 2), "pass@2")
     assert width(compute(few, 2, "questions"), "pass@2") > width(compute(few, 2), "pass@2")
 

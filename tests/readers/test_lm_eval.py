@@ -6,6 +6,7 @@ import warnings
 
 import at_k
 import pytest
+from at_k.cli.command import main
 from logs import mean_of, pass_at_k_of, the_file
 from run_command import error_of, output_of
 

@@ -16,7 +16,7 @@ from at_k.core.rewards import (
     real_rewards,
 )
 from at_k.core.samples import read_outcomes
-from at_k.scores.reward_moments import posterior_max
+from at_k.scores.rewards import posterior_max
 from exact import posterior_moments_of_maximum, subset_mean_of_maximum
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from at_k.core.samples import Samples
 from at_k.core.votes import AnswerCounts, count_answers, vote_at_k, vote_probability
-from at_k.intervals.vote_variances import _approximate_vote, vote_variances
+from at_k.intervals.consensus import copies_of_samples, vote_variances
 from exact import vote as every_subset
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,18 +113,6 @@ def test_answers_of_samples_are_counted_for_each_question():
 # --- Variances ----------------------------------------------------------------------------
 
 
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.integers(0, 5), st.data())
-@settings(deadline=None, max_examples=100)
-def test_fourier_transforms_give_the_same_votes(samples, unanswered, data):
-    place = data.draw(st.integers(0, len(samples)))
-    correct, incorrect = tuple(sorted(samples[:place])), tuple(sorted(samples[place:]))
-    counts = AnswerCounts(correct, incorrect, unanswered)
-    k = data.draw(st.integers(1, max(1, (sum(samples) + unanswered) // 2)))
-    if k < sum(samples) + unanswered:
-        approximate = _approximate_vote(counts, k, with_replacement=False)
-        assert approximate == pytest.approx(vote_probability(counts, k), abs=1e-11)
-
-
 @pytest.mark.parametrize(
     ("correct", "incorrect", "unanswered", "k"),
     [((3,), (1, 2), 1, 7), ((1, 1), (4,), 0, 6), ((2,), (2, 2), 0, 6), ((5,), (), 0, 3)],
@@ -142,8 +130,8 @@ def test_votes_that_are_drawn_with_replacement_agree_with_all_outcomes(
             share = Fraction(votes[: len(correct)].count(max(votes)), votes.count(max(votes)))
             expected += ways * chance * share
     counts = AnswerCounts(correct, incorrect, unanswered)
-    approximate = _approximate_vote(counts, k, with_replacement=True)
-    assert approximate == pytest.approx(float(expected), abs=1e-12)
+    found = vote_probability(copies_of_samples(counts), k)
+    assert found == pytest.approx(float(expected), rel=1e-12)
 
 
 def moments_of_estimates(shares: list[float], n: int, k: int) -> tuple[float, float, float]:

@@ -16,8 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
-from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -222,31 +221,16 @@ def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize
 # --- Means over subsets -------------------------------------------------------------------
 
 
-class _Means(Protocol):
-    """Means of f over subsets of k of n samples, for each sample i.
-
-    Their shape is (U, 2), by the number of correct samples and the binary reward of i, or (G, n),
-    by the prompt and the rank of i. `by_sample` makes (G, n) weights in the order of the rewards.
-    """
-
-    n: int
-    k: int
-
-    @property
-    def included(self) -> np.ndarray:
-        """The mean over the subsets that contain i."""
-
-    def excluded(self) -> np.ndarray:
-        """The mean over the subsets without i, for k < n."""
-
-    def marginal(self) -> np.ndarray:
-        """The mean of f(S) - f(S without i) over the subsets S that contain i."""
-
-    def standardized(self) -> np.ndarray:
-        """`included` minus the mean over all subsets, in standard deviations of f; or 0."""
+# Means of f over subsets of k of n samples, for each sample i. Their shape is (U, 2), by the number
+# of correct samples and the binary reward of i, or (G, n), by the prompt and the rank of i:
+# - included: over the subsets that contain i,
+# - excluded: over the subsets without i, for k < n,
+# - marginal: of f(S) - f(S without i) over the subsets S that contain i,
+# - standardized: `included` minus the mean over all subsets, in standard deviations of f; or 0.
+# `by_sample` makes (G, n) weights in the order of the rewards.
 
 
-def _with_baseline(means: _Means, baseline: str, weight: float) -> np.ndarray:
+def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) -> np.ndarray:
     """The weights with a baseline, times the weight of the score, in the shape of the means."""
     n, k = means.n, means.k
     if baseline == "marginal":
@@ -381,8 +365,7 @@ class _Maximum:
         np.subtract(flat[1:], flat[:-1], out=means.reshape(-1)[1:])
         means *= _share(self.n - 1, self.k - 1)
         means[:, 0] = 0.0
-        _running_sums(means.T)
-        return means
+        return np.cumsum(means, axis=1)
 
     def standardized(self) -> np.ndarray:
         share = self._share_as_maximum()
@@ -401,18 +384,11 @@ class _Maximum:
         np.subtract(flat[:-1], flat[1:], out=means.reshape(-1)[:-1])
         means *= _share(self.n - 1, self.k - 1)
         means[:, -1] = ranked[:, -1]  # in place of a difference between two prompts
-        _running_sums(means.T[::-1])  # from r_n down
-        return means
+        return np.cumsum(means[:, ::-1], axis=1)[:, ::-1]
 
     def _share_as_maximum(self) -> np.ndarray:
         """(n,) the share of the subsets of which each rank is the maximum."""
         return self.k / self.n * _share(self.n - 1, self.k - 1)
-
-
-def _running_sums(columns: np.ndarray) -> None:
-    """Add up columns in place: faster than np.cumsum along the rows."""
-    for before, column in pairwise(columns):
-        column += before
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:

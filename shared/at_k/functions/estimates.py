@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..core.checks import check_bounds, check_confidence, check_k, check_prior
-from ..core.choice import interval_options, pass_limits
+from ..core.checks import check_confidence, check_k
+from ..core.choice import IntervalOptions, interval_options, pass_limits
 from ..core.counts import BinaryCounts
 from ..core.credits import Credits
 from ..core.expected import expected_credits
@@ -21,6 +22,8 @@ from ..scores.covariances import pass_moments
 
 ScoreOfK = Callable[[int], Score | Credits]
 """Returns the score, or the credits of the score, for a given k."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
@@ -36,54 +39,80 @@ def _mean_score(counts: BinaryCounts, score: Score) -> float:
     return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
 
 
-class LimitOptions(NamedTuple):
-    """The parameters that all functions with limits have; see `pass_at_k_ci`."""
+_SHARED_HELP = """{summary}
 
-    confidence: float
-    bounds: Bounds
-    alpha0: float
-    beta0: float
-    interval: str
+The default limits are those of a posterior with a uniform prior, which exclude the true score
+too often: pass interval="sampling", or interval="questions" for other questions like these.
+
+Args:
+    R: outcomes of M questions, 0 or 1, see `at_k.functions`.
+{parameters}
+    confidence: probability that the interval covers the true value, between 0 and 1.
+    bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
+    alpha0: first parameter of the Beta prior of each success rate, above 0.
+    beta0: second parameter of this prior, above 0.
+    interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
+        or "auto", whose coverage is closer to the confidence.
+
+Returns:
+    (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
+
+Examples:
+{examples}"""
+
+
+def with_shared_help(function: _Function) -> _Function:
+    """Add the parameters and the result that all functions with limits share to a docstring.
+
+    The docstring has a summary, the other parameters, and examples.
+    """
+    summary, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n\nArgs:\n")
+    parameters, _, examples = rest.partition("\n\nExamples:\n")
+    function.__doc__ = _SHARED_HELP.format(
+        summary=summary, parameters=parameters, examples=examples
+    )
+    return function
 
 
 def summary_of_score(
-    R: OutcomesLike, k: int, score: ScoreOfK, limits: LimitOptions, allow_above_n: bool = False
+    R: OutcomesLike,
+    k: int,
+    score: ScoreOfK,
+    confidence: float,
+    bounds: Bounds,
+    alpha0: float,
+    beta0: float,
+    interval: str,
+    allow_above_n: bool = False,
 ) -> Summary:
     """Return the mean, the standard deviation and the limits of a score of k new samples.
 
     Args:
         allow_above_n: whether k may exceed the number of samples of a question.
     """
-    scores, prior = {"": _as_score(score(check_k(k)))}, check_prior(limits.alpha0, limits.beta0)
-    confidence, bounds = check_confidence(limits.confidence), check_bounds(limits.bounds)
-    if not isinstance(limits.interval, str) or limits.interval != "posterior":
-        return _summary_of_gpassk(R, k, scores[""], limits)
+    one_score, confidence = _as_score(score(check_k(k))), check_confidence(confidence)
     counts = read_outcomes(R).counts()
-    if not allow_above_n:
+    options = interval_options(
+        len(counts), confidence, interval, None, alpha0=alpha0, beta0=beta0, bounds=bounds
+    )
+    if not (options.allow_above_n or (allow_above_n and options.method == "posterior")):
         check_k(k, counts.n)
-    moments = pass_moments(counts, scores, prior)
-    summary = summary_of_moments(moments, "", confidence, bounds)
+    if options.method != "posterior":
+        return _summary_of_gpassk(counts, k, one_score, options, confidence)
+    moments = pass_moments(counts, {"": one_score}, options.prior)
+    summary = summary_of_moments(moments, "", confidence, options.bounds)
     if k <= counts.n.min():
-        estimate = _mean_score(counts, scores[""])
-        warn_if_excluded(estimate, summary, bounds, "pass interval='sampling'")
+        estimate = _mean_score(counts, one_score)
+        warn_if_excluded(estimate, summary, options.bounds, "pass interval='sampling'")
     return summary
 
 
-def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: LimitOptions) -> Summary:
+def _summary_of_gpassk(
+    counts: BinaryCounts, k: int, score: Score, options: IntervalOptions, confidence: float
+) -> Summary:
     """Return the summary by an interval of the metric gpassk."""
-    counts = read_outcomes(R).counts()
-    questions = np.arange(len(counts.n))
-    options = interval_options(
-        len(questions),
-        limits.confidence,
-        limits.interval,
-        None,
-        alpha0=limits.alpha0,
-        beta0=limits.beta0,
-    )
-    if not options.allow_above_n:
-        check_k(k, counts.n)
     _, method = pass_limits(counts, {"": score}, options)
+    questions = np.arange(len(counts))
     if problem := method.problem(questions):
         raise ValueError(f"R has no interval: {problem}.")
     if method.unidentified(questions):
@@ -91,8 +120,8 @@ def _summary_of_gpassk(R: OutcomesLike, k: int, score: Score, limits: LimitOptio
             f"k is {k}, but each question has one sample, which does not identify a score with "
             f"k > 1: give k=1, or add samples."
         )
-    mu, sigma, *ends, _ = method.for_groups([questions], limits.confidence)[0][""]
-    lo, hi = np.clip(ends, *check_bounds(limits.bounds)).tolist()
+    mu, sigma, *ends, _ = method.for_groups([questions], confidence)[0][""]
+    lo, hi = np.clip(ends, *options.bounds).tolist()
     return mu, sigma, lo, hi
 
 

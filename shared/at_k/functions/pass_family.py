@@ -18,7 +18,7 @@ from ..core.credits import (
 )
 from ..core.samples import read_outcomes
 from ..functions import Bounds, OutcomesLike, Summary
-from .estimates import LimitOptions, point_estimate, summary_of_score
+from .estimates import point_estimate, summary_of_score, with_shared_help
 
 
 def pass_at_k(R: OutcomesLike, k: int) -> float:
@@ -42,6 +42,7 @@ def pass_at_k(R: OutcomesLike, k: int) -> float:
     return point_estimate(R, k, any_correct)
 
 
+@with_shared_help
 def pass_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -54,29 +55,14 @@ def pass_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass@k, which is 1 - (1 - p)^k given the success rate p.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at most the n of each question.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in pass_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.839286, 0.097263, 0.648654, 1.0]
     """
-    return summary_of_score(
-        R, k, any_correct, LimitOptions(confidence, bounds, alpha0, beta0, interval)
-    )
+    return summary_of_score(R, k, any_correct, confidence, bounds, alpha0, beta0, interval)
 
 
 def pass_hat_k(R: OutcomesLike, k: int) -> float:
@@ -100,6 +86,7 @@ def pass_hat_k(R: OutcomesLike, k: int) -> float:
     return point_estimate(R, k, all_correct)
 
 
+@with_shared_help
 def pass_hat_k_ci(
     R: OutcomesLike,
     k: int,
@@ -112,29 +99,14 @@ def pass_hat_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass^k, which is p^k given the success rate p.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at most the n of each question.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in pass_hat_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.446429, 0.146167, 0.159946, 0.732911]
     """
-    return summary_of_score(
-        R, k, all_correct, LimitOptions(confidence, bounds, alpha0, beta0, interval)
-    )
+    return summary_of_score(R, k, all_correct, confidence, bounds, alpha0, beta0, interval)
 
 
 unanimous_at_k = g_pass_at_k = pass_hat_k
@@ -162,6 +134,7 @@ def auc_at_k(R: OutcomesLike, k: int) -> float:
     return point_estimate(R, k, area_under_pass)
 
 
+@with_shared_help
 def auc_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -174,30 +147,15 @@ def auc_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of AUC@k.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at most the n of each question.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> auc_at_k_ci(R, 1) == pass_at_k_ci(R, 1)
         True
     """
-    return summary_of_score(
-        R, k, area_under_pass, LimitOptions(confidence, bounds, alpha0, beta0, interval)
-    )
+    return summary_of_score(R, k, area_under_pass, confidence, bounds, alpha0, beta0, interval)
 
 
 def maj_at_k(R: OutcomesLike, k: int) -> float:
@@ -222,6 +180,7 @@ def maj_at_k(R: OutcomesLike, k: int) -> float:
     return point_estimate(R, k, majority)
 
 
+@with_shared_help
 def maj_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -234,29 +193,14 @@ def maj_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of maj@k, P(Binomial(k, p) > k/2) given the success rate p.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at most the n of each question.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in maj_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3)]
         [0.684524, 0.151958, 0.386692, 0.982356]
     """
-    return summary_of_score(
-        R, k, majority, LimitOptions(confidence, bounds, alpha0, beta0, interval)
-    )
+    return summary_of_score(R, k, majority, confidence, bounds, alpha0, beta0, interval)
 
 
 def cons_at_k(R: OutcomesLike, k: int) -> float:
@@ -301,6 +245,7 @@ def g_pass_at_k_tau(R: OutcomesLike, k: int, tau: float) -> float:
     return point_estimate(R, k, partial(threshold, tau=check_tau(tau)))
 
 
+@with_shared_help
 def g_pass_at_k_tau_ci(
     R: OutcomesLike,
     k: int,
@@ -316,22 +261,9 @@ def g_pass_at_k_tau_ci(
 
     It is P(Binomial(k, p) >= max(1, ceil(tau k))) given the success rate p.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at most the n of each question.
         tau: required share of correct samples, from 0 (pass@k) to 1 (pass^k).
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -339,10 +271,7 @@ def g_pass_at_k_tau_ci(
         True
     """
     return summary_of_score(
-        R,
-        k,
-        partial(threshold, tau=check_tau(tau)),
-        LimitOptions(confidence, bounds, alpha0, beta0, interval),
+        R, k, partial(threshold, tau=check_tau(tau)), confidence, bounds, alpha0, beta0, interval
     )
 
 
@@ -367,6 +296,7 @@ def mg_pass_at_k(R: OutcomesLike, k: int) -> float:
     return point_estimate(R, k, above_half)
 
 
+@with_shared_help
 def mg_pass_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -379,27 +309,12 @@ def mg_pass_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of mG-Pass@k.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at most the n of each question.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> mg_pass_at_k_ci(R, 2) == pass_hat_k_ci(R, 2)
         True
     """
-    return summary_of_score(
-        R, k, above_half, LimitOptions(confidence, bounds, alpha0, beta0, interval)
-    )
+    return summary_of_score(R, k, above_half, confidence, bounds, alpha0, beta0, interval)

@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..core.checks import entries_of, has_no_axes, is_masked, short
+from ..core.checks import check_count, entries_of, has_no_axes, is_masked, short
 from ..core.containers import plain_entry, to_array
 from ..core.counts import one_size
 
@@ -28,24 +28,26 @@ class RewardGroups:
 
     Attributes:
         values: (S,) rewards in the order of the caller, NaN for samples that are not scored.
-        find_prompt: returns `prompt`, which is not needed if all samples are scored.
         prompts: M.
         size: number of samples of each prompt, if they follow each other; otherwise 0.
+        index: (S,) the index of each sample's prompt, if there is no such number.
         names: of the prompts for messages, if they have ids; otherwise None.
         in_rows: whether the caller's samples have two indices, for messages.
     """
 
     values: np.ndarray
-    find_prompt: Callable[[], np.ndarray]
     prompts: int
     size: int = 0
+    index: np.ndarray | None = None
     names: list[Any] | None = None
     in_rows: bool = False
 
     @cached_property
     def prompt(self) -> np.ndarray:
         """(S,) the index of each sample's prompt."""
-        return self.find_prompt()
+        if self.index is not None:
+            return self.index
+        return np.arange(len(self.values)) // self.size
 
     def map(
         self, weigh: Callable[[np.ndarray, str], np.ndarray], unscored: str = "zero"
@@ -118,8 +120,9 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
             "groups and group_size are for flat rewards, and these have a row for each prompt."
         )
     else:
-        find = partial(np.repeat, np.arange(len(sizes)), sizes)
-        result = RewardGroups(values, find, len(sizes), one_size(sizes), in_rows=True)
+        size = one_size(sizes)
+        index = None if size else np.repeat(np.arange(len(sizes)), sizes)
+        result = RewardGroups(values, len(sizes), size, index, in_rows=True)
     result.require(
         (values >= -_LARGEST_REWARD) & (values <= _LARGEST_REWARD),
         "a reward is a number from -1e150 to 1e150, or None or NaN if the sample is not scored",
@@ -170,16 +173,13 @@ def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
 
 
 def _groups_of_size(values: np.ndarray, group_size) -> RewardGroups:
-    size = group_size.item() if has_no_axes(group_size) else group_size
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise ValueError(f"group_size is {short(group_size)}: give a positive integer.")
+    size = check_count("group_size", group_size)
     if len(values) % size:
         raise ValueError(
             f"{len(values)} rewards are no groups of group_size = {size}: the last prompt has "
             f"{len(values) % size}. Give groups, with the prompt of each sample."
         )
-    prompts = len(values) // size
-    return RewardGroups(values, partial(np.repeat, np.arange(prompts), size), prompts, size)
+    return RewardGroups(values, len(values) // size, size)
 
 
 def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
@@ -195,8 +195,8 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
                 )
     names = list(dict.fromkeys(ids))
     codes = {name: code for code, name in enumerate(names)}
-    find = partial(np.fromiter, (codes[label] for label in ids), np.int64)
-    return RewardGroups(values, find, len(names), names=names)
+    index = np.array([codes[label] for label in ids])
+    return RewardGroups(values, len(names), index=index, names=names)
 
 
 def _is_array(values) -> bool:

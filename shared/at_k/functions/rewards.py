@@ -17,7 +17,7 @@ from ..core.rewards import (
 )
 from ..core.samples import read_outcomes
 from ..functions import Bounds, Numbers, OutcomesLike, Summary
-from ..scores.reward_moments import max_moments
+from ..scores.rewards import max_moments
 from .estimates import summary_of_moments, warn_if_excluded
 
 

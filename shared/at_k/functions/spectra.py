@@ -10,7 +10,7 @@ from functools import partial
 
 from ..core.credits import geo_spectrum, geom, geom_ds, spectrum
 from ..functions import Bounds, Numbers, OutcomesLike, Summary
-from .estimates import LimitOptions, ScoreOfK, point_estimate, summary_of_score
+from .estimates import ScoreOfK, point_estimate, summary_of_score, with_shared_help
 
 
 def threshold_spectrum_at_k(R: OutcomesLike, k: int, weights: Numbers) -> float:
@@ -35,6 +35,7 @@ def threshold_spectrum_at_k(R: OutcomesLike, k: int, weights: Numbers) -> float:
     return point_estimate(R, k, _weighted_spectrum(weights))
 
 
+@with_shared_help
 def threshold_spectrum_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -50,22 +51,9 @@ def threshold_spectrum_at_k_ci(
 
     It is the sum over r of w_r P(Binomial(k, p) >= r) given the success rate p.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
         weights: w_1, .., w_k of the threshold spectrum, at least 0, with a sum of at most 1.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> from at_k import pass_hat_k_ci
@@ -77,7 +65,11 @@ def threshold_spectrum_at_k_ci(
         R,
         k,
         _weighted_spectrum(weights),
-        LimitOptions(confidence, bounds, alpha0, beta0, interval),
+        confidence,
+        bounds,
+        alpha0,
+        beta0,
+        interval,
         allow_above_n=True,
     )
 
@@ -115,6 +107,7 @@ def geom_at_k(
     return point_estimate(R, k, score)
 
 
+@with_shared_help
 def geom_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -132,24 +125,11 @@ def geom_at_k_ci(
     For each question, pass@k and pass^k are replaced by their posterior means; sigma is computed to
     first order.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
         pass_power: the exponent a of pass@k.
         unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
             a score above 0, and the result may then exceed 1.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in geom_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
@@ -157,7 +137,7 @@ def geom_at_k_ci(
     """
     score = partial(geom, pass_power=pass_power, unanimous_power=unanimous_power)
     return summary_of_score(
-        R, k, score, LimitOptions(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+        R, k, score, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
     )
 
 
@@ -187,6 +167,7 @@ def geom_ds_at_k(
     return point_estimate(R, k, score)
 
 
+@with_shared_help
 def geom_ds_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -201,24 +182,11 @@ def geom_ds_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of Geom@k of the data set, with sigma to first order.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
         pass_power: the exponent a of pass@k.
         unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
             a score above 0, and the result may then exceed 1.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> [round(x, 6) for x in geom_ds_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
@@ -226,7 +194,7 @@ def geom_ds_at_k_ci(
     """
     score = partial(geom_ds, pass_power=pass_power, unanimous_power=unanimous_power)
     return summary_of_score(
-        R, k, score, LimitOptions(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+        R, k, score, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
     )
 
 
@@ -264,6 +232,7 @@ def geo_spectrum_at_k(
     return point_estimate(R, k, score)
 
 
+@with_shared_help
 def geo_spectrum_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -279,24 +248,11 @@ def geo_spectrum_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum@k, with sigma to first order.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
         lam: exponent of pass@k, from 0 to 1. That of the spectrum is 1 - lam.
         weights: w_1, .., w_k of the threshold spectrum, at least 0, with a sum of at most 1.
         lambda_: another name of lam.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -305,7 +261,7 @@ def geo_spectrum_at_k_ci(
     """
     score = partial(geo_spectrum, lam=_one_lam(lam, lambda_), weights=weights)
     return summary_of_score(
-        R, k, score, LimitOptions(confidence, bounds, alpha0, beta0, interval), allow_above_n=True
+        R, k, score, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
     )
 
 
@@ -336,6 +292,7 @@ def geo_spectrum_star_at_k(R: OutcomesLike, k: int) -> float:
     return point_estimate(R, k, geo_spectrum)
 
 
+@with_shared_help
 def geo_spectrum_star_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -348,21 +305,8 @@ def geo_spectrum_star_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum*@k, with sigma to first order.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: pass interval="sampling", or interval="questions" for other questions like these.
-
     Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
         k: number of new samples, at least 1. It may exceed the n of a question.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-        alpha0: first parameter of the Beta prior of each success rate, above 0.
-        beta0: second parameter of this prior, above 0.
-        interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-            or "auto", whose coverage is closer to the confidence.
-
-    Returns:
-        (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -370,9 +314,5 @@ def geo_spectrum_star_at_k_ci(
         True
     """
     return summary_of_score(
-        R,
-        k,
-        geo_spectrum,
-        LimitOptions(confidence, bounds, alpha0, beta0, interval),
-        allow_above_n=True,
+        R, k, geo_spectrum, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
     )

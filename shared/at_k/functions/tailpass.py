@@ -26,9 +26,11 @@ from ..core.rewards import (
 )
 from ..core.samples import read_outcomes
 from ..functions import Numbers, OutcomesLike, Summary
-from ..scores.tails import Tail, samples_by_level, tails_of_subsets
+from ..scores.tails import in_units, tails_of_subsets
 
 Floats = npt.NDArray[np.float64]
+
+_MOST_PAIRS_OF_COUNTS = 20_000_000  # pairs of counts of k samples
 
 
 def tailpass_empirical(
@@ -66,8 +68,7 @@ def tailpass_empirical(
         none = check_prior_outcomes(None, len(outcomes.sizes), len(scores))
         rewards = category_rewards(outcomes, scores, none)
     check_k(k, rewards.n)
-    tails = [Tail(k, tau) for tau in _thresholds(k, thresholds)]
-    columns = tails_of_subsets(samples_by_level(rewards), tails)
+    columns = tails_of_subsets(rewards, [(k, tau) for tau in _thresholds(k, thresholds)])
     return rewards.multiplicity @ columns / len(rewards.inverse)
 
 
@@ -146,17 +147,15 @@ class TailPassProfile:
     def __init__(
         self, concentrations: np.ndarray, scores: np.ndarray, k: int, thresholds: list[float]
     ):
-        # Imported here because SciPy takes longer to import than the rest of at_k.
-        from .payoffs import Payoffs, reaches
-
         self._posterior, self._scores = concentrations, scores
         self.k, self.thresholds = k, np.array(thresholds)
         rows, self._inverse, multiplicity = np.unique(
             concentrations, axis=0, return_inverse=True, return_counts=True
         )
         self._inverse, self._share = self._inverse.ravel(), multiplicity / len(concentrations)
-        self._payoffs = Payoffs(rows, scores, k)
-        self._tails = [reaches(self._payoffs.means, tau, k) for tau in thresholds]
+        self._payoffs = _Payoffs(rows, scores, k)
+        sums = self._payoffs.means * k
+        self._tails = [(sums >= tau * k - 1e-9).astype(float) for tau in thresholds]
 
     @property
     def question_count(self) -> int:
@@ -259,6 +258,109 @@ class TailPassProfile:
             return float(payoff[0]), 0.0
         mean = float(self._share @ self._payoffs.mean(payoff))
         return mean, math.sqrt(max(0.0, self._covariance(payoff, payoff)))
+
+
+# --- The posterior ------------------------------------------------------------------------
+
+
+class _Payoffs:
+    """Payoffs of k samples that depend on their mean score, under a Dirichlet posterior.
+
+    The number of new samples in each category has a Dirichlet-multinomial distribution.
+
+    Args:
+        concentrations: (U, L) of the posterior of each question.
+        scores: (L,) of the levels, distinct.
+        k: number of new samples.
+
+    Raises:
+        ValueError: if k samples have too many different counts.
+    """
+
+    def __init__(self, concentrations: np.ndarray, scores: np.ndarray, k: int):
+        number = math.comb(k + len(scores) - 1, k)
+        if number**2 > _MOST_PAIRS_OF_COUNTS:
+            raise ValueError(
+                f"{k} samples at {len(scores)} levels of scores have {number} different counts, "
+                f"which is too many for a posterior: give a smaller k, or fewer distinct scores."
+            )
+        steps, unit = in_units(scores)
+        self._counts = _counts_of_levels(k, len(scores))
+        self._concentrations = concentrations
+        self.means = self._counts @ steps / (k * unit)
+        self.pmf = _dirichlet_multinomial(self._counts, concentrations)
+
+    def mean(self, payoff: np.ndarray) -> np.ndarray:
+        """(U,) posterior mean of a payoff of each count, (S,)."""
+        return self.pmf @ payoff
+
+    def covariance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """(U,) posterior covariance of the expected values of two payoffs.
+
+        Their expected product is that of one payoff of k samples and the other of k more, so it is
+        a mean over 2k samples and the ways to split them.
+        """
+        # Payoffs near 1 are replaced by their complement, so that nothing cancels.
+        sign = 1.0
+        if a.mean() > 0.5:
+            a, sign = 1 - a, -sign
+        if b.mean() > 0.5:
+            b, sign = 1 - b, -sign
+        index, ways, twice = self._pairs
+        products = np.bincount(index, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
+        return sign * (twice @ products - self.mean(a) * self.mean(b))
+
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each pair of counts the index of their sum, and the probability of this split.
+
+        The third is the (U, S2) pmf of the counts of 2k samples.
+        """
+        counts, k = self._counts, int(self._counts[0].sum())
+        base = (2 * k + 1) ** np.arange(counts.shape[1])
+        doubled = _counts_of_levels(2 * k, counts.shape[1])
+        codes = doubled @ base
+        order = np.argsort(codes)
+        sums = np.add.outer(counts @ base, counts @ base).ravel()
+        index = order[np.searchsorted(codes[order], sums)]
+        log_ways = _log_multinomial(counts)
+        log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[index].reshape(
+            len(counts), -1
+        )
+        return index, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
+
+
+def _counts_of_levels(k: int, levels: int) -> np.ndarray:
+    """(S, L) all numbers of k samples at each of L levels."""
+    if levels == 1:
+        return np.array([[k]])
+    return np.concatenate(
+        [
+            np.column_stack([np.full(len(rest), first), rest])
+            for first in range(k + 1)
+            for rest in [_counts_of_levels(k - first, levels - 1)]
+        ]
+    )
+
+
+def _log_multinomial(counts: np.ndarray) -> np.ndarray:
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    return gammaln(counts.sum(axis=1) + 1) - gammaln(counts + 1).sum(axis=1)
+
+
+def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np.ndarray:
+    """(U, S) pmf of (S, L) counts for (U, L) concentrations."""
+    from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
+
+    k, total = counts[0].sum(), concentrations.sum(axis=1)[:, None]
+    log_pmf = _log_multinomial(counts) - gammaln(total + k) + gammaln(total)
+    for count, prior in zip(counts.T, concentrations.T[:, :, None], strict=True):
+        log_pmf = log_pmf + gammaln(prior + count) - gammaln(prior)
+    return np.exp(log_pmf)
+
+
+# --- Parameters ---------------------------------------------------------------------------
 
 
 def _check_method(method: Any) -> None:

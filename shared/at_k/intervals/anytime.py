@@ -27,8 +27,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..core.interval import DerivedIntervals, Interval, IntervalMethod
-from ..core.score import ScoreKey
+from ..core.interval import DerivedIntervals, IntervalMethod
+from . import Intervals
 
 _TUNED_FOR_QUESTIONS, _TUNED_FOR_SAMPLES = 50.0, 8.0
 _LARGEST = math.nextafter(1.0, 0.0)
@@ -75,11 +75,9 @@ class AnytimeIntervals(DerivedIntervals):
         super().__init__(method)
         self._n, self._other_questions = n, other_questions
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         of_looks = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
-        result: list[dict[ScoreKey, Interval]] = [{} for _ in groups]
+        result: list[Intervals] = [{} for _ in groups]
         for of_look in {*of_looks}:
             indices = [i for i, x in enumerate(of_looks) if x == of_look]
             intervals = self._method.for_groups([groups[i] for i in indices], of_look)

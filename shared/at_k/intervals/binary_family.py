@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
@@ -38,8 +37,15 @@ from .family import (
     Statistics,
     with_extrapolated,
 )
-from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
-from .rate_prior import inflated_priors
+from .prior import (
+    LOG_ODDS_STEP,
+    beta_prior,
+    estimate_prior,
+    fits_too,
+    inflated_priors,
+    last_step,
+    whole_prior,
+)
 from .sampling import family_intervals
 
 _HALF_SUPPORT, _SHIFTS = 80, 60  # the prior has log-odds from -12 to 12 and shifts by -9 to 9
@@ -52,7 +58,7 @@ RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """(161,) the success rates of the prior's support."""
 
 _EVERY_COUNT = 10_000  # samples of a question, above which moments are sums over some counts
-_COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, which few rates have in common
+_COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, to bound memory
 _MOST_OF_A_QUESTION = 1_000_000  # of a question: time and rounding errors grow with n
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
@@ -140,8 +146,6 @@ class BinaryFamily(Family):
     least: int
     inner_k: int | None = None
     rates: CheckerRates = NO_ERRORS
-
-    tables = (*Family.tables, "c", "none_correct", "all_correct")
 
     @classmethod
     def from_counts(
@@ -254,15 +258,22 @@ class BinaryFamily(Family):
         else:
             sums = self._sums_over_counts(n, pairs)
         m = self.columns.shape[1]
-        moments = _Moments(*np.split(sums, [m, 2 * m, 2 * m + len(pairs)], axis=1))
-        return np.hstack([moments.mean, moments.covariances(pairs)])
+        mean, rest, products, products_of_rest = np.split(sums, [m, 2 * m, 2 * m + len(pairs)], 1)
+        a, b = np.transpose(pairs)
+        square, square_of_rest = mean[:, a] * mean[:, b], rest[:, a] * rest[:, b]
+        # The covariances of h and of top - h are equal. A difference of small numbers keeps its
+        # digits, so the smaller means are used.
+        covariances = np.where(
+            square < square_of_rest, products - square, products_of_rest - square_of_rest
+        )
+        return np.hstack([mean, covariances])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
-            grid, pmf_of_c = _binomial_block(n, c, self.rates)
-            result[grid] += pmf_of_c.T @ self._estimates_and_products(n, c, pairs)
+            pmf_of_c = binomial_likelihood(np.full(len(c), n), c, rates=self.rates)
+            result += pmf_of_c.T @ self._estimates_and_products(n, c, pairs)
         return result
 
     def _sums_by_quadrature(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
@@ -303,7 +314,7 @@ class BinaryFamily(Family):
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
         """Estimates h and top - h, and products of pairs of each, for c correct samples of n.
 
-        top is the estimate if all samples are correct. `_Moments` has the means of these columns.
+        top is the estimate if all samples are correct.
         """
         h = self.estimate(np.full(len(c), n), c)
         rest, (a, b) = self.all_correct[0] - h, np.transpose(pairs)
@@ -394,44 +405,6 @@ def family_under(
     )
 
 
-class _Moments(NamedTuple):
-    """Moments of m estimates h of a question, and of P pairs of them. The first axis is of rates.
-
-    Attributes:
-        mean: (.., m) means of h.
-        rest: (.., m) means of top - h, where top is the score if all samples are correct.
-        products: (.., P) means of h_a h_b.
-        products_of_rest: (.., P) means of (top_a - h_a) (top_b - h_b).
-    """
-
-    mean: np.ndarray
-    rest: np.ndarray
-    products: np.ndarray
-    products_of_rest: np.ndarray
-
-    def covariances(self, pairs: list[ColumnPair]) -> np.ndarray:
-        """(.., P) the covariances of the pairs, which are those of top - h too.
-
-        A difference of small numbers keeps its digits, so the smaller means are used.
-        """
-        a, b = np.transpose(pairs)
-        square, rest = self.mean[:, a] * self.mean[:, b], self.rest[:, a] * self.rest[:, b]
-        return np.where(square < rest, self.products - square, self.products_of_rest - rest)
-
-
-def _binomial_block(n: int, c: np.ndarray, rates: CheckerRates) -> tuple[slice, np.ndarray]:
-    """Where on the grid successive counts c are not negligible, and their probabilities."""
-    if n < _COUNTS_OF_A_BLOCK:
-        return slice(None), _binomial_table(n, rates)
-    grid = likely_rates(n, int(c[0]), int(c[-1]), rates)
-    return grid, binomial_likelihood(np.full(len(c), n), c, grid, rates)
-
-
-@lru_cache(maxsize=64)
-def _binomial_table(n: int, rates: CheckerRates) -> np.ndarray:
-    return binomial_likelihood(np.full(n + 1, n), np.arange(n + 1), rates=rates)
-
-
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(123, m, B) means of (283, m) values over (B, 161) priors at each of 123 shifts."""
     support, inner = prior.shape[1], values[1:-1]
@@ -476,7 +449,7 @@ def extrapolated_scores(
     scores: np.ndarray,
     rates: CheckerRates = NO_ERRORS,
 ) -> np.ndarray:
-    """(B, U, e) posterior means of scores of any k for B groups, see `rate_prior`.
+    """(B, U, e) posterior means of scores of any k for B groups, see `inflated_priors`.
 
     Args:
         n, c: (U,) distinct counts.
@@ -549,15 +522,3 @@ def _log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, n
         -np.logaddexp(log_missed - log_correct, log_rejected - log_incorrect),
         -np.logaddexp(log_t - log_correct, log_f - log_incorrect),
     )
-
-
-def likely_rates(n: int, least: int, most: int, rates: CheckerRates = NO_ERRORS) -> slice:
-    """The rates of the grid at which `least` to `most` correct samples of n are not negligible.
-
-    At all others their probability is below exp(-100), by Bernstein's inequality.
-    """
-    called_correct = np.exp(-_log_rates(_LOG_ODDS, rates)[1])
-    spread = n * called_correct * (1 - called_correct)
-    distance = np.maximum(np.maximum(least - n * called_correct, n * called_correct - most), 0.0)
-    likely = np.flatnonzero(distance**2 <= 200 * (spread + distance / 3))
-    return slice(int(likely[0]), int(likely[-1]) + 1) if len(likely) else slice(0)

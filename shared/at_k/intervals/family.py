@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.interval import Interval
 from ..core.questions import QuestionIntervals, Ranges
 from ..core.score import ColumnPair, Score, ScoreKey, Scores
-from .groups import Multiplicity, intervals_by_counts, multiplicities
+from . import Intervals
+
+_GROUPS_AT_ONCE, _CELLS_OF_GROUPS = 1 << 8, 1 << 22  # groups, and groups x distinct counts
 
 
 class Fit(NamedTuple):
@@ -37,11 +39,6 @@ class Fit(NamedTuple):
     multiplicity: np.ndarray
     priors: Any
     squares: np.ndarray | None = None
-
-    @property
-    def for_variances(self) -> Fit:
-        """The fit whose mean covariance is that of the estimates of questions with weights."""
-        return self if self.squares is None else self.family.fit(self.squares)
 
 
 class Shifted(NamedTuple):
@@ -107,7 +104,6 @@ class Family(abc.ABC):
         scores: for each key the score of k <= n samples, in terms of columns.
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
-        rows: (U,) indices of the counts among those of the whole run; None for all of them.
         known_means: extrapolated scores of groups, by their questions.
         weights: (M,) of the questions in means, or None if they are equal.
         memo: priors that were estimated for all questions together. Families of one run share it.
@@ -120,18 +116,9 @@ class Family(abc.ABC):
     scores: Mapping[ScoreKey, Score]
     extrapolated: Sequence[ScoreKey]
     bounds: np.ndarray
-    rows: np.ndarray | None = None
     known_means: dict[bytes, np.ndarray] = field(default_factory=dict)
     weights: np.ndarray | None = None
     memo: dict[Any, Any] = field(default_factory=dict)
-
-    tables: ClassVar[tuple[str, ...]] = ("multiplicity", "n", "columns", "bounds")
-    """The fields that have a row for each distinct count."""
-
-    def with_rows(self, rows: np.ndarray) -> Self:
-        """The family for questions that have some of the U distinct counts only."""
-        tables = {name: getattr(self, name)[rows] for name in self.tables}
-        return replace(self, **tables, rows=rows, memo={})
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
         """Estimate the priors of B groups with (B, U) questions; that of a single one only once.
@@ -158,9 +145,9 @@ class Family(abc.ABC):
 
     def means_of_groups(self, fit: Fit) -> np.ndarray:
         """(B, e) the extrapolated scores of groups of questions, which depend on no others."""
-        keys = [self._key(multiplicity) for multiplicity in fit.multiplicity]
+        keys = [_key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
-            is_run = keys == [self._key(self.multiplicity)] and self.rows is None
+            is_run = keys == [_key(self.multiplicity)]
             every = [self.posterior_means] if is_run else self._extrapolate(fit)
             for key, multiplicity, means in zip(keys, fit.multiplicity, every, strict=True):
                 mean = multiplicity[multiplicity > 0] @ means / multiplicity.sum()
@@ -169,14 +156,8 @@ class Family(abc.ABC):
 
     def means_over(self, multiplicity: np.ndarray) -> np.ndarray:
         """(e,) the extrapolated scores of a group with (U,) questions."""
-        known = self.known_means.get(self._key(multiplicity))
+        known = self.known_means.get(_key(multiplicity))
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
-
-    def _key(self, multiplicity: np.ndarray) -> bytes:
-        """What tells a group of questions from others of the run."""
-        used = np.flatnonzero(multiplicity)
-        rows = used if self.rows is None else self.rows[used]
-        return np.concatenate([rows, multiplicity[used]]).astype(float).tobytes()
 
     def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """(e,) means that do not contradict the unbiased estimates of scores with k <= n."""
@@ -197,32 +178,40 @@ class Family(abc.ABC):
         return bool(self.n[self.inverse[questions]].max() < 2)
 
     def intervals(
-        self,
-        groups: Sequence[np.ndarray],
-        intervals_from: Callable[[Fit], dict[ScoreKey, Interval]],
-    ) -> list[dict[ScoreKey, Interval]]:
+        self, groups: Sequence[np.ndarray], intervals_from: Callable[[Fit], Intervals]
+    ) -> list[Intervals]:
         """The intervals of each group of questions.
+
+        Groups with equal counts have equal intervals, which are computed once, for many groups at a
+        time. The first group is computed alone: it is the whole run, whose prior may be known.
 
         Args:
             groups: the indices of the questions of each group.
             intervals_from: the intervals of B groups, from their fit.
         """
+        # What is equal for groups with equal intervals.
+        contents: list[Any] = [*range(len(groups))]
+        if self.weights is None:
+            contents[1:] = [np.sort(self.inverse[questions]).tobytes() for questions in groups[1:]]
+        first = {content: group for group, content in reversed([*enumerate(contents)])}
+        distinct = sorted(first.values())
+        step = max(1, min(_GROUPS_AT_ONCE, _CELLS_OF_GROUPS // len(self.n)))
+        blocks = [distinct[start : start + step] for start in range(1, len(distinct), step)]
+        result: dict[int, Intervals] = {}
+        for block in [distinct[:1], *blocks] if groups else []:
+            multiplicity = self.multiplicities([groups[group] for group in block])
+            fit = self.fit(multiplicity.numbers)
+            if self.weights is not None:
+                fit = fit._replace(squares=multiplicity.squares)
+            intervals = intervals_from(fit)
+            for i, group in enumerate(block):
+                result[group] = {key: interval_of_group(x, i) for key, x in intervals.items()}
+        return [result[first[content]] for content in contents]
 
-        def for_rows(
-            rows: np.ndarray | None, multiplicity: Multiplicity
-        ) -> dict[ScoreKey, Interval]:
-            family = self if rows is None else self.with_rows(rows)
-            fit = family.fit(multiplicity.numbers)
-            return intervals_from(
-                fit if self.weights is None else fit._replace(squares=multiplicity.squares)
-            )
-
-        return intervals_by_counts(groups, self.inverse, len(self.n), for_rows, self.weights)
-
-    def group_multiplicity(self, questions: np.ndarray) -> Multiplicity:
-        """The numbers of these questions with each distinct count, as those of one group."""
-        weights = None if self.weights is None else [self.weights[questions]]
-        return multiplicities([self.inverse[questions]], len(self.n), weights)
+    def multiplicities(self, groups: Sequence[np.ndarray]) -> Multiplicity:
+        """The numbers of the questions of groups with each distinct count."""
+        weights = None if self.weights is None else [self.weights[x] for x in groups]
+        return multiplicities([self.inverse[x] for x in groups], len(self.n), weights)
 
     def for_other_questions(self, clusters: np.ndarray | None = None) -> QuestionIntervals:
         """The intervals for other questions like these, which no prior is needed for.
@@ -281,6 +270,11 @@ class Family(abc.ABC):
         """(V, e) posterior means of the extrapolated scores, for the V counts of each group."""
 
 
+def _key(multiplicity: np.ndarray) -> bytes:
+    """What tells a group of questions from others of the run."""
+    return multiplicity.astype(float).tobytes()
+
+
 @dataclass(frozen=True)
 class ExtrapolatedScores(Scores):
     """Scores, some of which a prior extrapolates: that of the questions they are over.
@@ -298,7 +292,7 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        (multiplicity,) = self.family.group_multiplicity(questions).numbers
+        (multiplicity,) = self.family.multiplicities([questions]).numbers
         means = self.family.means_over(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
         return super().over(questions, weights) | own
@@ -315,3 +309,58 @@ def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, 
     table = np.hstack([observed.columns, family.posterior_means[:, [*numbers.values()]]])
     ordered = {key: scores[key] for key in keys}
     return ExtrapolatedScores(ordered, observed.inverse, table, family, numbers)
+
+
+# --- Groups of questions ------------------------------------------------------------------
+
+
+class Multiplicity(NamedTuple):
+    """How many questions of B groups have each of U distinct counts, by their weights.
+
+    Let w be the weights of the questions of a group. A weighted mean with independent errors of the
+    variances v has the variance sum w^2 v / (sum w)^2. Questions with equal weights have the same
+    for equal v if there are (sum w)^2 / sum w^2 of them, their effective number (Kish 1965).
+
+    Attributes:
+        numbers: (B, U) shares of the sums of w, times the effective number. For equal weights, the
+            numbers of questions.
+        squares: (B, U) shares of the sums of w^2, times the effective number.
+    """
+
+    numbers: np.ndarray
+    squares: np.ndarray
+
+
+def multiplicities(
+    rows_of_groups: Sequence[np.ndarray],
+    size: int,
+    weights_of_groups: Sequence[np.ndarray] | None = None,
+) -> Multiplicity:
+    """Return the numbers of questions of groups.
+
+    Args:
+        rows_of_groups: for each group the index of each question's counts.
+        size: U.
+        weights_of_groups: for each group the weights of the questions, or None if they are equal.
+    """
+    if weights_of_groups is None:
+        numbers = np.array([np.bincount(rows, minlength=size) for rows in rows_of_groups])
+        return Multiplicity(numbers, numbers)
+    sums, squares = (
+        np.array(
+            [
+                np.bincount(rows, weights**power, minlength=size)
+                for rows, weights in zip(rows_of_groups, weights_of_groups, strict=True)
+            ]
+        )
+        for power in (1, 2)
+    )
+    total, total_of_squares = (x.sum(axis=1, keepdims=True) for x in (sums, squares))
+    effective = total**2 / total_of_squares
+    return Multiplicity(sums * (effective / total), squares * (effective / total_of_squares))
+
+
+def interval_of_group(interval: Interval, group: int) -> Interval:
+    """The interval of one of B groups."""
+    mu, sigma, lo, hi = (float(values[group]) for values in interval[:4])
+    return Interval(mu, sigma, lo, hi, interval.interval)

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core.interval import Interval, IntervalMethod, normal_z
-from ..core.score import ScoreKey
+from . import Intervals
 from .family import Family, Fit, Statistics
 
 
@@ -38,13 +38,11 @@ class HierarchicalIntervals(IntervalMethod):
             return None
         return "one sample of each question does not show how questions differ: add samples"
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         return self._family.intervals(groups, lambda fit: hierarchical_intervals(fit, confidence))
 
 
-def hierarchical_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
     """The intervals of the extrapolated scores of B groups."""
     keys = fit.family.extrapolated
     if not keys:

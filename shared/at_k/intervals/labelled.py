@@ -26,22 +26,35 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.checking import Checked
+from ..core.choice import IntervalOptions
+from ..core.coherent import event_of
 from ..core.counts import BinaryCounts
+from ..core.credits import any_correct
 from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.samples import Samples
-from ..core.score import ScoreKey, Scores
-from ..scores.checker_rates import NO_ERRORS, CheckerRates, check_rates
+from ..core.score import Score, ScoreKey, Scores
+from ..scores.checker_rates import (
+    NO_ERRORS,
+    CheckerRates,
+    check_rates,
+    corrected_scores,
+    require_correction,
+)
+from . import Intervals
+from .binary_family import pass_intervals
 from .labels import CONFIDENCE_OF_RATES, LabelCounts, count_labels
 
 _CONTRADICTION = 3.0  # standard deviations by which samples contradict the rates
 _STEP = 1e-5  # of a rate, for derivatives
+_FALL = 0.005  # of pass@k with k, which papers would show
 
 
 def check_errors(checker_rates, labels) -> bool:
@@ -123,21 +136,6 @@ class Errors:
             "labels": self.labels.number,
         }
 
-    def widened(
-        self,
-        method: IntervalMethod,
-        points: Scores,
-        under: Callable[[CheckerRates], Scores],
-        weights: np.ndarray | None = None,
-    ) -> IntervalMethod:
-        """Return the method of intervals, widened by the uncertainty of estimated rates.
-
-        The arguments are those of `LabelledIntervals`.
-        """
-        if self.labels is None:
-            return method
-        return LabelledIntervals(method, points, cache(under), self.labels, weights)
-
 
 class RateIntervals(DerivedIntervals):
     """Intervals of success rates, from those of the rates of samples that are called correct."""
@@ -146,9 +144,7 @@ class RateIntervals(DerivedIntervals):
         super().__init__(method)
         self._rates = rates
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         return [
             {key: self._corrected(interval) for key, interval in called_correct.items()}
             for called_correct in self._method.for_groups(groups, confidence)
@@ -181,21 +177,17 @@ class LabelledIntervals(DerivedIntervals):
         weights: np.ndarray | None = None,
     ):
         super().__init__(method)
-        self._points, self._under, self._labels = points, under, labels
+        self._points, self._under, self._labels = points, cache(under), labels
         self._weights = weights
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         known = self._method.for_groups(groups, confidence)
         return [
             self._wider(intervals, questions, confidence)
             for intervals, questions in zip(known, groups, strict=True)
         ]
 
-    def _wider(
-        self, known: dict[ScoreKey, Interval], questions: np.ndarray, confidence: float
-    ) -> dict[ScoreKey, Interval]:
+    def _wider(self, known: Intervals, questions: np.ndarray, confidence: float) -> Intervals:
         center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
         def under(rates: CheckerRates) -> np.ndarray:
@@ -306,3 +298,100 @@ def _realized_variances(
             slope = (under(moved) - points) / _STEP
             variance += slope**2 * rate * (1 - rate) / share
     return np.where(np.isfinite(variance), variance, 0.0)
+
+
+# --- Corrected scores ---------------------------------------------------------------------
+
+
+Corrected = tuple[Scores, IntervalMethod | None, dict[str, float]]
+"""Scores, the method of their limits, and what the result says of the checker."""
+
+
+class CheckerErrors:
+    """The errors of a checker, as the parameters of a metric state them: see `check_errors`."""
+
+    def __init__(self, checker_rates: Any, labels: Any):
+        check_errors(checker_rates, labels)
+        self._rates, self._labels = checker_rates, labels
+
+    def pass_limits(
+        self, checked: Checked, scores: Mapping[ScoreKey, Score], options: IntervalOptions
+    ) -> Corrected:
+        """Return corrected scores of the pass@k family."""
+        counts, errors = checked.outcomes.counts(), self._errors(checked)
+        require_correction(scores, errors.rates)
+        errors.warn_if_contradicted(counts)
+        described = errors.described()
+        if falls_with_k(counts, scores, errors.rates):
+            described["falls_with_k"] = True
+        if options.confidence is None:
+            return corrected_scores(counts, scores, errors.rates), None, described
+
+        def under(rates: CheckerRates) -> Scores:
+            return pass_intervals(counts, scores, options, rates)[0]
+
+        points, method = pass_intervals(counts, scores, options, errors.rates)
+        if errors.labels is not None:
+            method = LabelledIntervals(method, points, under, errors.labels, options.weights)
+        return points, method, described
+
+    def rate_limits(
+        self,
+        checked: Checked,
+        points: Scores,
+        method: IntervalMethod | None,
+        options: IntervalOptions,
+    ) -> Corrected:
+        """Return success rates, from the rates of samples that are called correct."""
+        errors = self._errors(checked)
+        errors.warn_if_contradicted(checked.outcomes.counts())
+
+        def under(rates: CheckerRates) -> Scores:
+            return replace(points, columns=rates.corrected(points.columns))
+
+        corrected = under(errors.rates)
+        if method is not None:
+            method = RateIntervals(method, errors.rates)
+            if errors.labels is not None:
+                method = LabelledIntervals(method, corrected, under, errors.labels, options.weights)
+        return corrected, method, errors.described()
+
+    def _errors(self, checked: Checked) -> Errors:
+        return Errors.from_options(self._rates, self._labels, checked.outcomes)
+
+
+def falls_with_k(
+    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates, run: str = ""
+) -> bool:
+    """Return whether the corrected pass@k of a requested k is below that of a smaller one.
+
+    The smaller ones are the powers of 2, whatever is requested. A warning says so too.
+
+    Args:
+        counts: of samples that are called correct.
+        scores: that are requested.
+        rates: of the checker.
+        run: the name of the run, for the warning.
+    """
+    events = [event for score in scores.values() if (event := event_of(score))]
+    requested = sorted({k for k, r in events if r == 1 < k <= counts.n.min()})
+    if not requested:
+        return False
+    powers = (2**i for i in range(requested[-1].bit_length()))
+    ks = sorted({*requested, *(k for k in powers if k <= requested[-1])})
+    curve = {k: Score((any_correct(k),)) for k in ks}
+    estimates = corrected_scores(counts, curve, rates).over(np.arange(len(counts)))
+    points = {k: min(max(estimate, 0.0), 1.0) for k, estimate in estimates.items()}
+    best, start = ks[0], f"{run}: " if run else ""
+    for k in ks:
+        if k in requested and points[k] < points[best] - _FALL:
+            warnings.warn(
+                f"{start}The corrected pass@{k}, {points[k]:.3f}, is below pass@{best}, "
+                f"{points[best]:.3f}, which no success rates allow: the errors of the checker "
+                f"depend on the question, its rates are not those of these samples, or there are "
+                f"too few samples.",
+                stacklevel=3,
+            )
+            return True
+        best = max(best, k, key=lambda x: points[x])
+    return False

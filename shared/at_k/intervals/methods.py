@@ -12,6 +12,7 @@ from ..core.choice import method_of_auto
 from ..core.interval import Interval, IntervalMethod, normal_z
 from ..core.questions import wilson_limits
 from ..core.score import ScoreKey
+from . import Intervals
 
 
 class AutoIntervals(IntervalMethod):
@@ -26,9 +27,7 @@ class AutoIntervals(IntervalMethod):
     def __init__(self, n: np.ndarray, repeated: IntervalMethod, single: IntervalMethod):
         self._n, self._repeated, self._single = n, repeated, single
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         methods = [self._method(questions) for questions in groups]
         repeated = [i for i, method in enumerate(methods) if method is self._repeated]
         intervals = self._repeated.for_groups([groups[i] for i in repeated], confidence)
@@ -75,9 +74,7 @@ class JoinedIntervals(IntervalMethod):
                 result[np.ix_(rows, rows)] = own
         return result
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         most, some = (method.for_groups(groups, confidence) for method in (self._most, self._some))
         return [a | b for a, b in zip(most, some, strict=True)]
 
@@ -109,9 +106,7 @@ class VarianceIntervals(IntervalMethod):
     ):
         self._scores, self._weights = scores, weights
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         return [
             {
                 key: self._interval(score, questions, confidence)

@@ -13,8 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,8 +23,7 @@ from ..core.interval import IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.rewards import RankedRewards, Rewards, max_scores
 from ..core.score import Score, ScoreKey, Scores
-from ..scores.reward_counts import counts_by_level, rewards_at
-from ..scores.reward_moments import max_moments
+from ..scores.rewards import counts_by_level, max_moments
 from .binary_family import extrapolated_scores, scores_with_ends
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
 from .reward_levels import FittedRewards, LevelDistributions, leveled_samples
@@ -72,10 +70,6 @@ class RewardFamily(Family):
     rewards: Rewards
     ks: Sequence[int]
     extrapolated_ks: Sequence[int]
-
-    def with_rows(self, rows: np.ndarray) -> Self:
-        """The family for questions that have some of the U distinct counts only."""
-        return replace(super().with_rows(rows), rewards=rewards_at(self.rewards, rows))
 
     @classmethod
     def from_rewards(
@@ -153,7 +147,8 @@ class RewardFamily(Family):
             return result
         width = float(fitted.samples.levels[-1] - fitted.samples.levels[0])
         excess = [fitted.excess_variances(k)[0] for k in self.ks]
-        for a, b in _neighbors(len(self.ks)):
+        pairs = [(a, b) for b in range(len(self.ks)) for a in (b - 1, b) if a >= 0]
+        for a, b in pairs:  # each column with itself and with its neighbor
             j, k = self.ks[a], self.ks[b]
             covariance = sum(
                 float(fitted.distributions.max_covariance(n, j, k) @ prior)
@@ -265,11 +260,6 @@ def _shifted_moments(fitted: FittedRewards, ks: Sequence[int]) -> tuple[np.ndarr
         )
         variances.append(fitted.excess_variances(k)[:, None] * np.maximum(variance, 0.0))
     return np.stack(means, axis=-1), np.stack(variances, axis=-1)
-
-
-def _neighbors(columns: int) -> list[tuple[int, int]]:
-    """Each column with itself and with the next."""
-    return [(a, b) for a in range(columns) for b in (a, a + 1) if b < columns]
 
 
 def _ladder(n: int) -> list[int]:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.rewards import RankedRewards, Rewards
-from ..scores.reward_counts import counts_at, counts_by_level, rewards_at
+from ..scores.rewards import counts_at, counts_by_level, rewards_at
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 
 _FEW_LEVELS = 40  # up to which levels are kept as they are
@@ -106,7 +106,11 @@ class LeveledSamples:
     @cached_property
     def n(self) -> np.ndarray:
         """(U,) samples. Where they differ by less than a factor of 2, their harmonic mean."""
-        return _pooled_sizes(self.counts.sum(axis=1), self.multiplicity)
+        n = self.counts.sum(axis=1)
+        octave = np.floor(np.log2(n)).astype(np.int64)
+        questions = np.maximum(np.bincount(octave, self.multiplicity), 1)
+        inverse = np.bincount(octave, self.multiplicity / n) / questions
+        return np.rint(1 / inverse[octave]).astype(np.int64)
 
     def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
         """The samples of some of the counts, with the rewards `levels`."""
@@ -306,13 +310,6 @@ class FittedRewards:
             weight = self.distributions.likelihood(counts) * self.priors[0]
             means.append(weight @ values / weight.sum(axis=1, keepdims=True))
         return np.concatenate(means)
-
-
-def _pooled_sizes(n: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-    """(U,) harmonic means of the n that share a power of 2."""
-    octave = np.floor(np.log2(n)).astype(np.int64)
-    questions = np.maximum(np.bincount(octave, multiplicity), 1)
-    return np.rint(1 / (np.bincount(octave, multiplicity / n) / questions)[octave]).astype(np.int64)
 
 
 # --- Distributions ------------------------------------------------------------------------

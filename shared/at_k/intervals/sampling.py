@@ -33,6 +33,7 @@ from ..core.choice import IntervalOptions
 from ..core.interval import Interval, IntervalMethod, normal_z, whole_range
 from ..core.questions import FEW_EVENTS, ONE_CLUSTER, limits_of_product
 from ..core.score import ScoreKey
+from . import Intervals
 from .family import Family, Fit, Shifted
 from .hierarchical import HierarchicalIntervals, hierarchical_intervals
 from .methods import AutoIntervals
@@ -62,29 +63,27 @@ class SamplingIntervals(IntervalMethod):
         family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
         known = [i for i, key in enumerate(keys) if key in scores]
         columns = [scores.index(keys[i]) for i in known]
-        numbers, squares = family.group_multiplicity(questions)
+        numbers, squares = family.multiplicities([questions])
         gradient = family.gradient(numbers[0])[:, columns]
         covariance = family.covariance_of_samples(family.fit(squares)) / numbers.sum()
         result[np.ix_(known, known)] = gradient.T @ covariance @ gradient
         return result
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         return self._family.intervals(groups, lambda fit: _fit_intervals(fit, confidence))
 
-    def over(self, multiplicity: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+    def over(self, multiplicity: np.ndarray, confidence: float) -> Intervals:
         """The intervals of B groups with (B, U) numbers of questions."""
         return _fit_intervals(self._family.fit(multiplicity), confidence)
 
 
-def _fit_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+def _fit_intervals(fit: Fit, confidence: float) -> Intervals:
     """The intervals of B groups, from the priors that are estimated for them."""
     result = _sampling_intervals(fit, confidence) if fit.family.scores else {}
     return result | hierarchical_intervals(fit, confidence)
 
 
-def _sampling_intervals(fit: Fit, confidence: float) -> dict[ScoreKey, Interval]:
+def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
     """The unions of the intervals under each prior that fits."""
     family, shifted_families = fit.family, _shifted_families(fit)
     point = (fit.multiplicity @ family.columns / fit.multiplicity.sum(axis=1, keepdims=True)).T
@@ -133,7 +132,8 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
     result = shifted_families(fit)
     if fit.squares is None:
         return result
-    spreads = shifted_families(fit.for_variances)
+    # The fit whose mean covariance is that of the estimates of questions with weights.
+    spreads = shifted_families(family.fit(fit.squares))
     spreads += spreads[:1] * (len(result) - len(spreads))
     return [
         mean._replace(covariance=spread.covariance)
@@ -211,9 +211,7 @@ class OneSampleIntervals(IntervalMethod):
         self._family = family
         self._other_questions = family.for_other_questions()
 
-    def for_groups(
-        self, groups: Sequence[np.ndarray], confidence: float
-    ) -> list[dict[ScoreKey, Interval]]:
+    def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         others = self._other_questions
         return [
             self._whole_ranges(questions)
@@ -228,9 +226,9 @@ class OneSampleIntervals(IntervalMethod):
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         return self._other_questions.covariance(questions, keys)
 
-    def _whole_ranges(self, questions: np.ndarray) -> dict[ScoreKey, Interval]:
+    def _whole_ranges(self, questions: np.ndarray) -> Intervals:
         family = self._family
-        numbers = family.group_multiplicity(questions).numbers
+        numbers = family.multiplicities([questions]).numbers
         least, most = (extreme[:, 0] for extreme in family.extremes(numbers))
         means = numbers[0] @ family.columns / numbers.sum()
         reason = f"each question has one sample, and {ONE_CLUSTER}"

@@ -58,7 +58,7 @@ from ..intervals.binary_family import (
     family_under,
     scores_of_rates,
 )
-from ..intervals.groups import multiplicities
+from ..intervals.family import multiplicities
 from ..intervals.labelled import RateMoves, moves_of_rates
 from ..intervals.labels import LabelCounts
 from ..intervals.sampling import SamplingIntervals

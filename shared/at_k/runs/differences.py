@@ -54,8 +54,7 @@ from ..core.checks import label_index
 from ..core.questions import student_quantile, unseen_share
 from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
-from ..intervals.corrected import falls_with_k
-from ..intervals.labelled import Errors
+from ..intervals.labelled import Errors, falls_with_k
 from .comparison import Difference
 from .measure import look_confidence, score_runs
 from .options import ComparisonOptions

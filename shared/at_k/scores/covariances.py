@@ -118,8 +118,9 @@ def _covariance(
 def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
     """(2k + 1,) the mean of the product of both scores, each less its value at a plateau."""
     value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
-    means = mean_over_equal_halves(a, value_a) if a == b else None
-    return _mean_over_halves(value_a, value_b) if means is None else means
+    if a == b and _has_equal_halves(a):
+        return mean_over_equal_halves(a, value_a)
+    return _mean_over_halves(value_a, value_b)
 
 
 def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
@@ -203,15 +204,13 @@ def _has_equal_halves(credit: Credits) -> bool:
     return not others or is_ramp
 
 
-def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble | None:
-    """(2k + 1,) the mean of value[H] value[m - H], or None if the score has another form.
+def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble:
+    """(2k + 1,) the mean of value[H] value[m - H] for a threshold or a ramp.
 
     Args:
         credit: credits of the score.
         value: (k + 1,) value of 0 .. k correct samples, less that of 0 or of k.
     """
-    if not _has_equal_halves(credit):
-        return None
     k, credited = len(credit), np.flatnonzero(credit)
     first, from_zero = int(credited[0]), value.hi[0] == 0
     if len(credited) == 1:

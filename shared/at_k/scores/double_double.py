@@ -77,21 +77,12 @@ class DoubleDouble:
         return total[..., 0]
 
     def suffix_sums(self) -> DoubleDouble:
-        """Return, for each position of the last axis, the sum from there to the end.
-
-        Those from even positions are sums of pairs, so there are two steps per number.
-        """
-        size = self.hi.shape[-1]
-        hi, lo = self.hi.copy(), self.lo.copy()
-        if size > 1:
-            pairs = self[..., : size - size % 2 : 2] + self[..., 1::2]
-            if size % 2:
-                pairs = DoubleDouble.concatenate([pairs, self[..., -1:]])
-            even = pairs.suffix_sums()
-            odd = self[..., 1:-1:2] + even[..., 1:]
-            for positions, part in ((slice(None, None, 2), even), (slice(1, -1, 2), odd)):
-                hi[..., positions], lo[..., positions] = part.hi, part.lo
-        return DoubleDouble(hi, lo)
+        """Return, for each position of the last axis, the sum from there to the end."""
+        sums, shift = self, 1  # of `shift` numbers from each position
+        while shift < self.hi.shape[-1]:
+            longer = sums[..., :-shift] + sums[..., shift:]
+            sums, shift = DoubleDouble.concatenate([longer, sums[..., -shift:]]), 2 * shift
+        return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,23 +108,17 @@ class ScaledDoubleDouble:
         return ScaledDoubleDouble(_inverse(self.mantissa), -self.exponent)
 
     def prefix_products(self) -> ScaledDoubleDouble:
-        """Return the products of the first 0, 1, .., all numbers of the last axis.
-
-        Those of even numbers of factors are products of pairs, so there are two steps per factor.
-        """
-        *shape, size = self.exponent.shape
-        if size == 0:
-            return scaled(DoubleDouble.from_doubles(np.ones((*shape, 1))))
-        pairs = self[..., : size - size % 2 : 2] * self[..., 1::2]
-        even = scaled(pairs.mantissa, pairs.exponent).prefix_products()
-        odd = even[..., : (size + 1) // 2] * self[..., ::2]
-        odd = scaled(odd.mantissa, odd.exponent)
-        hi, lo = np.empty((2, *shape, size + 1))
-        exponent = np.empty((*shape, size + 1), np.int64)
-        for start, part in enumerate((even, odd)):
-            hi[..., start::2], lo[..., start::2] = part.mantissa.hi, part.mantissa.lo
-            exponent[..., start::2] = part.exponent
-        return ScaledDoubleDouble(DoubleDouble(hi, lo), exponent)
+        """Return the products of the first 1, 2, .., all numbers of the last axis."""
+        products, shift = self, 1  # of `shift` numbers up to each position
+        while shift < self.exponent.shape[-1]:
+            first, longer = products[..., :shift], products[..., shift:] * products[..., :-shift]
+            longer = scaled(longer.mantissa, longer.exponent)
+            products = ScaledDoubleDouble(
+                DoubleDouble.concatenate([first.mantissa, longer.mantissa]),
+                np.concatenate([first.exponent, longer.exponent], axis=-1),
+            )
+            shift *= 2
+        return products
 
     def to_double_double(self) -> DoubleDouble:
         """Return the numbers without a separate exponent; those below the smallest double are 0."""
@@ -162,7 +147,8 @@ def factorial_powers(
     factors = DoubleDouble.from_doubles(start[..., None] + step * np.arange(k))
     for parameter in parameters:
         factors = factors + DoubleDouble.from_doubles(parameter)
-    return scaled(factors).prefix_products()
+    one = DoubleDouble.from_doubles(np.ones((*start.shape, 1)))
+    return scaled(DoubleDouble.concatenate([one, factors])).prefix_products()
 
 
 def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:

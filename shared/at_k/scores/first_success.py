@@ -9,8 +9,6 @@ question, so it shows nothing about scores that need several, such as pass^k.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from ..core.checking import Checked
@@ -20,7 +18,7 @@ from ..core.computation import DEFAULT_K
 from ..core.counts import BinaryCounts
 from ..core.interval import IntervalMethod
 from ..core.samples import Samples, sample_place
-from ..core.score import ScoreId, ScoreKey, Scores, one_column_each
+from ..core.score import ScoreId, Scores, one_column_each
 
 
 def first_successes(
@@ -36,8 +34,11 @@ def first_successes(
     """
     counts = checked.outcomes.counts()
     known = check_stopped(counts, checked.outcomes, budget)
-    chosen = choose_ks(ks, DEFAULT_K, known)
-    points = first_success_scores(counts, {ScoreId("pass@k", k): k for k in chosen})
+    ids = [ScoreId("pass@k", k) for k in choose_ks(ks, DEFAULT_K, known)]
+    # Whether the first success of a question is among k samples.
+    columns = [(counts.c == 1) & (counts.n <= score.k) for score in ids]
+    values = np.stack(columns, axis=1).astype(float)
+    points = Scores(one_column_each(ids), np.arange(len(counts)), values)
     return points, limits_for_questions(points, "pass@k", options)
 
 
@@ -70,10 +71,3 @@ def check_stopped(counts: BinaryCounts, outcomes: Samples, budget: int) -> np.nd
         if problem.any():
             raise InputError(Place("Question", int(np.argmax(problem))), f" has {what}")
     return np.where(counts.c == 1, budget, counts.n)
-
-
-def first_success_scores(counts: BinaryCounts, ks: Mapping[ScoreKey, int]) -> Scores:
-    """pass@k for each key: whether the first success of a question is among k samples."""
-    columns = [(counts.c == 1) & (counts.n <= k) for k in ks.values()]
-    values = np.stack(columns, axis=1).astype(float)
-    return Scores(one_column_each(ks), np.arange(len(counts)), values)

@@ -14,61 +14,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 from ..core.rewards import Rewards
 from ..core.score import ScoreId, Scores, one_column_each
-from .reward_counts import counts_by_level
+from .rewards import counts_by_level
 
 _LARGEST_UNIT = 1000  # the largest D for rewards that are multiples of 1/D
 _LARGE_COUNT = 4096  # of samples, above which integers stay small
 _CELLS_OF_SUMS = 1 << 22  # to bound memory
-
-
-class Tail(NamedTuple):
-    """The event that the mean reward of k samples is at least tau."""
-
-    k: int
-    tau: float
-
-    def least_sum(self, unit: int) -> int:
-        """The smallest sum of k rewards, in units 1/D, that reaches the threshold.
-
-        A sum within 1e-9 of tau k reaches it: in floating point, 0.3 + 0.3 is below 0.2 x 3.
-        """
-        return math.ceil((self.tau * self.k - 1e-9) * unit)
-
-
-class Levels(NamedTuple):
-    """Samples by the level of their reward.
-
-    Args:
-        counts: (U, L) samples of each distinct question at each level.
-        steps: (L,) the rewards of the levels in units 1/D, ascending.
-        unit: D.
-    """
-
-    counts: np.ndarray
-    steps: np.ndarray
-    unit: int
-
-
-def samples_by_level(rewards: Rewards) -> Levels:
-    """The samples by the level of their reward.
-
-    Raises:
-        ValueError: if a reward is not from 0 to 1, or not a multiple of some 1/D.
-    """
-    levels, counts = counts_by_level(rewards)
-    if levels[0] < 0 or levels[-1] > 1:
-        raise ValueError(
-            f"TailPass@k needs rewards from 0 to 1, and they are from {levels[0]:g} to "
-            f"{levels[-1]:g}: rescale them."
-        )
-    steps, unit = in_units(levels)
-    return Levels(counts, steps, unit)
 
 
 def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
@@ -89,28 +44,40 @@ def in_units(levels: np.ndarray) -> tuple[np.ndarray, int]:
 
 def tail_scores(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> Scores:
     """Unbiased estimates of TailPass@k for each pair of a k <= n and a threshold."""
-    tails = {ScoreId("TailPass@k", *pair): Tail(*pair) for pair in ks_and_taus}
-    columns = tails_of_subsets(samples_by_level(rewards), list(tails.values()))
-    return Scores(one_column_each(tails), rewards.inverse, columns)
+    keys = one_column_each([ScoreId("TailPass@k", *pair) for pair in ks_and_taus])
+    return Scores(keys, rewards.inverse, tails_of_subsets(rewards, ks_and_taus))
 
 
-def tails_of_subsets(levels: Levels, tails: Sequence[Tail]) -> np.ndarray:
-    """(U, m) unbiased estimates of the probabilities of m tails, for k <= n."""
-    n, result = levels.counts.sum(axis=1), np.zeros((len(levels.counts), len(tails)))
-    for k in {tail.k for tail in tails}:
-        columns = [column for column, tail in enumerate(tails) if tail.k == k]
-        size = (k + 1) * (k * int(levels.steps[-1]) + 1)
+def tails_of_subsets(rewards: Rewards, ks_and_taus: Sequence[tuple[int, float]]) -> np.ndarray:
+    """(U, m) unbiased estimates of TailPass@k for m pairs of a k <= n and a threshold.
+
+    A sum within 1e-9 of tau k reaches it: in floating point, 0.3 + 0.3 is below 0.2 x 3.
+
+    Raises:
+        ValueError: if a reward is not from 0 to 1, or not a multiple of some 1/D.
+    """
+    levels, counts = counts_by_level(rewards)
+    if levels[0] < 0 or levels[-1] > 1:
+        raise ValueError(
+            f"TailPass@k needs rewards from 0 to 1, and they are from {levels[0]:g} to "
+            f"{levels[-1]:g}: rescale them."
+        )
+    steps, unit = in_units(levels)
+    n, result = counts.sum(axis=1), np.zeros((len(counts), len(ks_and_taus)))
+    for k in {k for k, _ in ks_and_taus}:
+        columns = [(column, tau) for column, (j, tau) in enumerate(ks_and_taus) if j == k]
+        size = (k + 1) * (k * int(steps[-1]) + 1)
         block = max(1, _CELLS_OF_SUMS // size)
         for samples in np.unique(n).tolist():
             rows = np.flatnonzero(n == samples)
             for start in range(0, len(rows), block):
                 together = rows[start : start + block]
-                pmf_of_sum = _sums_of_subsets(levels.counts[together], levels.steps, samples, k)
+                pmf_of_sum = _sums_of_subsets(counts[together], steps, samples, k)
                 above = np.cumsum(pmf_of_sum[:, ::-1], axis=1)[:, ::-1]
                 above = np.column_stack([above / above[:, :1], np.zeros(len(together))])
-                for column in columns:
-                    least = min(tails[column].least_sum(levels.unit), above.shape[1] - 1)
-                    result[together, column] = above[:, least]
+                for column, tau in columns:
+                    least = math.ceil((tau * k - 1e-9) * unit)  # the smallest sum of the tail
+                    result[together, column] = above[:, min(least, above.shape[1] - 1)]
     return result
 
 

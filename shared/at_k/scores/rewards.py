@@ -13,11 +13,12 @@ an independent share, so E[A_l^k A_m^k] = E[A_m^2k] E[A_l^k] / E[A_m^k].
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from ..core.expected import blocks_of_rows
-from ..core.rewards import Rewards, moments_by_key
+from ..core.rewards import RankedRewards, Rewards, moments_by_key
 from ..core.score import Moments, ScoreKey
 from .double_double import DoubleDouble, factorial_powers
 
@@ -35,7 +36,8 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
     q, increase = np.empty(a.shape), np.empty(a.shape)
     mean, levels = np.empty(len(a)), DoubleDouble.from_doubles(rewards.levels)
     for rows in blocks_of_rows(np.arange(len(a)), 2 * a.shape[1] * k):
-        quotients = _rising_quotient(np.stack([a[rows], a[rows] + k]), k)
+        rising = factorial_powers(np.stack([a[rows], a[rows] + k]), k, 1)[..., k]
+        quotients = (rising * rising[..., -1:].inverse()).to_double_double()
         below, after = quotients[0], quotients[1]
         none = DoubleDouble.from_doubles(np.zeros((len(rows), 1)))
         share = below - DoubleDouble.concatenate([none, below[:, :-1]])
@@ -44,7 +46,31 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
     return mean, rewards.variance_of_max(q, increase)
 
 
-def _rising_quotient(a: np.ndarray, k: int) -> DoubleDouble:
-    """(.., L) rise(a, k) / rise(t, k), where t is the last entry of each row of a."""
-    rising = factorial_powers(a, k, 1)[..., k]
-    return (rising * rising[..., -1:].inverse()).to_double_double()
+# --- Samples by the level of their reward --------------------------------------------------
+
+
+def rewards_at(rewards: Rewards, rows: np.ndarray) -> Rewards:
+    """The rewards of some of the U rows, each as one question."""
+    index = np.arange(len(rows))
+    if isinstance(rewards, RankedRewards):
+        sizes = rewards.sizes
+        ends, sizes = np.cumsum(sizes)[rows], sizes[rows]
+        samples = np.arange(sizes.sum()) + np.repeat(ends - np.cumsum(sizes), sizes)
+        return RankedRewards(index, rewards.levels[samples], rewards.at_most[samples])
+    prior = rewards.prior if isinstance(rewards.prior, int) else rewards.prior[rows]
+    return replace(rewards, inverse=index, at_most=rewards.at_most[rows], prior=prior)
+
+
+def counts_by_level(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
+    """(L,) rewards, ascending, and (U, L) number of samples with each."""
+    if isinstance(rewards, RankedRewards):
+        levels, index = np.unique(rewards.levels, return_inverse=True)
+        return levels, counts_at(rewards, index)
+    return rewards.levels, np.diff(rewards.at_most, axis=1, prepend=0)
+
+
+def counts_at(rewards: RankedRewards, level: np.ndarray) -> np.ndarray:
+    """(M, L) samples of each question at each of L levels, from the (S,) level of each."""
+    size = int(level.max()) + 1
+    cell = np.repeat(rewards.inverse * size, rewards.sizes) + level
+    return np.bincount(cell, minlength=len(rewards.inverse) * size).reshape(-1, size)
