@@ -24,8 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from .grids import (
-    BY_CONTENT,
-    Unnamed,
     columns_of_grid,
     delimiter_of,
     first_line,
@@ -33,7 +31,7 @@ from .grids import (
     rows_of_text,
     sample_columns,
 )
-from .opening import Limited, most_bytes, require_size
+from .opening import most_bytes, read_limited, require_size
 from .table import Columns, Table, UnreadColumn, table_of_columns, table_of_rows
 from .words import WORDS, word
 
@@ -60,7 +58,7 @@ def file_format(path: Path) -> str:
     return kept[-1] if kept else ""
 
 
-def parse_file(name: str, data: bytes, suffix: str = "", unnamed: Unnamed = BY_CONTENT) -> Table:
+def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> Table:
     """Return the table in a file.
 
     Without a suffix, the content tells its format.
@@ -97,8 +95,8 @@ def decompressed(data: bytes, name: str) -> bytes:
         return data
     most = most_bytes(len(data))
     try:
-        with Limited(_opened(data, kind, name), name, most, is_compressed=True) as stream:
-            return stream.read()
+        with _opened(data, kind, name) as stream:
+            return read_limited(stream, name, most, " when it is decompressed")
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise ValueError(f"{name} cannot be decompressed: {error}.") from error
 
@@ -193,7 +191,7 @@ def _parse_parquet(data: bytes, name: str) -> Table:
     return Table(columns, name, frozenset(names))
 
 
-def _parse_json_lines(text: str, name: str, unnamed: Unnamed) -> Table:
+def _parse_json_lines(text: str, name: str, unnamed: str) -> Table:
     records = [
         _parse_json(line.rstrip(), name, number)
         for number, line in enumerate(text.split("\n"), start=1)
@@ -202,7 +200,7 @@ def _parse_json_lines(text: str, name: str, unnamed: Unnamed) -> Table:
     return _table_of_records(records, name, unnamed, is_line=True)
 
 
-def _parse_json_file(text: str, name: str, unnamed: Unnamed) -> Table:
+def _parse_json_file(text: str, name: str, unnamed: str) -> Table:
     """Return the table of a list of objects or of lists, of one object, or of JSON Lines."""
     try:
         parsed = _parse_json(text, name)
@@ -215,7 +213,7 @@ def _parse_json_file(text: str, name: str, unnamed: Unnamed) -> Table:
     return _table_of_records(parsed if is_list else [parsed], name, unnamed, is_line=is_list)
 
 
-def _table_of_records(records: list[Any], name: str, unnamed: Unnamed, is_line: bool) -> Table:
+def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool) -> Table:
     if any(records) and all(isinstance(record, list) for record in records):
         texts = [x for record in records for x in record if isinstance(x, str)]
         if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
@@ -267,7 +265,7 @@ def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
 # --- CSV and other tables of text -------------------------------------------------------------
 
 
-def _parse_text(text: str, name: str, has_tabs: bool, unnamed: Unnamed) -> Table:
+def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
     """Return the table of CSV, or of a table in another form that people write or paste."""
     rows, are_samples = rows_of_text(text)
     if rows:
@@ -284,7 +282,7 @@ def _parse_text(text: str, name: str, has_tabs: bool, unnamed: Unnamed) -> Table
     first = [] if not records else records[0]
     if names_columns(first, lambda: records[1:], unnamed):
         return table_of_columns(_named_columns(records, name, delimiter), name, **known)
-    known["is_matrix"] = not unnamed.first
+    known["is_matrix"] = unnamed != "references"
     return table_of_columns(columns_of_grid(records, name, unnamed), name, **known)
 
 

@@ -13,7 +13,6 @@ from ..core.checks import (
     is_list_like,
     short,
 )
-from .grids import BY_CONTENT, Unnamed
 from .missing import check_missing
 from .names import PER_SAMPLE
 from .roles import count_columns
@@ -40,7 +39,8 @@ class Reading:
         has_labels: whether outcomes may be labels of the metric, so that words are kept.
         words_are_answers: whether a text such as "none" is an answer, and not a missing one.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
-        unnamed: how a table is read whose columns may have no names.
+        unnamed: "references" if the columns have no names and the first holds the references;
+            "verdicts" if a column item or answer names the questions.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Reading:
     checked: bool = False
     has_labels: bool = False
     words_are_answers: bool = False
-    unnamed: Unnamed = BY_CONTENT
+    unnamed: str = ""
 
     @property
     def graded_by(self) -> str:

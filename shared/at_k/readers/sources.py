@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import re
 import tempfile
 import warnings
@@ -98,9 +99,9 @@ def _expanded(sources: Sequence[str]) -> list[str]:
         names += [log for name in matching for log in logs_in(Path(name)) or [name]]
     if not names:
         raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
-    paths: set[Any] = set()
+    paths = set()
     for name in names:
-        path = name if is_remote(name) else Path(name).resolve()
+        path = name if is_remote(name) else os.path.realpath(name)
         if path in paths:
             raise ValueError(f"{name} is given twice, so its samples would count twice.")
         paths.add(path)
