@@ -8,7 +8,7 @@ a model.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import short
@@ -83,6 +83,7 @@ def settle_missing(
     table: Table,
     samples: Mapping[Any, list[Any]],
     written: Sequence[list[Any]] | None,
+    multiplicities: Sequence[list[int]] | None,
     missing: str | None,
 ) -> tuple[dict[Any, list[Any]], str]:
     """Return the samples of each question as the rule says, and what the first line says of them.
@@ -91,30 +92,38 @@ def settle_missing(
     sample are left out too.
 
     If samples are answers, `written` has them as they were written: one that is missing and counted
-    as incorrect stays as it was, or is an empty text.
+    as incorrect stays as it was, or is an empty text. `multiplicities` say how often they occur.
 
     Raises:
         MissingError: if nothing says what missing samples count, or if a question has no other
             sample and the caller does not say so.
     """
-    absent = {key: sum(x is None for x in row) for key, row in samples.items()}
-    number = sum(absent.values())
-    if not number:
+    if not any(None in row for row in samples.values()):
         return dict(samples), ""
+    sizes = multiplicities or [[1] * len(row) for row in samples.values()]
+    pairs = {
+        x: list(zip(*y, strict=True))
+        for x, *y in zip(samples, samples.values(), sizes, strict=True)
+    }
+    absent = {key: sum(n for x, n in row if x is None) for key, row in pairs.items()}
+    number = sum(absent.values())
     layout = table.layout
     rule = missing or (layout.missing if layout else "")
-    empty = [key for key, row in samples.items() if absent[key] == len(row)]
+    empty = [key for key, row in samples.items() if not any(x is not None for x in row)]
     if not rule or (rule == "drop" and empty and missing is None):
-        raise _ask(table.title, samples, empty if rule else [], written is None)
+        raise _ask(table.title, pairs, absent, empty if rule else [], written is None)
     why = f", {layout.why}" if layout and layout.why else ""
     if rule == "incorrect":
         return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
-    kept = {key: row for key, row in samples.items() if absent[key] < len(row)}
+    kept = {key: row for key, row in samples.items() if key not in {*empty}}
     if not kept:
         raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
     said = f"{number - sum(absent[key] for key in empty)} more not scored{why}"
     if empty:
-        said += warn_of_left_out(table.title, list(map(text_of_ids, empty)), len(samples))
+        left = f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are"
+        ids = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
+        warnings.warn(f"{table.title}: {left} left out: {ids}.", stacklevel=2)
+        said += f"; {left} left out"
     return kept, said
 
 
@@ -131,50 +140,54 @@ def _filled(
     }
 
 
-def warn_of_left_out(title: str, ids: Sequence[str], number: int) -> str:
-    """Warn of questions that are left out, and return the end of what the first line says."""
-    left = f"{len(ids)} of {number} questions have no sample that is scored, and are left out"
-    shown = ", ".join(ids[:10]) + (", .." if len(ids) > 10 else "")
-    warnings.warn(f"{title}: {left}: {shown}.", stacklevel=3)
-    return f"; {left}"
-
-
 def _ask(
-    title: str, samples: Mapping[Any, list[Any]], empty: Sequence[Any], is_graded: bool
+    title: str,
+    pairs: Mapping[Any, list[tuple[Any, int]]],
+    absent: Mapping[Any, int],
+    empty: Sequence[Any],
+    is_graded: bool,
 ) -> MissingError:
+    """Return the error that asks what missing samples count.
+
+    Args:
+        title: of the table.
+        pairs: of each question, its samples and how often each occurs.
+        absent: how many samples of each question are missing.
+        empty: questions without any other sample, if the rule for them alone is asked for.
+        is_graded: whether samples are outcomes.
+    """
     noun = "outcomes" if is_graded else "answers"
-    scores = _both_scores(samples) if is_graded else ""
     if empty:
         some = "1 question has" if len(empty) == 1 else f"{len(empty)} questions have"
         what = f"{some} no {noun[:-1]} that is scored, such as {text_of_ids(empty[0])}"
-        return missing_error(title, what, "leaves these questions out", scores)
-    first = next(key for key, row in samples.items() if None in row)
-    rows = samples.values()
-    number, total = sum(row.count(None) for row in rows), sum(map(len, rows))
-    what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(first)}"
-    return missing_error(title, what, "leaves them out", scores)
-
-
-def missing_error(title: str, what: str, drop: str, scores: str = "") -> MissingError:
-    """Return the error that asks what the missing samples count, with what "drop" does."""
+    else:
+        first = next(key for key, number in absent.items() if number)
+        total = sum(n for row in pairs.values() for _, n in row)
+        what = f"{sum(absent.values())} of {total} {noun} are missing, the first of question "
+        what += text_of_ids(first)
+    left = "these questions" if empty else "them"
+    scores = _both_scores(pairs.values(), absent.values()) if is_graded else ""
     return MissingError(
-        f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' {drop}{scores}.",
+        f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' leaves {left} out"
+        f"{scores}.",
         [Way({"missing": choice}) for choice in CHOICES],
     )
 
 
-def _both_scores(samples: Mapping[Any, list[Any]]) -> str:
+def _both_scores(questions: Iterable[list[tuple[Any, int]]], absent: Iterable[int]) -> str:
     """Return the mean of the outcomes over questions under both rules, as the end of a sentence."""
-    rows = list(samples.values())
-    if not all(isinstance(x, (int, float, type(None))) for row in rows for x in row):
+    incorrect, dropped = [], []
+    for row, number in zip(questions, absent, strict=True):
+        if not all(isinstance(x, (int, float, type(None))) for x, _ in row):
+            return ""
+        total, size = sum(x * n for x, n in row if x is not None), sum(n for _, n in row)
+        incorrect.append(total / size if size else 0.0)
+        if size > number:
+            dropped.append(total / (size - number))
+    if not dropped:
         return ""
-    known = [[x for x in row if x is not None] for row in rows]
-    incorrect = sum(sum(k) / len(row) for k, row in zip(known, rows, strict=True) if row)
-    means = [sum(row) / len(row) for row in known if row]
-    if not means:
-        return ""
-    dropped = sum(means) / len(means)
-    return f": the mean outcome is {incorrect / len(rows):.4g} or {dropped:.4g}"
+    means = (sum(x) / len(x) for x in (incorrect, dropped))
+    return ": the mean outcome is {:.4g} or {:.4g}".format(*means)
 
 
 def text_of_ids(key: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
 from .table import FILE, ROW, QuestionRows, SelectionError, Table, Way, list_columns
-from .words import NO_ID, entry_text, word
+from .words import NO_ID, as_whole_number, entry_text, word
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ def gather(
     rows_of = _rows_of(table, key) if key else {row: [row] for row in range(table.size)}
     used = frozenset(name for role, name in pairs_of(chosen) if role != "groups")
     questions = QuestionRows(table, key, rows_of, used, reading.pool)
-    _refuse_mixed_files(questions)
+    counts = chosen["counts"] if "multiplicities" in cells and not of_lists else None
+    _refuse_mixed_files(questions, counts)
     _refuse_mixed_groups(questions, chosen.get("groups"))
     _refuse_mixtures(questions, chosen.get("groups"), cells, reading)
     merged = {role: _merged(questions, role, x, of_lists) for role, x in cells.items()}
@@ -62,7 +63,8 @@ def gather(
     if "samples" in merged and None not in merged["samples"]:
         samples = dict(zip(rows_of, merged["samples"], strict=True))
         said.append(_fail_cut_off(samples, reasons, False if written is None else ""))
-        kept, of_missing = settle_missing(table, samples, written, reading.missing)
+        multiplicities = merged["multiplicities"] if counts else None
+        kept, of_missing = settle_missing(table, samples, written, multiplicities, reading.missing)
         said.append(of_missing)
         indices = [i for i, question in enumerate(ids) if question in kept]
         merged = {role: [x[i] for i in indices] for role, x in merged.items()}
@@ -267,7 +269,7 @@ _NUMBERED_RUN = re.compile(
 )
 _TIME = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d[t_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?(?!\d)")
 """A date with a time of day. A date alone may be the version of a model."""
-LEAST_PLAIN_ROWS = 20
+_LEAST_PLAIN_ROWS = 20
 _LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*|\d+b)_(\d+)(?=(?:\.[a-z][a-z\d]*)*$)")
 
 
@@ -284,7 +286,7 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
     return last in (list(range(len(last))), list(range(1, len(last) + 1)))
 
 
-def _refuse_mixed_files(questions: QuestionRows) -> None:
+def _refuse_mixed_files(questions: QuestionRows, counts: str | None) -> None:
     """Raise a SelectionError if files have the same questions, and may be of different models."""
     table, rows_of = questions.table, questions.rows
     if FILE not in table.columns or {"files", FILE} & {*questions.pool}:
@@ -299,43 +301,36 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
     shared = next((x for x, rows in rows_of.items() if len({files[r] for r in rows}) > 1), None)
     if shared is None:
         return
-    _refuse_copies(table, files, {*questions.key, *questions.used, FILE})
+    _refuse_copies(questions, files, counts)
     if (table.layout and table.layout.files_are_runs) or are_repeated_runs(table.files):
         return
-    raise shared_questions_error(table.title, text_of_ids(shared))
-
-
-def shared_questions_error(title: str, question: str) -> SelectionError:
-    """Return the error about files that have the same questions."""
-    return SelectionError(
-        f"{title} have the same questions, such as {short(question)}. Compare different models "
-        f"with at-k compare. If these are repeated runs of one model, say so.",
+    raise SelectionError(
+        f"{table.title} have the same questions, such as {short(text_of_ids(shared))}. Compare "
+        f"different models with at-k compare. If these are repeated runs of one model, say so.",
         [Way({"pool": ("files",)})],
     )
 
 
-def _refuse_copies(table: Table, files: Sequence[int], plain: Collection[str]) -> None:
-    """Raise a ValueError if a file has all rows of another one.
+def _refuse_copies(questions: QuestionRows, files: Sequence[int], counts: str | None) -> None:
+    """Raise a ValueError if a file has all rows of another one. A row may occur several times.
 
     Few rows of nothing but ids and outcomes may be equal by chance.
     """
-    least = 1 if table.columns.keys() - plain else LEAST_PLAIN_ROWS
-    names = [name for name in table.columns if name != FILE]
+    table = questions.table
+    plain = {*questions.key, *questions.used, FILE}
+    least = 1 if table.columns.keys() - plain else _LEAST_PLAIN_ROWS
+    names = [name for name in table.columns if name not in (FILE, counts)]
     texts = [list(map(entry_text, table.columns[name])) for name in names]
+    multiplicity = map(as_whole_number, table.columns[counts]) if counts else itertools.repeat(1)
     rows: dict[int, Counter[Any]] = {}
-    for file, cells in zip(files, zip(*texts, strict=True), strict=True):
-        rows.setdefault(file, Counter())[cells] += 1
+    for file, n, cells in zip(files, multiplicity, zip(*texts, strict=True), strict=False):
+        rows.setdefault(file, Counter())[cells] += n or 0
     for one, other in itertools.permutations(rows, 2):
         if rows[one] <= rows[other] and rows[one].total() >= least:
-            raise copy_error(table.files[other], table.files[one])
-
-
-def copy_error(name: str, copy: str) -> ValueError:
-    """Return the error about a file that has all rows of another one."""
-    return ValueError(
-        f"{name} contains all rows of {copy}, which would count twice: leave it out. If they are "
-        f"different samples, pool='files' says so."
-    )
+            raise ValueError(
+                f"{table.files[other]} contains all rows of {table.files[one]}, which would count "
+                f"twice: leave it out. If they are different samples, pool='files' says so."
+            )
 
 
 # --- Filters of lm-evaluation-harness ---------------------------------------------------------

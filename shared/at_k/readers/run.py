@@ -17,7 +17,7 @@ from .cells import (
     verdicts_as_json,
     with_tests,
 )
-from .counting import counted_questions
+from .counting import counted_run
 from .grids import with_sample_lists
 from .missing import text_of_ids
 from .names import (
@@ -218,8 +218,8 @@ def read_run(source: Any, **options: Any) -> Run:
     names = names_in(source, reading)
     if not names:
         return _read_table(load_object(source, reading), reading)
-    counted = counted_questions(names, reading, lambda table: _read_table(table, reading))
-    return _read_table(load_files(names, reading), reading) if counted is None else _run(*counted)
+    counted = counted_run(names, reading, _read_table)
+    return _read_table(load_files(names, reading), reading) if counted is None else counted
 
 
 def _read_table(table: Table, reading: Reading) -> Run:
