@@ -602,7 +602,7 @@ def test_a_missing_reference_is_an_error(capsys, tmp_path):
 
 @pytest.mark.parametrize("missing", ["wrong", True, 0])
 def test_an_unknown_rule_for_missing_outcomes_is_refused(missing):
-    with pytest.raises(ValueError, match="give 'incorrect', or 'drop' to leave them out"):
+    with pytest.raises(ValueError, match="which is none of incorrect, drop"):
         at_k.read(LONG, missing=missing)
 
 
@@ -635,7 +635,7 @@ def test_answers_that_were_cut_off_are_empty():
     run = at_k.read(rows, unfinished="incorrect")
     assert run["predictions"] == [["", "7"]]
     assert run.columns["finish"] == "stop_reason"
-    with pytest.raises(ValueError, match="unfinished is 'drop': give 'incorrect'"):
+    with pytest.raises(ValueError, match="unfinished has 'drop', which is none of incorrect"):
         at_k.read(rows, unfinished="drop")
 
 

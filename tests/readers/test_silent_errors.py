@@ -201,7 +201,7 @@ def test_records_that_are_no_objects_are_refused(tmp_path):
     ("rows", "message"),
     [
         ([{"id": 9, "filter": "b", "outcome": 1}], "No row has 'a' in filter"),
-        ([{"id": 9, "outcome": 1}], "it has no column 'filter'"),
+        ([{"id": 9, "outcome": 1}], "There is no column 'filter'"),
     ],
 )
 def test_a_file_that_contributes_no_row_is_an_error(tmp_path, rows, message):

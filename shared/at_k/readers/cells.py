@@ -421,7 +421,7 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     """Return the ids and the references in a file."""
     from .sources import load_files, names_in
 
-    answers = with_tests(load_files(names_in(file, Reading()), Reading()))
+    answers = with_tests(load_files(names_in(file), Reading()))
     key = [question] if question in answers.columns else question_columns(answers)
     columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
     if not columns or not (key or not question):

@@ -7,6 +7,7 @@ that every row has. Where a tool has a rule for outcomes that are missing, the e
 from __future__ import annotations
 
 import ast
+import fnmatch
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,9 +31,9 @@ class Layout:
         is_object: whether a file is one object of JSON, with all rows inside.
         rows: returns the rows in a record. Default: the record itself.
         columns: columns that are added, each by a function of a row.
-        questions: the columns that identify a question together.
-        outcomes, predictions, references, groups: the columns of these roles. Several are
-            alternatives, of which the caller chooses one.
+        questions: the columns that identify a question together. Not all files have `task`.
+        outcomes, predictions, references, groups: the columns of these roles, or patterns such as
+            "value.*". Several are alternatives, of which the caller chooses one.
         samples: the columns that number the samples of a question.
         filters: the column whose entries repeat the same samples.
         find_roles: returns the roles, if they depend on the rows.
@@ -43,8 +44,6 @@ class Layout:
         why: what became of missing samples, for the first line.
         files_are_runs: whether files with the same questions are repeated runs of one model.
         refusal: why such a file cannot be read, instead of everything else.
-        instead: the pattern of files beside it that can be read.
-        remedy: what to do if there are no such files.
     """
 
     tool: str
@@ -67,24 +66,20 @@ class Layout:
     why: str = ""
     files_are_runs: bool = False
     refusal: str = ""
-    instead: str = ""
-    remedy: str = ""
 
     def roles_of(self, columns: Columns) -> Roles:
         """Return the roles of the columns for these rows. Empty columns have none."""
         if self.find_roles is not None:
             return self.find_roles(columns)
-        names = {role: getattr(self, role).split() for role in _ROLES}
-        known: Roles = {
-            role: tuple(
-                x
-                for x in of_role
-                if x in columns
-                and (role == "questions" or any(cell is not None for cell in columns[x]))
-            )
-            for role, of_role in names.items()
-        }
-        return {role: of_role for role, of_role in known.items() if of_role}
+        roles: Roles = {}
+        for role in _ROLES:
+            patterns = getattr(self, role).split()
+            names = [x for pattern in patterns for x in fnmatch.filter(columns, pattern)]
+            if role != "questions":
+                names = [x for x in names if any(cell is not None for cell in columns[x])]
+            if names:
+                roles[role] = tuple(names)
+        return roles
 
 
 _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "samples", "filters")
@@ -105,9 +100,7 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
         if not all(isinstance(x, kind) for name, kind in types for x in table.columns[name]):
             continue
         if layout.refusal:
-            beside = sorted(path.parent.glob(layout.instead)) if layout.instead and path else []
-            remedy = f"Give one of {', '.join(map(str, beside[:8]))}." if beside else layout.remedy
-            raise ValueError(f"{table.title} {layout.refusal} {remedy}".rstrip())
+            raise ValueError(f"{table.title} {layout.refusal}")
         try:
             return read_layout(layout, table, path)
         except (AttributeError, LookupError, TypeError) as error:
@@ -138,12 +131,14 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
         origin |= (said := layout.path_origin(path))
         if "task" in said:
             table = table.with_columns(table.columns | {"task": [said["task"]] * table.size})
-    missing = [x for x in layout.questions.split() if x not in table.columns]
-    if missing and not layout.find_roles and table.size:
-        raise KeyError(missing[0])
     order = ("domain", "agent", "model", "source", "task", "env")
     known = {"harness": layout.tool} | {what: origin[what] for what in order if origin.get(what)}
-    return replace(table, layout=layout, roles=layout.roles_of(table.columns), origin=known)
+    table = replace(table, layout=layout, origin=known)
+    questions = {"task", *table.roles.get("questions", ())}
+    missing = [x for x in layout.questions.split() if x not in questions]
+    if missing and table.size:
+        raise KeyError(missing[0])
+    return table
 
 
 def _texts_at(path: str, records: Sequence[LogRow]) -> str:
@@ -521,14 +516,6 @@ def _evalscope_rows(record: LogRow) -> list[LogRow]:
     return [record | {f"value.{name}": value for name, value in values.items()}]
 
 
-def _evalscope_roles(columns: Columns) -> Roles:
-    roles: Roles = {"questions": "question", "predictions": "prediction", "references": "target"}
-    values = tuple(name for name in columns if name.startswith("value."))
-    if "task" in columns:
-        roles |= {"questions": ("task", "question"), "groups": "task"}
-    return roles | {"outcomes": values, "samples": ("sample_id",)}
-
-
 def _evalscope_path(path: Path) -> dict[str, str]:
     """Return the model and the subset of a file reviews/<model>/<subset>.jsonl."""
     if path.parent.parent.name != "reviews":
@@ -544,13 +531,6 @@ def _aider_path(path: Path) -> dict[str, str]:
     return {"task": folders[-5]} if folders[-4:-2] == ("exercises", "practice") else {}
 
 
-def _aider_roles(columns: Columns) -> Roles:
-    roles: Roles = {"outcomes": ("first_try", "any_try"), "questions": "testcase"}
-    return roles | (
-        {"questions": ("task", "testcase"), "groups": "task"} if "task" in columns else {}
-    )
-
-
 def _nemo_judged(row: LogRow) -> bool | None:
     """Return what a judgement says; one in another form is incorrect, as the tool counts it."""
     if row.get("judgement") is None:
@@ -559,6 +539,10 @@ def _nemo_judged(row: LogRow) -> bool | None:
     return bool(colon) and verdict.strip().lower().startswith("yes")
 
 
+WITHOUT_SAMPLES = (
+    "has the results of lm-evaluation-harness, without samples. Read the files samples_*.jsonl, "
+    "which the harness writes if it is run with --log_samples."
+)
 _ERROR = "after an error"
 _LM_EVAL = "doc_id doc target arguments resps filtered_resps"
 _PROMPTFOO: Any = {"questions": "test", "outcomes": "success", "missing": "drop", "why": _ERROR}
@@ -568,9 +552,7 @@ LAYOUTS = (
     Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_rows,
            find_roles=_lm_eval_roles, path_origin=_lm_eval_path, missing="incorrect"),
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
-           refusal="has the results of lm-evaluation-harness, without samples.",
-           instead="samples_*.jsonl", remedy="Run the harness with --log_samples, which writes "
-           "samples_*.jsonl: here are none."),
+           refusal=WITHOUT_SAMPLES),
     Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
            types={"eval": dict},
            rows=_inspect_rows, find_roles=_inspect_roles, origin={"model": "eval.model"},
@@ -639,13 +621,16 @@ LAYOUTS = (
            columns={"judge_correct": _nemo_judged},
            missing="incorrect", why="no answer"),
     Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
-           columns=_EVALSCOPE, find_roles=_evalscope_roles, path_origin=_evalscope_path),
+           columns=_EVALSCOPE, questions="task question", groups="task", samples="sample_id",
+           predictions="prediction", references="target", outcomes="value.*",
+           path_origin=_evalscope_path),
     Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
            questions="question_id", outcomes="graded_list", missing="incorrect"),
     Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
            columns={"first_try": lambda row: bool((row["tests_outcomes"] or [False])[0]),
                     "any_try": lambda row: any(row["tests_outcomes"] or ())},
-           find_roles=_aider_roles, path_origin=_aider_path, origin={"model": "model"},
+           questions="task testcase", groups="task", outcomes="first_try any_try",
+           path_origin=_aider_path, origin={"model": "model"},
            missing="incorrect"),
     Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",
            questions="task_id", samples="trial_name", outcomes="is_resolved", missing="incorrect",

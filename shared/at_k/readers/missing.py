@@ -11,25 +11,15 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..core.checks import short
 from .names import ERRORS, plain_name
 from .table import SelectionError, Table, Way, nested_columns
-from .words import MISSING_WORDS, changed, entry_text, is_missing, word
+from .words import MISSING_WORDS, changed, entry_text, flat, is_missing, word
 
 CHOICES = ("incorrect", "drop")
 
 
 class MissingError(SelectionError):
     """Samples are missing, and nothing says what they count."""
-
-
-def check_missing(missing: Any) -> str | None:
-    """Return the choice; a ValueError if it is none of `CHOICES`."""
-    if missing is not None and missing not in CHOICES:
-        raise ValueError(
-            f"missing is {short(missing)}: give 'incorrect', or 'drop' to leave them out."
-        )
-    return missing
 
 
 def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
@@ -63,13 +53,7 @@ def missing_answers(
 
     A word that is the reference of a question is an answer.
     """
-    known = {
-        word(x)
-        for reference in references
-        for x in (reference if isinstance(reference, list) else [reference])
-        if isinstance(x, str)
-    }
-    words = {*words} - known
+    words = {*words} - {word(x) for x in flat(references) if isinstance(x, str)}
 
     def read(cell: Any) -> Any:
         is_empty = table.is_csv and cell == ""

@@ -6,7 +6,7 @@ the command writes them as flags.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, short
@@ -24,7 +24,7 @@ from .names import (
     shown_name,
 )
 from .table import SelectionError, Table, Way, list_columns
-from .words import as_lists, as_whole_number, entry_text, has_lists, number_in, word
+from .words import as_lists, as_whole_number, entry_text, flat, has_lists, number_in, word
 
 _FREQUENCIES = (
     *("count", "counts", "n", "n_samples", "num_samples", "total", "attempts", "num_attempts"),
@@ -201,23 +201,15 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     cells = table.columns[outcome]
     if has_lists(cells) != has_lists(table.columns[answers[0]]):
         return
-    is_bool = all(isinstance(x, bool) for x in _flat(cells) if x is not None)
+    is_bool = all(isinstance(x, bool) for x in flat(cells) if x is not None)
     bool_words = ("true", "false", "yes", "no", "1", "0")
-    if is_bool and not any(word(x) in bool_words for x in _flat(table.columns[answers[0]])):
+    if is_bool and not any(word(x) in bool_words for x in flat(table.columns[answers[0]])):
         return
     raise SelectionError(
         f"{shown_name(outcome)} may hold the outcomes, or the correct answers to check "
         f"{shown_name(answers[0])} against.",
         [Way({"outcomes": outcome}), Way({"predictions": answers[0], "references": outcome})],
     )
-
-
-def _flat(cells: Iterable[Any]) -> Iterable[Any]:
-    for cell in cells:
-        if isinstance(cell, list):
-            yield from cell
-        else:
-            yield cell
 
 
 def _check_exclusive(named: Mapping[str, Any]) -> None:

@@ -215,7 +215,7 @@ def read_run(source: Any, **options: Any) -> Run:
         SelectionError, ValueError, FileNotFoundError: as `read`, without the names of parameters.
     """
     reading = make_reading(**options)
-    names = names_in(source, reading)
+    names = names_in(source)
     if not names:
         return _read_table(load_object(source, reading), reading)
     counted = counted_run(names, reading, _read_table)

@@ -132,7 +132,6 @@ class Table:
         is_object: whether the row is one object of JSON, which may be a table by itself.
         is_line: whether it is the only line of JSON Lines: a question with lists of samples.
         layout: whose columns these are, or None.
-        roles: the column of each role, as the layout names them.
         origin: what the source says about itself, in the order in which it is reported:
             {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
         files: the names of the files, if there are several; `FILE` has the index of each row.
@@ -147,7 +146,6 @@ class Table:
     is_object: bool = False
     is_line: bool = False
     layout: Layout | None = None
-    roles: Roles = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     is_csv: bool = False
@@ -163,12 +161,10 @@ class Table:
         """Return the table with other columns."""
         return replace(self, columns=columns)
 
-    def with_rows(self, rows: Sequence[int]) -> Table:
-        """Return the table with some of its rows, in which a column may have no entry."""
-        columns: Columns = {x: [cells[row] for row in rows] for x, cells in self.columns.items()}
-        if self.layout is None:
-            return self.with_columns(columns)
-        return replace(self, columns=columns, roles=self.layout.roles_of(columns))
+    @cached_property
+    def roles(self) -> Roles:
+        """The column of each role, as the layout names them: those of them that have entries."""
+        return self.layout.roles_of(self.columns) if self.layout else {}
 
     def row_place(self, row: int) -> tuple[str | Index, ...]:
         """Return the parts of a message that name a row of the source."""
@@ -342,7 +338,8 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
                 f"No row has {wanted} in {shown_name(name)}. Its entries are "
                 f"{first_entries(known)}."
             )
-        table = table.with_rows(rows)
+        columns = table.columns.items()
+        table = table.with_columns({x: [cells[row] for row in rows] for x, cells in columns})
     return table
 
 
@@ -384,7 +381,6 @@ def join_tables(tables: Sequence[Table]) -> Table:
         if len(titles) < 3
         else f"{titles[0]} and {len(titles) - 1} more",
         complete=frozenset(names),
-        roles=_joined_roles(tables, columns),
         origin=_joined_origin(tables),
         files=titles,
         is_csv=any(table.is_csv for table in tables),
@@ -401,15 +397,6 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
                 f"{first.title} and {table.title} are not parts of one run: their {what} is "
                 f"{values[0]} and {values[1]}. Compare them, or score each by itself."
             )
-
-
-def _joined_roles(tables: Sequence[Table], columns: Columns) -> Roles:
-    """Return the roles of the columns of all tables."""
-    layout = tables[0].layout
-    roles = layout.roles_of(columns) if layout else {}
-    if layout is None or layout.find_roles is not None:
-        return roles
-    return {x: y for x, y in roles.items() if len({table.roles.get(x) for table in tables}) == 1}
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:

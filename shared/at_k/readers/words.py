@@ -13,7 +13,7 @@ import json
 import re
 import tokenize
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -114,11 +114,19 @@ def as_outcomes(
         cells = changed(
             lambda x: _COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x, cells
         )
-    flat = [x for cell in cells for x in (cell if isinstance(cell, list) else [cell])]
-    is_label = isinstance(next((x for x in flat if x), None), str) if has_labels else False
-    if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat):
+    is_label = has_labels and isinstance(next(filter(None, flat(cells)), None), str)
+    if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat(cells)):
         return changed(_as_label, cells)
     return changed(as_outcome, cells)
+
+
+def flat(cells: Iterable[Any]) -> Iterator[Any]:
+    """Yield the entries of lists, and the other cells."""
+    for cell in cells:
+        if isinstance(cell, list):
+            yield from cell
+        else:
+            yield cell
 
 
 def changed(change: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
