@@ -151,7 +151,7 @@ def test_data_frames_have_a_column_for_each_sample_too():
         ("[[1, 0],\n[1", "The file, line 2: invalid JSON"),
         ('id,1,2\na,"1,0\nb,1,1', "a quote is not closed"),
         ("x_1,x_2\n1,0\n0,1", "There is no column with a usual name for samples"),
-        ("| a | 1 |\n| b | 1 | 0 |", "row 1 has 3 cells, but there are 2 columns"),
+        ("| a | 1 |\n| b | 1 | 0 |", "row 1: 3 cells, but line 1 names 2 columns"),
         ("| id | id |\n| 1 | 1 |", "two columns have the same name"),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_row_of_names_is_a_header(text):
 
 def has_names(text):
     rows = rows_of_text(text)[0] or [line.split(",") for line in text.split("\n")]
-    return names_columns(rows[0], lambda: rows[1:])
+    return names_columns(rows[0], rows[1:])
 
 
 @pytest.mark.parametrize(

@@ -18,21 +18,18 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .grids import (
-    columns_of_grid,
     delimiter_of,
     first_line,
-    names_columns,
     rows_of_text,
-    sample_columns,
+    table_of_grid,
 )
 from .opening import most_bytes, read_limited, require_size
-from .table import Columns, Table, UnreadColumn, table_of_columns, table_of_rows
+from .table import Columns, Table, UnreadColumn, table_of_rows
 from .words import WORDS, word
 
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -219,8 +216,7 @@ def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool
         if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
             # Generations, a list for each problem, as bigcode writes them.
             return Table({"samples": records}, name, frozenset(["samples"]))
-        grid = columns_of_grid(records, name, unnamed, are_samples=True)
-        return table_of_columns(grid, name, is_matrix=True)
+        return table_of_grid(records, name, unnamed, are_samples=True)
     if not all(isinstance(record, dict) for record in records):
         raise ValueError(
             f"{name} must hold JSON objects only, with one key per column, or lists of samples."
@@ -269,70 +265,41 @@ def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
     """Return the table of CSV, or of a table in another form that people write or paste."""
     rows, are_samples = rows_of_text(text)
     if rows:
-        grid = columns_of_grid(rows, name, unnamed, are_samples)
-        return table_of_columns(grid, name, is_csv=True, is_matrix=are_samples)
+        return table_of_grid(rows, name, unnamed, are_samples, is_csv=True)
     head = first_line(text)
     if not head:  # nothing but blank lines
         return Table({}, name)
     if head.lstrip().startswith("["):  # lists that do not end
         return _parse_json_file(text, name, unnamed)
     delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
-    records = _csv_records(text, name, delimiter)
+    rows, lines = _rows_of_csv(text, name, delimiter)
     known = {"is_csv": True, "has_decimal_commas": delimiter != ","}
-    first = [] if not records else records[0]
-    if names_columns(first, lambda: records[1:], unnamed):
-        return table_of_columns(_named_columns(records, name, delimiter), name, **known)
-    known["is_matrix"] = unnamed != "references"
-    return table_of_columns(columns_of_grid(records, name, unnamed), name, **known)
+    return table_of_grid(rows, name, unnamed, lines=lines, **known)
 
 
-class _Record(list):
-    """The cells of a row of CSV, and the line where it begins."""
-
-    line = 0
-    has_several_lines = False
-
-
-def _csv_records(text: str, name: str, delimiter: str) -> list[_Record]:
-    """Return the rows of CSV that are not empty; a ValueError if quotes are wrong."""
+def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """Return the rows of CSV that are not empty, and their first lines; a ValueError if quotes are
+    wrong.
+    """
     csv.field_size_limit(2**31 - 1)  # a cell may hold all samples of a question
     # Without `strict`, a quote that is not closed swallows the rows that follow.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    records, last = [], 0
+    rows, lines, last = [], [], 0
     try:
-        for cells in reader:
-            record = _Record(cells)
-            record.line, record.has_several_lines = last + 1, reader.line_num > last + 1
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(last + 1)
+            if reader.line_num > last + 1:
+                _warn_of_rows_in_cell(row, f"{name}, line {last + 1}", delimiter)
             last = reader.line_num
-            if record:
-                records.append(record)
     except csv.Error as error:
         problem = "a quote is not closed" if "end of data" in str(error) else str(error)
         raise ValueError(
             f"{name}, line {last + 1}: {problem}. A cell in quotes ends with a quote, and a quote "
             f"inside of it is written twice."
         ) from error
-    return records
-
-
-def _named_columns(records: Sequence[_Record], name: str, delimiter: str) -> dict[str, list[str]]:
-    """Return the columns of CSV whose first row names them."""
-    names = [column.strip() for column in records[0]]
-    if len(set(names)) < len(names):
-        raise ValueError(f"{name}, line 1: two columns have the same name.")
-    may_be_short = bool(sample_columns(names))  # a question with fewer samples
-    for record in records[1:]:
-        if may_be_short:
-            record += [""] * (len(names) - len(record))
-        if len(record) != len(names):
-            raise ValueError(
-                f"{name}, line {record.line}: {len(record)} cells, but line 1 names "
-                f"{len(names)} columns."
-            )
-        if record.has_several_lines:
-            _warn_of_rows_in_cell(record, f"{name}, line {record.line}", delimiter)
-    cells = list(map(list, zip(*records[1:], strict=True))) or [[] for _ in names]
-    return dict(zip(names, cells, strict=True))
+    return rows, lines
 
 
 def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:

@@ -10,14 +10,14 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, usual_columns
-from .table import FILE, Columns, Table
+from .table import FILE, Columns, Table, table_of_columns
 from .words import WORDS, is_decimal_comma, number_in
 
 CellsOfRow = list[Any]
@@ -129,31 +129,50 @@ def delimiter_of(head: str) -> str:
 # --- Names of columns -----------------------------------------------------------------------
 
 
-def columns_of_grid(
-    rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool = False
-) -> Columns:
-    """Return the columns of a table: see `Reading.unnamed`.
+def table_of_grid(
+    rows: Sequence[CellsOfRow],
+    name: str,
+    unnamed: str,
+    are_samples: bool = False,
+    lines: Sequence[int] = (),
+    **known: Any,
+) -> Table:
+    """Return the table of rows of cells.
 
-    The first row may name the columns, and shorter rows end with empty cells. All cells of
-    `are_samples` are samples, unless `unnamed` is "references".
+    The first row may name the columns, and rows that are shorter end with empty cells. Rows of CSV
+    are not shorter, unless there is a column for each sample.
+
+    Args:
+        rows: lists of cells.
+        name: of the file.
+        unnamed: see `Reading`.
+        are_samples: whether all cells are samples, unless the first column has references.
+        lines: of the file where the rows of CSV begin.
+        known: further attributes of the table.
 
     Raises:
-        ValueError: if a row has more cells than there are columns, or two columns have the same
-            name.
+        ValueError: if a row has another number of cells than there are columns, or two columns have
+            the same name.
     """
     rows = [row for row in rows if row]
-    if are_samples or not names_columns(rows[0], lambda: rows[1:], unnamed):
+    has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
+    if not has_names:
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
     names = [str(cell).strip() for cell in rows[0]]
     if len({*names}) < len(names):
-        raise ValueError(f"{name}: two columns have the same name.")
-    for number, row in enumerate(rows[1:], start=1):
-        if len(row) > len(names):
+        raise ValueError(f"{name}, line 1: two columns have the same name.")
+    is_csv = has_names and len(lines) > 0
+    may_be_short = not is_csv or bool(sample_columns(names))
+    for index, row in enumerate(rows[1:], start=1):
+        if len(row) > len(names) or (len(row) < len(names) and not may_be_short):
+            place = f"line {lines[index]}" if is_csv else f"row {index}"
             raise ValueError(
-                f"{name}, row {number} has {len(row)} cells, but there are {len(names)} columns."
+                f"{name}, {place}: {len(row)} cells, but line 1 names {len(names)} columns."
             )
     padded = [[*row, *[""] * (len(names) - len(row))] for row in rows[1:]]
-    return dict(zip(names, map(list, zip(*padded, strict=True)), strict=True))
+    cells = list(map(list, zip(*padded, strict=True))) or [[] for _ in names]
+    known["is_matrix"] = not has_names and unnamed != "references"
+    return table_of_columns(dict(zip(names, cells, strict=True)), name, **known)
 
 
 def _names_of_grid(
@@ -196,9 +215,7 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
     return []
 
 
-def names_columns(
-    head: Sequence[Any], below: Callable[[], Iterable[CellsOfRow]], unnamed: str = ""
-) -> bool:
+def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
     """Return whether the first row of a table names its columns.
 
     It does unless all its cells are values. Above outcomes, the values 1, 2, 3 are names too, for
@@ -208,7 +225,7 @@ def names_columns(
         return False
     if not all(map(_is_value, head)):
         return True
-    others = {word for row in below() for word in map(_word, row) if word}
+    others = {word for row in below for word in map(_word, row) if word}
     has_several = sum(map(bool, map(_word, head))) > 2
     is_name = others <= VERDICTS.keys() or (has_several and others <= {"0", "1"})
     return is_name and bool(sample_columns(head))
