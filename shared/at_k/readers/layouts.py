@@ -36,7 +36,7 @@ class Layout:
             "value.*". Several are alternatives, of which the caller chooses one.
         samples: the columns that number the samples of a question.
         filters: the column whose entries repeat the same samples.
-        find_roles: returns the roles, if they depend on the rows.
+        find_roles: returns further roles, which depend on the rows.
         origin: what the first line says of the run, and the path of its field in a record.
         path_origin: returns what the path of a file says.
         missing: "drop" if the tool leaves out missing outcomes, "incorrect" if it counts them so;
@@ -69,8 +69,6 @@ class Layout:
 
     def roles_of(self, columns: Columns) -> Roles:
         """Return the roles of the columns for these rows. Empty columns have none."""
-        if self.find_roles is not None:
-            return self.find_roles(columns)
         roles: Roles = {}
         for role in _ROLES:
             patterns = getattr(self, role).split()
@@ -79,9 +77,11 @@ class Layout:
                 names = [x for x in names if any(cell is not None for cell in columns[x])]
             if names:
                 roles[role] = tuple(names)
-        return roles
+        return roles | self.find_roles(columns) if self.find_roles else roles
 
 
+_ORIGIN = ("domain", "agent", "model", "source", "task", "env")
+"""What the first line says of a run, in this order."""
 _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "samples", "filters")
 
 
@@ -114,26 +114,22 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
     """Return the table as a layout reads it; a LookupError or TypeError if it is another one."""
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
-    origin = {what: _texts_at(name, records) for what, name in layout.origin.items()}
+    paths = {what: path.split(".") for what, path in layout.origin.items()}
+    origin = {what: _texts(field_at(x, path) for x in records) for what, path in paths.items()}
     if layout.rows or layout.columns:
-        read = layout.rows or _itself
-        rows: list[LogRow] = [row for record in records for row in read(record)]
+        rows: list[LogRow] = [
+            row for x in records for row in (layout.rows(x) if layout.rows else [x])
+        ]
         rows = [row | {x: make(row) for x, make in layout.columns.items()} for row in rows]
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
     if layout.rows:
-        names = ("agent", "model", "source", "task")
-        known = {
-            x: ", ".join(dict.fromkeys(map(str, filter(None, table.columns.get(x, ())))))
-            for x in names
-        }
-        origin = known | origin
+        origin = {x: _texts(table.columns.get(x, ())) for x in _ORIGIN} | origin
     if layout.path_origin and path:
         origin |= (said := layout.path_origin(path))
         if "task" in said:
             table = table.with_columns(table.columns | {"task": [said["task"]] * table.size})
-    order = ("domain", "agent", "model", "source", "task", "env")
-    known = {"harness": layout.tool} | {what: origin[what] for what in order if origin.get(what)}
-    table = replace(table, layout=layout, origin=known)
+    known = {what: origin[what] for what in _ORIGIN if origin.get(what)}
+    table = replace(table, layout=layout, origin={"harness": layout.tool, **known})
     questions = {"task", *table.roles.get("questions", ())}
     missing = [x for x in layout.questions.split() if x not in questions]
     if missing and table.size:
@@ -141,15 +137,10 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
     return table
 
 
-def _texts_at(path: str, records: Sequence[LogRow]) -> str:
-    """Return the different entries at a path in records, without lists and objects."""
-    entries = [field_at(record, path.split(".")) for record in records]
-    texts = [str(x) for x in entries if x is not None and not isinstance(x, (list, dict))]
+def _texts(entries: Iterable[Any]) -> str:
+    """Return the different entries as a text, without lists and objects."""
+    texts = [str(x) for x in entries if x and not isinstance(x, (list, dict))]
     return ", ".join(dict.fromkeys(texts))
-
-
-def _itself(record: LogRow) -> list[LogRow]:
-    return [record]
 
 
 def _list_in(path: str) -> Callable[[LogRow], list[LogRow]]:
@@ -198,9 +189,7 @@ def _list_of_texts(target: Any) -> list[str] | None:
 
 def _lm_eval_roles(columns: Columns) -> Roles:
     """Return the roles: the responses, or the metrics of documents with one response."""
-    roles: Roles = {"questions": ("task", "doc_id") if "task" in columns else "doc_id"}
-    roles |= {"groups": "task"} if "task" in columns else {}
-    roles |= {"filters": "filter"} if "filter" in columns else {}
+    roles: Roles = {}
     lists = columns.get("target_list", (None,))
     rows = list(zip(columns["resps"], columns["filtered_resps"], columns["target"], strict=True))
     if None not in columns.get(_CORRECT, (None,)) and any(x is None for x in lists):
@@ -319,10 +308,7 @@ def _inspect_roles(columns: Columns) -> Roles:
     ]
     is_merged = "score" in columns and any(cell is not None for cell in columns["score"])
     scores = ("score",) if is_merged and len(names) != 1 else tuple(names)
-    roles: Roles = {"samples": ("epoch",)}
-    roles |= {"outcomes": scores} if scores else {}
-    roles["questions"] = ("task", "id") if "task" in columns else ("id",)
-    roles |= {"groups": "task"} if "task" in columns else {}
+    roles: Roles = {"outcomes": scores} if scores else {}
     has_texts = any(isinstance(x, str) for x in columns.get("completion", ()))
     return roles | ({"predictions": "completion", "references": "target"} if has_texts else {})
 
@@ -347,8 +333,7 @@ def _lighteval_rows(record: LogRow) -> list[LogRow]:
 
 def _lighteval_roles(columns: Columns) -> Roles:
     most = max(map(len, columns["responses"]), default=0)
-    roles: Roles = {"questions": ("task", "id"), "groups": "task"}
-    roles |= {"predictions": "responses", "references": "gold"} if most else {}
+    roles: Roles = {"predictions": "responses", "references": "gold"} if most else {}
     metrics = tuple(name for name in columns if name.startswith("metric."))
     return roles | ({"outcomes": metrics} if most <= 1 else {})
 
@@ -396,8 +381,7 @@ def _harbor_rows(trial: LogRow) -> list[LogRow]:
 
 def _harbor_roles(columns: Columns) -> Roles:
     rewards = _number_columns(columns, ("source", "task_name", "trial_name", "agent", "model"))
-    roles: Roles = {"questions": ("source", "task_name"), "groups": "source"}
-    return roles | {"samples": ("trial_name",)} | ({"outcomes": rewards} if rewards else {})
+    return {"outcomes": rewards} if rewards else {}
 
 
 def _swe_bench_rows(report: LogRow) -> list[LogRow]:
@@ -500,8 +484,7 @@ def _stem(path: Path) -> dict[str, str]:
 
 
 def _trl_roles(columns: Columns) -> Roles:
-    roles: Roles = {"questions": "prompt", "predictions": "completion"}
-    return roles | {"outcomes": _number_columns(columns, ("step", "advantage"))}
+    return {"outcomes": _number_columns(columns, ("step", "advantage"))}
 
 
 _EVALSCOPE = {
@@ -544,23 +527,32 @@ WITHOUT_SAMPLES = (
     "which the harness writes if it is run with --log_samples."
 )
 _ERROR = "after an error"
+_INSPECT: Any = {
+    "questions": "task id",
+    "groups": "task",
+    "samples": "epoch",
+    "missing": "drop",
+    "why": _ERROR,
+    "find_roles": _inspect_roles,
+}
 _LM_EVAL = "doc_id doc target arguments resps filtered_resps"
 _PROMPTFOO: Any = {"questions": "test", "outcomes": "success", "missing": "drop", "why": _ERROR}
 
 # fmt: off
 LAYOUTS = (
     Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_rows,
+           questions="task doc_id", groups="task", filters="filter",
            find_roles=_lm_eval_roles, path_origin=_lm_eval_path, missing="incorrect"),
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
            refusal=WITHOUT_SAMPLES),
     Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
            types={"eval": dict},
-           rows=_inspect_rows, find_roles=_inspect_roles, origin={"model": "eval.model"},
-           missing="drop", why=_ERROR),
+           rows=_inspect_rows, origin={"model": "eval.model"}, **_INSPECT),
     Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_rows,
-           find_roles=_inspect_roles, missing="drop", why=_ERROR),
+           **_INSPECT),
     Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_rows,
-           find_roles=_lighteval_roles, path_origin=_lighteval_path, missing="incorrect"),
+           questions="task id", groups="task", find_roles=_lighteval_roles,
+           path_origin=_lighteval_path, missing="incorrect"),
     Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
            types={"eval": dict},
            questions="task_id", outcomes="base plus", missing="incorrect"),
@@ -572,9 +564,11 @@ LAYOUTS = (
            origin={"model": "response.body.model"}, why="after a failed request"),
     Layout(tool="verl", fields="input output gts score step", questions="input",
            predictions="output", references="gts", outcomes="acc score"),
-    Layout(tool="TRL", fields="step prompt completion advantage", find_roles=_trl_roles,
+    Layout(tool="TRL", fields="step prompt completion advantage", questions="prompt",
+           predictions="completion", find_roles=_trl_roles,
            missing="drop", why="NaN"),
     Layout(tool="Harbor", fields="source task_name trial_name agent_info verifier_result",
+           questions="source task_name", groups="source", samples="trial_name",
            rows=_harbor_rows, find_roles=_harbor_roles, missing="drop", why=_ERROR,
            files_are_runs=True),
     Layout(tool="Harbor", fields="n_total_trials stats", is_object=True,
