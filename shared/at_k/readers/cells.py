@@ -13,8 +13,8 @@ from ..core.checks import InputError, short
 from .formats import FORMATS, file_format
 from .missing import missing_answers, missing_outcomes
 from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE, plain_name
+from .opening import is_remote
 from .reading import Reading
-from .remote import is_remote
 from .roles import column_of_role, columns_of_role, question_columns
 from .table import (
     ROW,

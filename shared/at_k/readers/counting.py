@@ -34,8 +34,8 @@ from .names import (
     plain_name,
     sample_numbers,
 )
+from .opening import is_remote
 from .reading import Reading
-from .remote import is_remote
 from .roles import choose_columns, column_per_question, columns_of_role, question_columns
 from .settings import are_parts
 from .table import FILE, SelectionError, Table, class_names, table_of_columns, table_of_rows

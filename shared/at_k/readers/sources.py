@@ -21,9 +21,15 @@ from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, WITHOUT_SAMPLES, is_arc, read_layout, recognised
 from .names import COLUMN_NAMES, IDS, INDICES, columns_named, plain_name
-from .opening import read_file, require_openable
+from .opening import (
+    is_remote,
+    path_of,
+    read_file,
+    remote_content,
+    remote_names,
+    require_openable,
+)
 from .reading import Reading, pairs_of
-from .remote import is_remote, path_of, remote_content, remote_names
 from .table import (
     Table,
     entries_by_column,
