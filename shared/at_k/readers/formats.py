@@ -247,15 +247,10 @@ def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
         raise ValueError(
             f"{name}, line {line}: invalid JSON: {error.msg} (column {error.colno})."
         ) from error
-    except ValueError as error:  # an integer with too many digits, or a repeated key
-        problem = str(error)
-        if "set_int_max_str_digits" in problem:
-            problem = "an integer has too many digits"
+    except (ValueError, RecursionError) as error:  # a repeated key, long integers, deep lists
+        is_deep = isinstance(error, RecursionError)
+        problem = "lists or objects are nested too deeply" if is_deep else str(error).split(":")[0]
         raise ValueError(f"{name}, from line {first_line}: invalid JSON: {problem}.") from error
-    except RecursionError as error:
-        raise ValueError(
-            f"{name}, from line {first_line}: lists or objects are nested too deeply."
-        ) from error
 
 
 # --- CSV and other tables of text -------------------------------------------------------------

@@ -130,9 +130,8 @@ def _request_outputs(source: Any) -> Table | None:
     """Return the `RequestOutput` objects that `LLM.generate` and `LLM.chat` of vLLM return."""
     requests = source if isinstance(source, (list, tuple)) else [source]
     names = ("request_id", "prompt", "outputs")
-    if not requests or not all(hasattr(x, name) for x in requests for name in names):
-        return None
-    if not all(hasattr(output, "text") for request in requests for output in request.outputs):
+    is_vllm = all(hasattr(x, name) for x in requests for name in names)
+    if not (requests and is_vllm and all(hasattr(y, "text") for x in requests for y in x.outputs)):
         return None
     columns: Columns = {name: [getattr(x, name) for x in requests] for name in names[:2]}
     columns["outputs"] = [[output.text for output in request.outputs] for request in requests]
@@ -169,8 +168,7 @@ def _flat_rewards(source: Any) -> Table | None:
     """Return flat rewards, as reward functions of TRL and verl return them."""
     if getattr(source, "ndim", None) == 1 and hasattr(source, "tolist"):
         source = source.tolist()
-    if not isinstance(source, (list, tuple)) or not source:
-        return None
-    if not all(reward is None or isinstance(reward, Real) for reward in source):
+    is_flat = isinstance(source, (list, tuple)) and len(source) > 0
+    if not is_flat or not all(x is None or isinstance(x, Real) for x in source):
         return None
     return table_of_columns({"rewards": list(source)})

@@ -117,11 +117,9 @@ def _filled(
     """Return the samples of each question with incorrect ones in place of missing ones."""
     if written is None:
         return {key: [False if x is None else x for x in row] for key, row in samples.items()}
-    texts = ([x if isinstance(x, str) else "" for x in row] for row in written)
-    return {
-        key: [text if x is None else x for x, text in zip(row, of_row, strict=True)]
-        for (key, row), of_row in zip(samples.items(), texts, strict=True)
-    }
+    texts = [[x if isinstance(x, str) else "" for x in row] for row in written]
+    pairs = zip(samples, map(zip, samples.values(), texts), strict=True)
+    return {key: [text if x is None else x for x, text in row] for key, row in pairs}
 
 
 def _ask(

@@ -6,6 +6,7 @@ the command writes them as flags.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -220,13 +221,13 @@ def _check_exclusive(named: Mapping[str, Any]) -> None:
     if "counts" in named and "n" in named:
         raise ValueError("counts and n both count samples: name columns for one of them only.")
     graded = {"outcomes": "outcomes are", "n": "counts of n and correct are"}
-    if "counts" in named and not isinstance(named["counts"], str):
+    if not isinstance(named.get("counts", ""), str):
         graded["counts"] = "counts of several columns are"
-    for role, what in graded.items():
-        for other in ("predictions", "references", "outcomes"):
-            is_answer = (role, other) == ("outcomes", "predictions")
-            if role in named and other in named and other != role and not is_answer:
-                raise ValueError(f"{what} already graded: leave out {other}.")
+    for role in graded.keys() & named.keys():
+        others = {"outcomes": ("references",), "n": ("predictions", "references", "outcomes")}
+        for other in others.get(role, others["n"]):
+            if other in named:
+                raise ValueError(f"{graded[role]} already graded: leave out {other}.")
 
 
 def _with_references(
@@ -363,34 +364,31 @@ def _with_counts(
 def _counts_of(table: Table) -> dict[str, str]:
     """Return the columns of n and correct of a table of counts, or nothing."""
     columns = table.columns
-    for n in columns_of_role(table, "n"):
-        for correct in columns_of_role(table, "correct"):
-            if n == correct:
-                continue
-            sizes = [as_whole_number(cell) for cell in columns[n]]
-            counts = [as_whole_number(cell) for cell in columns[correct]]
-            if None in sizes or None in counts:
+    roles = (columns_of_role(table, role) for role in ("n", "correct"))
+    for n, correct in itertools.product(*roles):
+        sizes = [as_whole_number(cell) for cell in columns[n]]
+        counts = [as_whole_number(cell) for cell in columns[correct]]
+        if n == correct or None in sizes or None in counts:
+            if n != correct:
                 _refuse_bad_counts(table, n, correct, sizes, counts)
-                continue
-            if table.layout or not {*counts} <= {0, 1}:
-                return {"n": n, "correct": correct}
-            key = question_columns(table)
-            is_repeated = bool(key) and not _is_unique(table, key[0])
-            if is_repeated or 0 in sizes or _counts_up(sizes):
-                raise SelectionError(
-                    f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
-                    f"sample in each row.",
-                    [Way({"n": n, "correct": correct}), Way({"outcomes": correct})],
-                )
-            return {"n": n, "correct": correct}
+            continue
+        if not table.layout and {*counts} <= {0, 1} and _may_be_samples(table, sizes):
+            raise SelectionError(
+                f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
+                f"sample in each row.",
+                [Way({"n": n, "correct": correct}), Way({"outcomes": correct})],
+            )
+        return {"n": n, "correct": correct}
     _refuse_complements(table)
     return {}
 
 
-def _counts_up(numbers: Sequence[int | None]) -> bool:
-    """Whether the numbers are 0 to n-1 or 1 to n, in this order."""
-    n = len(numbers)
-    return n > 1 and list(numbers) in (list(range(n)), list(range(1, n + 1)))
+def _may_be_samples(table: Table, sizes: Sequence[int | None]) -> bool:
+    """Whether rows can be samples, of which `sizes` are the numbers: not if they count samples."""
+    key, m = question_columns(table), len(sizes)
+    is_repeated = bool(key) and not _is_unique(table, key[0])
+    counts_up = m > 1 and list(sizes) in (list(range(m)), list(range(1, m + 1)))
+    return is_repeated or 0 in sizes or counts_up
 
 
 def _refuse_bad_counts(
@@ -412,19 +410,16 @@ def _refuse_bad_counts(
 
 def _refuse_complements(table: Table) -> None:
     """Raise a SelectionError if two columns count the correct and the incorrect samples."""
-    for correct in columns_of_role(table, "correct"):
-        for incorrect in columns_named(table.columns, _COMPLEMENTS):
-            pairs = [
-                (as_whole_number(a), as_whole_number(b))
-                for a, b in zip(table.columns[correct], table.columns[incorrect], strict=True)
-            ]
-            numbers = [(a, b) for a, b in pairs if a is not None and b is not None]
-            if len(numbers) == len(pairs) and any(a + b != 1 for a, b in numbers):
-                raise SelectionError(
-                    f"{correct} and {incorrect} can be counts of samples, which need a column of "
-                    f"their sum; or {correct} can be the outcome of one sample in each row.",
-                    ["n", Way({"outcomes": correct})],
-                )
+    roles = columns_of_role(table, "correct"), columns_named(table.columns, _COMPLEMENTS)
+    for correct, incorrect in itertools.product(*roles):
+        columns = (map(as_whole_number, table.columns[x]) for x in (correct, incorrect))
+        pairs = list(zip(*columns, strict=True))
+        if all(None not in x for x in pairs) and any(sum(x) != 1 for x in pairs if None not in x):
+            raise SelectionError(
+                f"{correct} and {incorrect} can be counts of samples, which need a column of "
+                f"their sum; or {correct} can be the outcome of one sample in each row.",
+                ["n", Way({"outcomes": correct})],
+            )
 
 
 def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
