@@ -167,7 +167,7 @@ def test_lists_of_the_same_question_are_merged(capsys, tmp_path):
 @pytest.mark.parametrize(("name", "role"), [("answer", "references"), ("group", "groups")])
 def test_lists_of_the_same_question_need_the_same_reference_and_group(tmp_path, name, role):
     rows = [*SHARDS[:-1], SHARDS[-1] | {name: "other"}]
-    with pytest.raises(ValueError, match=f"the same id, 'q2', but different {role}"):
+    with pytest.raises(ValueError, match=f"the same id 'q2', but different {role}"):
         read_rows(tmp_path, rows)
 
 

@@ -54,9 +54,8 @@ def gather(
     questions = QuestionRows(table, key, rows_of, used, reading.pool)
     counts = chosen["counts"] if "multiplicities" in cells and not of_lists else None
     _refuse_mixed_files(questions, counts)
-    _refuse_mixed_groups(questions, chosen.get("groups"))
     _refuse_mixtures(questions, chosen.get("groups"), cells, reading)
-    merged = {role: _merged(questions, role, x, of_lists) for role, x in cells.items()}
+    merged = {role: _merged(questions, role, x, chosen, of_lists) for role, x in cells.items()}
     written = merged.pop("as_written", None)
     reasons = merged.pop("finish", ())
     ids, said = list(rows_of), []
@@ -178,7 +177,13 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
 _OF_SAMPLES = ("samples", "as_written", "verdicts", "multiplicities", "grades", "finish")
 
 
-def _merged(questions: QuestionRows, role: str, cells: Sequence[Any], of_lists: bool) -> list[Any]:
+def _merged(
+    questions: QuestionRows,
+    role: str,
+    cells: Sequence[Any],
+    chosen: Mapping[str, Any],
+    of_lists: bool,
+) -> list[Any]:
     """Return the cells of a role with one entry for each question.
 
     Samples of a question are put together, and its counts are added. Its other entries have to be
@@ -192,39 +197,30 @@ def _merged(questions: QuestionRows, role: str, cells: Sequence[Any], of_lists: 
         if not of_lists:
             return entries
         return [None if None in x else list(itertools.chain(*x)) for x in entries]
-    for question, (first, *copies) in questions.rows.items():
-        for row in copies:
-            one, another = cells[first], cells[row]
-            if one != another and not (is_missing(one) and is_missing(another)):
-                raise ValueError(
-                    f"Rows {first} and {row} of {questions.table.title} have the same "
-                    f"{', '.join(map(shown_name, questions.key))}, {short(question)}, but "
-                    f"different {role}: "
-                    f"{short(one)} and {short(another)}."
-                )
+    for rows in questions.rows.values():
+        for row in rows[1:]:
+            _require_equal(questions, role, chosen.get(role), rows[0], row, cells)
     return [of_question[0] for of_question in entries]
 
 
-def _refuse_mixed_groups(questions: QuestionRows, name: str | None) -> None:
-    """Raise a SelectionError if a question has several groups: each of them may be a question."""
-    table, key = questions.table, questions.key
-    if name is None or name in key:
+def _require_equal(
+    questions: QuestionRows, role: str, name: str | None, one: int, other: int, cells: Sequence[Any]
+) -> None:
+    """Raise a ValueError if two rows of a question differ; each group may be another question."""
+    first, second = cells[one], cells[other]
+    if first == second or (is_missing(first) and is_missing(second)):
         return
-    texts = list(map(entry_text, table.columns[name]))
-    for question, rows in questions.rows.items():
-        row = next((row for row in rows if texts[row] != texts[rows[0]]), None)
-        if row is not None:
-            raise SelectionError(
-                [
-                    f"Rows {rows[0]} and {row} of {table.title} have the same "
-                    f"{', '.join(map(shown_name, key))}, "
-                    f"{short(text_of_ids(question))}, but different groups: "
-                    f"{short(texts[rows[0]])} and {short(texts[row])}. If "
-                    f"{shown_name(name)} is a setting, so that a question is another one in each "
-                    f"group, name both columns."
-                ],
-                [Way({"questions": (*key, name)})],
-            )
+    problem = (
+        f"Rows {one} and {other} of {questions.table.title} have the same "
+        f"{questions.ids_of(one) or 'question'}, but different {role}: {short(first)} and {short(second)}."
+    )
+    if role != "groups" or name is None:
+        raise ValueError(problem)
+    raise SelectionError(
+        f"{problem} If {shown_name(name)} is a setting, so that a question is another one in each "
+        f"group, name both columns.",
+        [Way({"questions": (*questions.key, name)})],
+    )
 
 
 def _refuse_mixtures(

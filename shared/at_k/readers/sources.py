@@ -39,6 +39,7 @@ from .table import (
     table_of_rows,
     with_fields,
 )
+from .words import flat
 
 
 def names_in(source: Any) -> list[str]:
@@ -334,11 +335,34 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
         if has_ids and list(record) == [str(row) for row in range(len(record))]:
             return values  # the index of a data frame
         return [{name: key, **value} for key, value in record.items()]
-    if not _all(values, list):
-        return _rows_of_outcomes(record, title)
     if all(_all(value, dict) for value in values):
         return [{name: key, **row} for key, value in record.items() for row in value]
-    return _rows_of_lists(record, title)
+    return _rows_of_samples(record, title)
+
+
+def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
+    """Return a row for each key whose value is an outcome or a list of samples; None for others.
+
+    Raises:
+        ValueError: if one of them is a fraction.
+    """
+    values = [x[0] if _all(x, list) and len(x) == 1 else x for x in record.values()]
+    are_lists = _all(values, list)
+    if not are_lists and (len(values) < 2 or any(isinstance(x, (list, dict, str)) for x in values)):
+        return None
+    entries = list(flat(values))
+    for entry in entries:
+        if isinstance(entry, float) and not entry.is_integer():
+            raise ValueError(
+                f"{title} has the number {entry} for one of its keys, such as "
+                f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
+                f"outcomes of samples. For rewards, write a row for each question, with the keys "
+                f"id and rewards."
+            )
+    if not are_lists and not all(isinstance(x, bool) or x in (0, 1) for x in entries):
+        return None
+    role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
+    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
 
 
 def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
@@ -354,37 +378,6 @@ def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
             f"be questions or samples. Write a row for each question, or a list of them with "
             f'"id" and "outcomes".'
         )
-
-
-def _rows_of_outcomes(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
-    """Return a row for each key whose value is an outcome, or None if there are other values."""
-    values = list(record.values())
-    if len(values) < 2 or any(isinstance(x, (list, dict, str)) for x in values):
-        return None
-    _refuse_summary(record, values, title)
-    if not all(isinstance(x, bool) or x in (0, 1) for x in values):
-        return None
-    return [{"id": key, "outcome": value} for key, value in record.items()]
-
-
-def _rows_of_lists(record: Mapping[str, list[Any]], title: str) -> list[dict[str, Any]]:
-    """Return a row for each key with the list of its samples or outcomes."""
-    lists = [x[0] if len(x) == 1 and isinstance(x[0], list) else x for x in record.values()]
-    flat = [x for entries in lists for x in entries]
-    _refuse_summary(record, flat, title)
-    role = "samples" if any(isinstance(x, str) for x in flat) else "outcomes"
-    return [{"id": key, role: entries} for key, entries in zip(record, lists, strict=True)]
-
-
-def _refuse_summary(record: Mapping[str, Any], values: Sequence[Any], title: str) -> None:
-    for value in values:
-        if isinstance(value, float) and not value.is_integer():
-            raise ValueError(
-                f"{title} has the number {value} for one of its keys, such as "
-                f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
-                f"outcomes of samples. For rewards, write a row for each question, with the keys "
-                f"id and rewards."
-            )
 
 
 # --- Datasets ---------------------------------------------------------------------------------
