@@ -226,18 +226,6 @@ def test_a_question_has_one_group(group):
 # --- 3. Repeats ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["attempt", "trial_id", "rollout", "sample", "repeat_index", "try"]
-)
-def test_a_number_of_a_sample_that_occurs_twice_is_an_error(name):
-    rows = [{name if x == "trial" else x: y for x, y in row.items()} for row in LONG]
-    assert at_k.read(rows)["predictions"] == [
-        [bool((q + t) % 3) for t in range(4)] for q in range(5)
-    ]
-    with pytest.raises(SelectionError, match=f"rows 2 and 20 .* same sample: {name} 2 of id 'q0'"):
-        at_k.read([*rows, rows[2]])
-
-
 def test_a_run_that_was_resumed_is_refused(capsys):
     error = error_of(capsys, "gpassk", CASES / "repeated_trials.jsonl", "--questions", "task")
     assert "rows 0 and 20 (from 0) have the same sample: trial 0 of task 't0'" in error
@@ -853,6 +841,9 @@ def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
         (["a_1.json", "a_2.json", "a_3.json"], True),
         (["gpt_3.json", "gpt_4.json"], False),
         (["llama-7b.jsonl", "llama-13b.jsonl"], False),
+        (["llama-7b_1.jsonl", "llama-7b_2.jsonl"], True),
+        (["llama-3_1.jsonl", "llama-3_2.jsonl"], False),  # versions
+        (["temp_1.jsonl", "temp_2.jsonl"], False),
         (["a.jsonl", "b.jsonl"], False),
         (["part-00000.parquet", "part-00001.parquet"], True),
         (["prune1.jsonl", "prune2.jsonl"], False),

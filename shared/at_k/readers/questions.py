@@ -212,7 +212,8 @@ def _require_equal(
         return
     problem = (
         f"Rows {one} and {other} of {questions.table.title} have the same "
-        f"{questions.ids_of(one) or 'question'}, but different {role}: {short(first)} and {short(second)}."
+        f"{questions.ids_of(one) or 'question'}, but different {role}: "
+        f"{short(first)} and {short(second)}."
     )
     if role != "groups" or name is None:
         raise ValueError(problem)
