@@ -101,13 +101,6 @@ def test_the_caller_chooses_between_outcomes_and_samples_that_can_be_checked(cap
     assert "in response, checked against answer with exact_match." in printed
 
 
-def test_the_message_on_two_columns_has_their_numbers_of_samples(tmp_path):
-    message = "can both hold the predictions. Entries in the first row: responses 2, output 1."
-    for output in (["a"], "a"):
-        with pytest.raises(SelectionError, match=message):
-            read_rows(tmp_path, [{"responses": ["a", "b"], "output": output, "target": "a"}])
-
-
 @pytest.mark.parametrize(
     ("columns", "role"),
     [

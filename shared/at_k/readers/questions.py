@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
@@ -20,29 +20,22 @@ from .table import FILE, ROW, QuestionRows, SelectionError, Table, Way, list_col
 from .words import NO_ID, as_whole_number, entry_text, word
 
 
-@dataclass(frozen=True)
-class Gathered:
-    """The cells of M questions.
-
-    Attributes:
-        cells: by role, an entry for each question.
-        ids: what identifies each question, a text or a tuple of texts; None if nothing does.
-        key: the columns of the ids.
-        is_merged: whether a row is one sample.
-        missing: what the first line says of missing samples.
-    """
-
-    cells: dict[str, list[Any]]
-    ids: list[Any] | None
-    key: Sequence[str]
-    is_merged: bool
-    missing: str = field(default="")
-
-
 def gather(
     table: Table, chosen: Mapping[str, Any], cells: SampleCells, of_lists: bool, reading: Reading
-) -> Gathered:
-    """Return the cells of the questions. A row of lists, `of_lists`, has several samples.
+) -> tuple[dict[str, list[Any]], list[Any] | None, tuple[str, ...], str]:
+    """Return the cells of the M questions, what identifies them, and what was missing.
+
+    Args:
+        table: the rows.
+        chosen: the columns by role.
+        cells: of the rows, by role.
+        of_lists: whether a row has several samples.
+        reading: what the caller says.
+
+    Returns:
+        The cells by role, an entry for each question; their ids, texts or tuples of texts, or None
+        if nothing identifies them; the columns of the ids; and what the first line says of missing
+        samples.
 
     Raises:
         SelectionError: if rows of one question are different runs or settings, or the same sample.
@@ -70,7 +63,7 @@ def gather(
         ids = list(kept)
         merged["samples"] = list(kept.values())
     key = () if key == (ROW,) else key
-    return Gathered(merged, ids if key else None, key, not of_lists, "; ".join(filter(None, said)))
+    return merged, ids if key else None, key, "; ".join(filter(None, said))
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:

@@ -253,15 +253,12 @@ def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
     names = [x for x in names if plain_name(x) == role] or names
     first = names[0]
     for other in names[1:]:
-        one, another = list(table.columns[first]), list(table.columns[other])
-        if one != another:
-            message = (
-                f"The columns {shown_name(first)} and {shown_name(other)} can both hold the {role}."
+        if list(table.columns[first]) != list(table.columns[other]):
+            raise SelectionError(
+                f"The columns {shown_name(first)} and {shown_name(other)} can both hold the "
+                f"{role}.",
+                [Way({role: name}) for name in names],
             )
-            sizes = [len(row) if isinstance(row, list) else 1 for row in (one[0], another[0])]
-            if sizes[0] != sizes[1]:
-                message += f" Entries in the first row: {first} {sizes[0]}, {other} {sizes[1]}."
-            raise SelectionError(message, [Way({role: name}) for name in names])
     return first
 
 
