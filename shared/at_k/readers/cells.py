@@ -27,7 +27,6 @@ from .table import (
     may_be_nested,
 )
 from .words import (
-    MISSING_WORDS,
     as_lists,
     as_outcomes,
     as_whole_number,
@@ -148,8 +147,7 @@ def _answers(table: Table, cells: SampleCells, name: str, reading: Reading) -> S
     """Return the answers with None for those that are missing, and as they are written."""
     if not reading.checked:
         _refuse_objects(table, cells["samples"], "predictions", name)
-    words = frozenset() if reading.words_are_answers else MISSING_WORDS
-    answers = missing_answers(table, cells["samples"], cells.get("references", ()), words)
+    answers = missing_answers(table, cells["samples"], cells.get("references", ()))
     return {"as_written": cells["samples"], "samples": answers}
 
 

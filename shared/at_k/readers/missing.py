@@ -11,6 +11,8 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from .names import ERRORS, plain_name
 from .table import SelectionError, Table, Way, nested_columns
 from .words import MISSING_WORDS, changed, entry_text, flat, is_missing, word
@@ -46,14 +48,12 @@ def is_error(entry: Any) -> bool:
     return word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
 
 
-def missing_answers(
-    table: Table, cells: Sequence[Any], references: Sequence[Any], words: Collection[str]
-) -> list[Any]:
-    """Return answers with None for null, an empty cell of CSV, or one of the words.
+def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any]) -> list[Any]:
+    """Return answers with None for null, an empty cell of CSV, or a word such as "nan".
 
     A word that is the reference of a question is an answer.
     """
-    words = {*words} - {word(x) for x in flat(references) if isinstance(x, str)}
+    words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
 
     def read(cell: Any) -> Any:
         is_empty = table.is_csv and cell == ""
@@ -85,30 +85,35 @@ def settle_missing(
     if not any(None in row for row in samples.values()):
         return dict(samples), ""
     sizes = multiplicities or [[1] * len(row) for row in samples.values()]
-    pairs = {
-        x: list(zip(*y, strict=True))
-        for x, *y in zip(samples, samples.values(), sizes, strict=True)
-    }
-    absent = {key: sum(n for x, n in row if x is None) for key, row in pairs.items()}
-    number = sum(absent.values())
-    layout = table.layout
-    rule = missing or (layout.missing if layout else "")
-    empty = [key for key, row in samples.items() if not any(x is not None for x in row)]
+    counted = [list(zip(*row, strict=True)) for row in zip(samples.values(), sizes, strict=True)]
+    absent = {x: _missing_in(row) for x, row in zip(samples, counted, strict=True)}
+    empty = [key for key, row in samples.items() if row.count(None) == len(row)]
+    rule = missing or getattr(table.layout, "missing", "")
     if not rule or (rule == "drop" and empty and missing is None):
-        raise _ask(table.title, pairs, absent, empty if rule else [], written is None)
-    why = f", {layout.why}" if layout and layout.why else ""
+        raise _ask(table.title, counted, absent, empty if rule else [], written is None)
+    number, why = sum(absent.values()), getattr(table.layout, "why", "")
+    why = why and f", {why}"
     if rule == "incorrect":
         return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
-    kept = {key: row for key, row in samples.items() if key not in {*empty}}
-    if not kept:
+    if len(empty) == len(samples):
         raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
-    said = f"{number - sum(absent[key] for key in empty)} more not scored{why}"
-    if empty:
-        left = f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are"
-        ids = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
-        warnings.warn(f"{table.title}: {left} left out: {ids}.", stacklevel=2)
-        said += f"; {left} left out"
-    return kept, said
+    number -= sum(absent[key] for key in empty)
+    kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
+    return kept, f"{number} more not scored{why}{_warn_of_left_out(table.title, samples, empty)}"
+
+
+def _warn_of_left_out(title: str, samples: Collection[Any], empty: Sequence[Any]) -> str:
+    """Warn of questions that are left out, and return the end of what the first line says."""
+    if not empty:
+        return ""
+    left = f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are left"
+    ids = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
+    warnings.warn(f"{title}: {left} out: {ids}.", stacklevel=3)
+    return f"; {left} out"
+
+
+def _missing_in(row: Iterable[tuple[Any, int]]) -> int:
+    return sum(n for sample, n in row if sample is None)
 
 
 def _filled(
@@ -124,7 +129,7 @@ def _filled(
 
 def _ask(
     title: str,
-    pairs: Mapping[Any, list[tuple[Any, int]]],
+    counted: Sequence[list[tuple[Any, int]]],
     absent: Mapping[Any, int],
     empty: Sequence[Any],
     is_graded: bool,
@@ -133,7 +138,7 @@ def _ask(
 
     Args:
         title: of the table.
-        pairs: of each question, its samples and how often each occurs.
+        counted: of each question, its samples and how often each occurs.
         absent: how many samples of each question are missing.
         empty: questions without any other sample, if the rule for them alone is asked for.
         is_graded: whether samples are outcomes.
@@ -144,11 +149,11 @@ def _ask(
         what = f"{some} no {noun[:-1]} that is scored, such as {text_of_ids(empty[0])}"
     else:
         first = next(key for key, number in absent.items() if number)
-        total = sum(n for row in pairs.values() for _, n in row)
+        total = sum(n for row in counted for _, n in row)
         what = f"{sum(absent.values())} of {total} {noun} are missing, the first of question "
         what += text_of_ids(first)
     left = "these questions" if empty else "them"
-    scores = _both_scores(pairs.values(), absent.values()) if is_graded else ""
+    scores = _both_scores(counted) if is_graded else ""
     return MissingError(
         f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' leaves {left} out"
         f"{scores}.",
@@ -156,20 +161,18 @@ def _ask(
     )
 
 
-def _both_scores(questions: Iterable[list[tuple[Any, int]]], absent: Iterable[int]) -> str:
+def _both_scores(counted: Sequence[list[tuple[Any, int]]]) -> str:
     """Return the mean of the outcomes over questions under both rules, as the end of a sentence."""
-    incorrect, dropped = [], []
-    for row, number in zip(questions, absent, strict=True):
-        if not all(isinstance(x, (int, float, type(None))) for x, _ in row):
-            return ""
-        total, size = sum(x * n for x, n in row if x is not None), sum(n for _, n in row)
-        incorrect.append(total / size if size else 0.0)
-        if size > number:
-            dropped.append(total / (size - number))
-    if not dropped:
+    if not all(isinstance(x, (int, float, type(None))) for row in counted for x, _ in row):
         return ""
-    means = (sum(x) / len(x) for x in (incorrect, dropped))
-    return ": the mean outcome is {:.4g} or {:.4g}".format(*means)
+    totals = [sum(x * n for x, n in row if x is not None) for row in counted]
+    sizes = [sum(n for _, n in row) for row in counted]
+    known = [size - _missing_in(row) for size, row in zip(sizes, counted, strict=True)]
+    means = [
+        np.mean([total / n for total, n in zip(totals, numbers, strict=True) if n])
+        for numbers in (sizes, known)
+    ]
+    return ": the mean outcome is {:.4g} or {:.4g}".format(*means) if any(known) else ""
 
 
 def text_of_ids(key: Any) -> str:

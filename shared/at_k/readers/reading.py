@@ -40,7 +40,6 @@ class Reading:
         by_order: whether references in a file go with the questions by their order.
         checked: whether the caller gives a checker.
         has_labels: whether outcomes may be labels of the metric, so that words are kept.
-        words_are_answers: whether a text such as "none" is an answer, and not a missing one.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
         unnamed: "references" if the columns have no names and the first holds the references;
             "verdicts" if a column item or answer names the questions.
@@ -61,7 +60,6 @@ class Reading:
     unfinished: str | None = None
     checked: bool = False
     has_labels: bool = False
-    words_are_answers: bool = False
     unnamed: str = ""
 
     @property

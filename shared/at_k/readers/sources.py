@@ -347,19 +347,18 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
         ValueError: if one of them is a fraction.
     """
     values = [x[0] if _all(x, list) and len(x) == 1 else x for x in record.values()]
-    are_lists = _all(values, list)
-    if not are_lists and (len(values) < 2 or any(isinstance(x, (list, dict, str)) for x in values)):
+    are_lists, entries = _all(values, list), list(flat(values))
+    if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
         return None
-    entries = list(flat(values))
-    for entry in entries:
-        if isinstance(entry, float) and not entry.is_integer():
-            raise ValueError(
-                f"{title} has the number {entry} for one of its keys, such as "
-                f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
-                f"outcomes of samples. For rewards, write a row for each question, with the keys "
-                f"id and rewards."
-            )
-    if not are_lists and not all(isinstance(x, bool) or x in (0, 1) for x in entries):
+    fraction = next((x for x in entries if isinstance(x, float) and not x.is_integer()), None)
+    if fraction is not None:
+        raise ValueError(
+            f"{title} has the number {fraction} for one of its keys, such as "
+            f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
+            f"outcomes of samples. For rewards, write a row for each question, with the keys "
+            f"id and rewards."
+        )
+    if not are_lists and not all(isinstance(x, bool) or x in (0, 1) for x in values):
         return None
     role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
     return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
