@@ -17,11 +17,10 @@ from .table import (
     Columns,
     SelectionError,
     Table,
-    class_names,
+    arrow_column,
     join_tables,
     table_of_columns,
     table_of_rows,
-    with_classes,
 )
 
 
@@ -73,10 +72,7 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
 
 
 def _table_of_arrow(table: Any) -> Table:
-    names = class_names(table.schema)
-    return table_of_columns(
-        {x: with_classes(table[x].to_pylist(), names.get(x)) for x in table.column_names}
-    )
+    return table_of_columns({name: arrow_column(table, name) for name in table.column_names})
 
 
 def table_of_dataset(dataset: Any) -> Table:

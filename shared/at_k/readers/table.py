@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -85,8 +86,7 @@ class UnreadColumn(Sequence[Any]):
         import pyarrow as pa
 
         try:  # without threads: a process that ends soon after they start is aborted by Arrow
-            cells = self._file.read([self._name], use_threads=False)[self._name].to_pylist()
-            return with_classes(cells, class_names(self._file.schema_arrow).get(self._name))
+            return arrow_column(self._file.read([self._name], use_threads=False), self._name)
         except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{self._title} cannot be read: {reason}.") from error
@@ -108,11 +108,10 @@ def class_names(schema: Any) -> dict[str, list[str]]:
     return {x: y["names"] for x, y in known if isinstance(y, dict) and "names" in y}
 
 
-def with_classes(cells: list[Any], names: Sequence[str] | None) -> list[Any]:
-    """Return the names of classes; -1 is none of them."""
-    if names is None:
-        return cells
-    return [None if x is None or x < 0 else names[x] for x in cells]
+def arrow_column(table: Any, name: str) -> list[Any]:
+    """Return a column of a table of Arrow, classes by their names; -1 is none of them."""
+    cells, names = table[name].to_pylist(), class_names(table.schema).get(name)
+    return [names[x] if x is not None and x >= 0 else None for x in cells] if names else cells
 
 
 def may_be_nested(cells: Sequence[Any]) -> bool:
@@ -207,10 +206,7 @@ class QuestionRows:
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") -> Table:
     """Return a table of rows, with None where a row has no such key."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        for name in row:
-            counts[name] = counts.get(name, 0) + 1
+    counts = Counter(name for row in rows for name in row)
     columns: Columns = {str(name): [row.get(name) for row in rows] for name in counts}
     complete = frozenset(str(name) for name, n in counts.items() if n == len(rows))
     return Table(columns, title, complete)
