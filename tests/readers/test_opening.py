@@ -9,25 +9,15 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import at_k
 import pytest
 from at_k.readers import opening
-from at_k.readers.run import read_run
 from conftest import ROOT
 from run_command import error_of
 
 ROW = b'{"id": 1, "outcomes": [0, 1]}\n'
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no devices, FIFOs and links")
-
-
-def samples_of(path: Path, **options: Any) -> list[list[int]]:
-    return [list(map(int, row)) for row in to_lists(read_run(path, **options)["predictions"])]
-
-
-def to_lists(column: Any) -> list[Any]:
-    return column if isinstance(column, list) else column.to_pylist()
 
 
 def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess:
@@ -81,7 +71,7 @@ def test_links_are_read_unless_they_lead_nowhere(tmp_path):
         at_k.read(tmp_path / "loop.csv")
     (tmp_path / "a.jsonl").write_bytes(ROW)
     (tmp_path / "b.jsonl").symlink_to("a.jsonl")
-    assert samples_of(tmp_path / "b.jsonl") == [[0, 1]]
+    assert at_k.read(tmp_path / "b.jsonl")["predictions"] == [[0, 1]]
 
 
 # --- Pipes --------------------------------------------------------------------------------
@@ -107,7 +97,7 @@ def fifo(folder: Path) -> Path:
 def test_a_pipe_is_read_when_its_writer_comes(tmp_path):
     path = fifo(tmp_path)
     write_later(path, ROW)
-    assert samples_of(path) == [[0, 1]]
+    assert at_k.read(path)["predictions"] == [[0, 1]]
 
 
 def test_a_pipe_of_more_than_half_of_the_memory_is_not_read_to_its_end(tmp_path, monkeypatch):
@@ -150,7 +140,7 @@ def test_a_limit_counts_the_bytes_of_a_file_as_it_is(tmp_path, monkeypatch):
     file = tmp_path / "a.jsonl"
     file.write_bytes(ROW)
     monkeypatch.setattr(opening, "_memory", lambda: 2 * (len(ROW) + 1))
-    assert samples_of(file) == [[0, 1]]
+    assert at_k.read(file)["predictions"] == [[0, 1]]
     monkeypatch.setattr(opening, "_memory", lambda: 2 * (len(ROW) - 1))
     with pytest.raises(ValueError, match=r"more than .* GB"):
         at_k.read(file)

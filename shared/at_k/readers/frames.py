@@ -153,10 +153,9 @@ def _eval_logs(source: Any) -> Table | None:
             tables.append(load_files([log.location.removeprefix("file://")], Reading()))
             continue
         fields = {"id", "epoch", "target", "output", "scores", "error", "metadata"}
-        samples = [sample.model_dump(include=fields) for sample in log.samples or []]
-        about = {"model": log.eval.model, "task": log.eval.task}
-        record = {"version": log.version, "status": log.status, "eval": about, "samples": samples}
-        tables.append(recognised(table_of_rows([record])) or Table({}))
+        known = {"version": True, "status": True, "eval": {"model", "task"}}
+        record = log.model_dump(include=known | {"samples": {"__all__": fields}})
+        tables.append(recognised(table_of_rows([{"samples": None} | record])) or Table({}))
     return tables[0] if len(tables) == 1 else join_tables(tables)
 
 

@@ -114,20 +114,16 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
     """Return the table as a layout reads it; a LookupError or TypeError if it is another one."""
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
-    paths = {what: path.split(".") for what, path in layout.origin.items()}
-    origin = {what: _texts(field_at(x, path) for x in records) for what, path in paths.items()}
     if layout.rows or layout.columns:
         rows: list[LogRow] = [
             row for x in records for row in (layout.rows(x) if layout.rows else [x])
         ]
         rows = [row | {x: make(row) for x, make in layout.columns.items()} for row in rows]
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
-    if layout.rows:
-        origin = {x: _texts(table.columns.get(x, ())) for x in _ORIGIN} | origin
-    if layout.path_origin and path:
-        origin |= (said := layout.path_origin(path))
-        if "task" in said:
-            table = table.with_columns(table.columns | {"task": [said["task"]] * table.size})
+    said = layout.path_origin(path) if layout.path_origin and path else {}
+    if "task" in said:
+        table = table.with_columns(table.columns | {"task": [said["task"]] * table.size})
+    origin = _origin(layout, table, records) | said
     known = {what: origin[what] for what in _ORIGIN if origin.get(what)}
     table = replace(table, layout=layout, origin={"harness": layout.tool, **known})
     questions = {"task", *table.roles.get("questions", ())}
@@ -137,10 +133,16 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
     return table
 
 
-def _texts(entries: Iterable[Any]) -> str:
-    """Return the different entries as a text, without lists and objects."""
-    texts = [str(x) for x in entries if x and not isinstance(x, (list, dict))]
-    return ", ".join(dict.fromkeys(texts))
+def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
+    """Return what records, and the rows that are inside of them, say of the run."""
+    entries = {x: table.columns.get(x, ()) for x in _ORIGIN} if layout.rows else {}
+    for what, path in layout.origin.items():
+        entries[what] = [field_at(record, path.split(".")) for record in records]
+    said = {}
+    for what, cells in entries.items():
+        texts = [str(x) for x in cells if x and not isinstance(x, (list, dict))]
+        said[what] = ", ".join(dict.fromkeys(texts))
+    return said
 
 
 def _list_in(path: str) -> Callable[[LogRow], list[LogRow]]:
