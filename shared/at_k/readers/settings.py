@@ -109,9 +109,7 @@ def _refuse(questions: QuestionRows, names: Sequence[str], texts: Sequence[str])
     """Raise the SelectionError about settings, of which the first has these texts."""
     key, name, others = questions.key, names[0], names[1:]
     why = "They can be different runs or questions."
-    if others:
-        verb = "is another setting" if len(others) == 1 else "are other settings"
-        why += f" {' and '.join(map(shown_name, others))} {verb}."
+    why += f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
     rows = next(x for x in questions.several if len({texts[row] for row in x}) > 1)
     entries = list(dict.fromkeys(texts[row] for row in rows))
     entry = entries[0] if len(entries[0]) <= 40 else ".."
