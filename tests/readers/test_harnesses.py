@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import at_k
 import pandas as pd
 import pytest
-from logs import FIXTURES, mean_of, pass_at_k_of
+from logs import FIXTURES, mean_of, pass_at_k_of, the_file
 from run_command import error_of, output_of, pass_at_k, write_json_lines
 
 
@@ -22,6 +22,29 @@ def test_tables_with_the_columns_of_a_log_are_read_by_usual_names(capsys, tmp_pa
     file = write_json_lines(tmp_path / "rows.jsonl", [row, row])
     flags = ["--questions", "custom_id"] if "custom_id" in row else []
     assert pass_at_k(capsys, file, *flags) == {"pass@1": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flags", "line"),
+    [
+        (
+            "lm_eval/*/samples_sums_once_*.jsonl",
+            (),
+            "lm-evaluation-harness, model org/replay-1b, task sums_once: 4 questions",
+        ),
+        (
+            "lighteval/**/details_sums_once*.parquet",
+            (),
+            "lighteval, model org/replay-1b, task sums_once|0: 4 questions",
+        ),
+        ("inspect_ai/sums.json", (), "inspect_ai, model mockllm/model, task sums: 4 questions, 4"),
+        ("verl/100.jsonl", ("--outcomes", "acc"), "verl: 4 questions, 4 samples each"),
+    ],
+)
+def test_the_first_line_names_harness_model_and_task(capsys, pattern, flags, line):
+    printed = output_of(capsys, "gpassk", the_file(pattern), "--k", 1, *flags)
+    assert printed.startswith(line)
+    assert "groups" not in printed.splitlines()[0]
 
 
 def test_logs_can_be_compared(capsys):
@@ -128,11 +151,6 @@ def test_a_reward_of_trl_that_is_nan_is_not_scored(tmp_path):
     frame.to_parquet(tmp_path / "completions_00001.parquet")
     read = at_k.read(tmp_path / "completions_00001.parquet", outcomes="is_three")
     assert read["predictions"] == [[None, 0, 1, 0], [0, 0, 1, 0]]
-
-
-def test_the_first_line_names_the_harness(capsys):
-    printed = output_of(capsys, "gpassk", VERL / "100.jsonl", "--outcomes", "acc", "--k", 1)
-    assert printed.startswith("verl: 4 questions, 4 samples each")
 
 
 # --- vLLM: stand-ins have its attributes ---------------------------------------------

@@ -147,12 +147,6 @@ def test_targets_that_may_be_lists_written_as_text_are_refused(tmp_path, capsys)
     assert scores["pass@1"] == RESULTS["sums_pass"]["pass@1,strict"]
 
 
-def test_the_first_line_names_harness_model_and_task(capsys):
-    printed = output_of(capsys, "gpassk", samples_of("sums_once"), "--k", 1)
-    assert printed.startswith("lm-evaluation-harness, model org/replay-1b, task sums_once: ")
-    assert "groups" not in printed.splitlines()[0]
-
-
 def test_tasks_of_several_files_are_groups():
     files = [samples_of("sums_once"), samples_of("sums_first")]
     arguments = at_k.read(files, outcomes="exact_match")
