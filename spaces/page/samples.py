@@ -10,7 +10,6 @@ from typing import Any
 
 from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, short
-from at_k.readers.grids import Unnamed
 from at_k.readers.names import PER_QUESTION
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
@@ -162,9 +161,9 @@ def arguments_of_read(reading: Reading, has_verdicts: bool = False) -> dict[str,
     if "where" in chosen:
         chosen["where"] = [(column, entry) for column, entry in chosen["where"]]
     if reading.get("references_first"):
-        chosen["unnamed"] = Unnamed("references", ["reference"])
+        chosen["unnamed"] = "references"
     elif has_verdicts:
-        chosen["unnamed"] = Unnamed(are_verdicts=True)
+        chosen["unnamed"] = "verdicts"
     return chosen
 
 

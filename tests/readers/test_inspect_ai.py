@@ -103,11 +103,6 @@ def test_the_scorer_of_one_log_in_a_data_frame_need_not_be_named(tmp_path):
     assert at_k.read(both, where={"eval_id": "other"})["predictions"] == [[1] * 4] * 4
 
 
-def test_the_first_line_names_harness_model_and_task(capsys):
-    printed = output_of(capsys, "gpassk", FOLDER / "sums.json", "--k", 1)
-    assert printed.startswith("inspect_ai, model mockllm/model, task sums: 4 questions, 4 samples")
-
-
 def test_an_eval_file_that_is_damaged_is_an_error(capsys, tmp_path):
     file = tmp_path / "log.eval"
     file.write_bytes((FOLDER / "sums.eval").read_bytes()[:-200])

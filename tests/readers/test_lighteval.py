@@ -7,7 +7,6 @@ import at_k
 import pytest
 from at_k.integrations.request import ScoreRequest
 from logs import mean_of, pass_at_k_of, the_file
-from run_command import output_of
 
 RESULTS = json.loads(the_file("lighteval/results/*/*/results_*.json").read_text())["results"]
 
@@ -38,11 +37,6 @@ def test_reasoning_is_removed_as_in_lighteval():
 @pytest.mark.parametrize(("task", "metric"), [("sums_once", "em"), ("sums_choice", "acc")])
 def test_the_metric_of_a_document_with_one_response_is_its_outcome(task, metric):
     assert mean_of(details_of(task)) == RESULTS[f"{task}|0"][metric]
-
-
-def test_the_first_line_names_harness_model_and_task(capsys):
-    printed = output_of(capsys, "gpassk", details_of("sums_once"), "--k", 1)
-    assert printed.startswith("lighteval, model org/replay-1b, task sums_once|0: 4 questions")
 
 
 def test_lighteval_reports_the_scores_and_limits_of_the_metric_of_this_package():

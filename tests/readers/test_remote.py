@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, Thread
 import at_k
 import fsspec
 import pytest
-from at_k.readers import remote
+from at_k.readers import opening
 from logs import the_file
 from run_command import error_of, pass_at_k, write_json_lines
 
@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_said_in_a_sentence(
     capsys, folder_and_address, bad_address, monkeypatch
 ):
     _, address = folder_and_address
-    monkeypatch.setattr(remote, "_SECONDS_OF_SILENCE", 0.3)
+    monkeypatch.setattr(opening, "_SECONDS_OF_SILENCE", 0.3)
     assert "There is no file" in error_of(capsys, "gpassk", f"{address}/absent.jsonl")
     assert "503" in error_of(capsys, "gpassk", f"{bad_address}/rows.jsonl")
     assert "Timeout" in error_of(capsys, "gpassk", f"{bad_address}/silent.jsonl")

@@ -182,7 +182,7 @@ def test_an_id_is_preferred_to_an_index_and_both_to_a_text(columns, key):
 
 def test_a_text_with_two_references_is_no_id():
     rows = [{"question": "so?", "response": x, "gold": x} for x in "ab"]
-    with pytest.raises(ValueError, match="same question, 'so\\?', but different references"):
+    with pytest.raises(ValueError, match="same question 'so\\?', but different references"):
         at_k.read(rows)
 
 
@@ -217,25 +217,13 @@ def test_a_question_has_one_group(group):
         for q in range(4)
         for s in range(2)
     ]
-    with pytest.raises(SelectionError, match="id, '2', but different groups: 'x' and 'X'"):
+    with pytest.raises(SelectionError, match="id 2, but different groups: 'x' and 'X'"):
         at_k.read(rows, groups=group)
     run = at_k.read(rows, groups=group, questions=["id", group])
     assert run["predictions"] == [[1, 1], [1, 1], [1], [1], [1, 1]]
 
 
 # --- 3. Repeats ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name", ["attempt", "trial_id", "rollout", "sample", "repeat_index", "try"]
-)
-def test_a_number_of_a_sample_that_occurs_twice_is_an_error(name):
-    rows = [{name if x == "trial" else x: y for x, y in row.items()} for row in LONG]
-    assert at_k.read(rows)["predictions"] == [
-        [bool((q + t) % 3) for t in range(4)] for q in range(5)
-    ]
-    with pytest.raises(SelectionError, match=f"rows 2 and 20 .* same sample: {name} 2 of id 'q0'"):
-        at_k.read([*rows, rows[2]])
 
 
 def test_a_run_that_was_resumed_is_refused(capsys):
@@ -602,7 +590,7 @@ def test_a_missing_reference_is_an_error(capsys, tmp_path):
 
 @pytest.mark.parametrize("missing", ["wrong", True, 0])
 def test_an_unknown_rule_for_missing_outcomes_is_refused(missing):
-    with pytest.raises(ValueError, match="give 'incorrect', or 'drop' to leave them out"):
+    with pytest.raises(ValueError, match="which is none of incorrect, drop"):
         at_k.read(LONG, missing=missing)
 
 
@@ -635,7 +623,7 @@ def test_answers_that_were_cut_off_are_empty():
     run = at_k.read(rows, unfinished="incorrect")
     assert run["predictions"] == [["", "7"]]
     assert run.columns["finish"] == "stop_reason"
-    with pytest.raises(ValueError, match="unfinished is 'drop': give 'incorrect'"):
+    with pytest.raises(ValueError, match="unfinished has 'drop', which is none of incorrect"):
         at_k.read(rows, unfinished="drop")
 
 
@@ -853,6 +841,9 @@ def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
         (["a_1.json", "a_2.json", "a_3.json"], True),
         (["gpt_3.json", "gpt_4.json"], False),
         (["llama-7b.jsonl", "llama-13b.jsonl"], False),
+        (["llama-7b_1.jsonl", "llama-7b_2.jsonl"], True),
+        (["llama-3_1.jsonl", "llama-3_2.jsonl"], False),  # versions
+        (["temp_1.jsonl", "temp_2.jsonl"], False),
         (["a.jsonl", "b.jsonl"], False),
         (["part-00000.parquet", "part-00001.parquet"], True),
         (["prune1.jsonl", "prune2.jsonl"], False),

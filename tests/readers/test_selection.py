@@ -68,15 +68,6 @@ def test_ranks_and_outcomes_of_two_samples_can_be_rewards(tmp_path):
 # --- Graded outcomes and text -----------------------------------------------------------
 
 
-def test_results_of_human_eval_are_read_as_outcomes(tmp_path):
-    rows = [
-        {"task_id": f"HumanEval/{i}", "completion": "pass", "result": result, "passed": passed}
-        for i in (0, 1)
-        for result, passed in (("passed", True), ("failed: x", False))
-    ]
-    assert read_rows(tmp_path, rows) == {"predictions": [[True, False]] * 2}
-
-
 SAMPLES, REFERENCES, OUTCOMES = {"response": ["1", "2"]}, {"answer": "1"}, {"correct": [0, 1]}
 
 
@@ -108,13 +99,6 @@ def test_the_caller_chooses_between_outcomes_and_samples_that_can_be_checked(cap
     assert ways in error_of(capsys, "gpassk", file)
     printed = output_of(capsys, "gpassk", file, "--k", 1, "--check-correct-fn", "exact_match")
     assert "in response, checked against answer with exact_match." in printed
-
-
-def test_the_message_on_two_columns_has_their_numbers_of_samples(tmp_path):
-    message = "can both hold the predictions. Entries in the first row: responses 2, output 1."
-    for output in (["a"], "a"):
-        with pytest.raises(SelectionError, match=message):
-            read_rows(tmp_path, [{"responses": ["a", "b"], "output": output, "target": "a"}])
 
 
 @pytest.mark.parametrize(
@@ -215,8 +199,3 @@ def test_counts_and_outcomes_of_single_samples_are_not_mistaken_for_each_other(t
     rows = [{"id": n, "n": n, "correct": 1} for n in (1, 2, 3)]
     with pytest.raises(SelectionError, match="n and correct can be counts"):
         read_rows(tmp_path, rows)
-
-
-def test_more_correct_samples_than_samples_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="n is 8 and correct is 9"):
-        read_rows(tmp_path, [{"n": 8, "correct": 9}])

@@ -10,6 +10,7 @@ from pathlib import Path
 import at_k
 import datasets
 import pytest
+from conftest import ROOT
 from run_command import (
     FLAGS,
     SCORES,
@@ -143,3 +144,15 @@ def test_open_files_are_read(opened):
     assert at_k.read(opened("id,outcome\n1,0\n1,1\n"))["predictions"] == [[0, 1]]
     with pytest.raises(ValueError, match="The file, line 3: 3 cells"):
         at_k.read(opened("id,outcome\n1,0\n1,1,2\n"))
+
+
+COOL = ROOT / "shared" / "at_k" / "samples" / "smollm2_cool.jsonl"
+
+
+def test_what_is_read_can_be_scored():
+    arguments = at_k.read(COOL, groups="topic")
+    assert list(arguments) == ["predictions", "references", "groups"]
+    scores = at_k.load("gpassk").compute(
+        **arguments, check_correct_fn="numeric", k=1, include="pass@k"
+    )
+    assert round(scores["pass@1"], 3) == 0.419

@@ -13,8 +13,8 @@ from ..core.checks import InputError, short
 from .formats import FORMATS, file_format
 from .missing import missing_answers, missing_outcomes
 from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE, plain_name
+from .opening import is_remote
 from .reading import Reading
-from .remote import is_remote
 from .roles import column_of_role, columns_of_role, question_columns
 from .table import (
     ROW,
@@ -27,7 +27,6 @@ from .table import (
     may_be_nested,
 )
 from .words import (
-    MISSING_WORDS,
     as_lists,
     as_outcomes,
     as_whole_number,
@@ -148,8 +147,7 @@ def _answers(table: Table, cells: SampleCells, name: str, reading: Reading) -> S
     """Return the answers with None for those that are missing, and as they are written."""
     if not reading.checked:
         _refuse_objects(table, cells["samples"], "predictions", name)
-    words = frozenset() if reading.words_are_answers else MISSING_WORDS
-    answers = missing_answers(table, cells["samples"], cells.get("references", ()), words)
+    answers = missing_answers(table, cells["samples"], cells.get("references", ()))
     return {"as_written": cells["samples"], "samples": answers}
 
 
@@ -421,7 +419,7 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     """Return the ids and the references in a file."""
     from .sources import load_files, names_in
 
-    answers = with_tests(load_files(names_in(file, Reading()), Reading()))
+    answers = with_tests(load_files(names_in(file), Reading()))
     key = [question] if question in answers.columns else question_columns(answers)
     columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
     if not columns or not (key or not question):

@@ -18,23 +18,18 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .grids import (
-    BY_CONTENT,
-    Unnamed,
-    columns_of_grid,
     delimiter_of,
     first_line,
-    names_columns,
     rows_of_text,
-    sample_columns,
+    table_of_grid,
 )
-from .opening import Limited, most_bytes, require_size
-from .table import Columns, Table, UnreadColumn, table_of_columns, table_of_rows
+from .opening import most_bytes, read_limited, require_size
+from .table import Columns, Table, UnreadColumn, table_of_rows
 from .words import WORDS, word
 
 FORMATS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
@@ -60,7 +55,7 @@ def file_format(path: Path) -> str:
     return kept[-1] if kept else ""
 
 
-def parse_file(name: str, data: bytes, suffix: str = "", unnamed: Unnamed = BY_CONTENT) -> Table:
+def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> Table:
     """Return the table in a file.
 
     Without a suffix, the content tells its format.
@@ -97,8 +92,8 @@ def decompressed(data: bytes, name: str) -> bytes:
         return data
     most = most_bytes(len(data))
     try:
-        with Limited(_opened(data, kind, name), name, most, is_compressed=True) as stream:
-            return stream.read()
+        with _opened(data, kind, name) as stream:
+            return read_limited(stream, name, most, " when it is decompressed")
     except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
         raise ValueError(f"{name} cannot be decompressed: {error}.") from error
 
@@ -193,7 +188,7 @@ def _parse_parquet(data: bytes, name: str) -> Table:
     return Table(columns, name, frozenset(names))
 
 
-def _parse_json_lines(text: str, name: str, unnamed: Unnamed) -> Table:
+def _parse_json_lines(text: str, name: str, unnamed: str) -> Table:
     records = [
         _parse_json(line.rstrip(), name, number)
         for number, line in enumerate(text.split("\n"), start=1)
@@ -202,7 +197,7 @@ def _parse_json_lines(text: str, name: str, unnamed: Unnamed) -> Table:
     return _table_of_records(records, name, unnamed, is_line=True)
 
 
-def _parse_json_file(text: str, name: str, unnamed: Unnamed) -> Table:
+def _parse_json_file(text: str, name: str, unnamed: str) -> Table:
     """Return the table of a list of objects or of lists, of one object, or of JSON Lines."""
     try:
         parsed = _parse_json(text, name)
@@ -215,14 +210,13 @@ def _parse_json_file(text: str, name: str, unnamed: Unnamed) -> Table:
     return _table_of_records(parsed if is_list else [parsed], name, unnamed, is_line=is_list)
 
 
-def _table_of_records(records: list[Any], name: str, unnamed: Unnamed, is_line: bool) -> Table:
+def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool) -> Table:
     if any(records) and all(isinstance(record, list) for record in records):
         texts = [x for record in records for x in record if isinstance(x, str)]
         if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
             # Generations, a list for each problem, as bigcode writes them.
             return Table({"samples": records}, name, frozenset(["samples"]))
-        grid = columns_of_grid(records, name, unnamed, are_samples=True)
-        return table_of_columns(grid, name, is_matrix=True)
+        return table_of_grid(records, name, unnamed, are_samples=True)
     if not all(isinstance(record, dict) for record in records):
         raise ValueError(
             f"{name} must hold JSON objects only, with one key per column, or lists of samples."
@@ -253,88 +247,54 @@ def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
         raise ValueError(
             f"{name}, line {line}: invalid JSON: {error.msg} (column {error.colno})."
         ) from error
-    except ValueError as error:  # an integer with too many digits, or a repeated key
-        problem = str(error)
-        if "set_int_max_str_digits" in problem:
-            problem = "an integer has too many digits"
+    except (ValueError, RecursionError) as error:  # a repeated key, long integers, deep lists
+        is_deep = isinstance(error, RecursionError)
+        problem = "lists or objects are nested too deeply" if is_deep else str(error).split(":")[0]
         raise ValueError(f"{name}, from line {first_line}: invalid JSON: {problem}.") from error
-    except RecursionError as error:
-        raise ValueError(
-            f"{name}, from line {first_line}: lists or objects are nested too deeply."
-        ) from error
 
 
 # --- CSV and other tables of text -------------------------------------------------------------
 
 
-def _parse_text(text: str, name: str, has_tabs: bool, unnamed: Unnamed) -> Table:
+def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
     """Return the table of CSV, or of a table in another form that people write or paste."""
     rows, are_samples = rows_of_text(text)
     if rows:
-        grid = columns_of_grid(rows, name, unnamed, are_samples)
-        return table_of_columns(grid, name, is_csv=True, is_matrix=are_samples)
+        return table_of_grid(rows, name, unnamed, are_samples, is_csv=True)
     head = first_line(text)
     if not head:  # nothing but blank lines
         return Table({}, name)
     if head.lstrip().startswith("["):  # lists that do not end
         return _parse_json_file(text, name, unnamed)
     delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
-    records = _csv_records(text, name, delimiter)
+    rows, lines = _rows_of_csv(text, name, delimiter)
     known = {"is_csv": True, "has_decimal_commas": delimiter != ","}
-    first = [] if not records else records[0]
-    if names_columns(first, lambda: records[1:], unnamed):
-        return table_of_columns(_named_columns(records, name, delimiter), name, **known)
-    known["is_matrix"] = not unnamed.first
-    return table_of_columns(columns_of_grid(records, name, unnamed), name, **known)
+    return table_of_grid(rows, name, unnamed, lines=lines, **known)
 
 
-class _Record(list):
-    """The cells of a row of CSV, and the line where it begins."""
-
-    line = 0
-    has_several_lines = False
-
-
-def _csv_records(text: str, name: str, delimiter: str) -> list[_Record]:
-    """Return the rows of CSV that are not empty; a ValueError if quotes are wrong."""
+def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """Return the rows of CSV that are not empty, and their first lines; a ValueError if quotes are
+    wrong.
+    """
     csv.field_size_limit(2**31 - 1)  # a cell may hold all samples of a question
     # Without `strict`, a quote that is not closed swallows the rows that follow.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    records, last = [], 0
+    rows, lines, last = [], [], 0
     try:
-        for cells in reader:
-            record = _Record(cells)
-            record.line, record.has_several_lines = last + 1, reader.line_num > last + 1
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(last + 1)
+            if reader.line_num > last + 1:
+                _warn_of_rows_in_cell(row, f"{name}, line {last + 1}", delimiter)
             last = reader.line_num
-            if record:
-                records.append(record)
     except csv.Error as error:
         problem = "a quote is not closed" if "end of data" in str(error) else str(error)
         raise ValueError(
             f"{name}, line {last + 1}: {problem}. A cell in quotes ends with a quote, and a quote "
             f"inside of it is written twice."
         ) from error
-    return records
-
-
-def _named_columns(records: Sequence[_Record], name: str, delimiter: str) -> dict[str, list[str]]:
-    """Return the columns of CSV whose first row names them."""
-    names = [column.strip() for column in records[0]]
-    if len(set(names)) < len(names):
-        raise ValueError(f"{name}, line 1: two columns have the same name.")
-    may_be_short = bool(sample_columns(names))  # a question with fewer samples
-    for record in records[1:]:
-        if may_be_short:
-            record += [""] * (len(names) - len(record))
-        if len(record) != len(names):
-            raise ValueError(
-                f"{name}, line {record.line}: {len(record)} cells, but line 1 names "
-                f"{len(names)} columns."
-            )
-        if record.has_several_lines:
-            _warn_of_rows_in_cell(record, f"{name}, line {record.line}", delimiter)
-    cells = list(map(list, zip(*records[1:], strict=True))) or [[] for _ in names]
-    return dict(zip(names, cells, strict=True))
+    return rows, lines
 
 
 def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:

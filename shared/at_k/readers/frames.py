@@ -17,11 +17,10 @@ from .table import (
     Columns,
     SelectionError,
     Table,
-    class_names,
+    arrow_column,
     join_tables,
     table_of_columns,
     table_of_rows,
-    with_classes,
 )
 
 
@@ -73,10 +72,7 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
 
 
 def _table_of_arrow(table: Any) -> Table:
-    names = class_names(table.schema)
-    return table_of_columns(
-        {x: with_classes(table[x].to_pylist(), names.get(x)) for x in table.column_names}
-    )
+    return table_of_columns({name: arrow_column(table, name) for name in table.column_names})
 
 
 def table_of_dataset(dataset: Any) -> Table:
@@ -130,9 +126,8 @@ def _request_outputs(source: Any) -> Table | None:
     """Return the `RequestOutput` objects that `LLM.generate` and `LLM.chat` of vLLM return."""
     requests = source if isinstance(source, (list, tuple)) else [source]
     names = ("request_id", "prompt", "outputs")
-    if not requests or not all(hasattr(x, name) for x in requests for name in names):
-        return None
-    if not all(hasattr(output, "text") for request in requests for output in request.outputs):
+    is_vllm = all(hasattr(x, name) for x in requests for name in names)
+    if not (requests and is_vllm and all(hasattr(y, "text") for x in requests for y in x.outputs)):
         return None
     columns: Columns = {name: [getattr(x, name) for x in requests] for name in names[:2]}
     columns["outputs"] = [[output.text for output in request.outputs] for request in requests]
@@ -158,10 +153,9 @@ def _eval_logs(source: Any) -> Table | None:
             tables.append(load_files([log.location.removeprefix("file://")], Reading()))
             continue
         fields = {"id", "epoch", "target", "output", "scores", "error", "metadata"}
-        samples = [sample.model_dump(include=fields) for sample in log.samples or []]
-        about = {"model": log.eval.model, "task": log.eval.task}
-        record = {"version": log.version, "status": log.status, "eval": about, "samples": samples}
-        tables.append(recognised(table_of_rows([record])) or Table({}))
+        known = {"version": True, "status": True, "eval": {"model", "task"}}
+        record = log.model_dump(include=known | {"samples": {"__all__": fields}})
+        tables.append(recognised(table_of_rows([{"samples": None} | record])) or Table({}))
     return tables[0] if len(tables) == 1 else join_tables(tables)
 
 
@@ -169,8 +163,7 @@ def _flat_rewards(source: Any) -> Table | None:
     """Return flat rewards, as reward functions of TRL and verl return them."""
     if getattr(source, "ndim", None) == 1 and hasattr(source, "tolist"):
         source = source.tolist()
-    if not isinstance(source, (list, tuple)) or not source:
-        return None
-    if not all(reward is None or isinstance(reward, Real) for reward in source):
+    is_flat = isinstance(source, (list, tuple)) and len(source) > 0
+    if not is_flat or not all(x is None or isinstance(x, Real) for x in source):
         return None
     return table_of_columns({"rewards": list(source)})

@@ -10,14 +10,14 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, usual_columns
-from .table import FILE, Columns, Table
+from .table import FILE, Columns, Table, table_of_columns
 from .words import WORDS, is_decimal_comma, number_in
 
 CellsOfRow = list[Any]
@@ -37,29 +37,6 @@ _NUMBERED = {
 _LINE = re.compile(r"[^\r\n]*[^\s\ufeff][^\r\n]*")
 _BESIDE_SAMPLES = ("questions", "references", "groups", "clusters", "R0")
 
-
-class Unnamed(NamedTuple):
-    """How a table is read whose columns may have no names.
-
-    Args:
-        reading: "outcomes" if all cells are outcomes, "references" if the first columns are those
-            of `first`, or "names" if the first row names the columns. Default: what the content
-            shows.
-        first: the names of the first columns of a table without names, if not all of its cells are
-            outcomes. Without them, the first row names the columns then.
-        are_rewards: whether outcomes can be any numbers, or only 0, 1 and verdicts.
-        are_verdicts: whether "none" is a verdict, and a column item or answer names the questions.
-            If it is not known, the word in lower case is a verdict, and None is a sample that is
-            not scored.
-    """
-
-    reading: str = ""
-    first: Sequence[str] = ()
-    are_rewards: bool = True
-    are_verdicts: bool | None = None
-
-
-BY_CONTENT = Unnamed()
 
 # --- Text that is not CSV -----------------------------------------------------------------
 
@@ -152,56 +129,67 @@ def delimiter_of(head: str) -> str:
 # --- Names of columns -----------------------------------------------------------------------
 
 
-def columns_of_grid(
-    rows: Sequence[CellsOfRow], name: str, unnamed: Unnamed, are_samples: bool = False
-) -> Columns:
-    """Return the columns of a table.
+def table_of_grid(
+    rows: Sequence[CellsOfRow],
+    name: str,
+    unnamed: str,
+    are_samples: bool = False,
+    lines: Sequence[int] = (),
+    **known: Any,
+) -> Table:
+    """Return the table of rows of cells.
 
-    The first row may name the columns, and shorter rows end with empty cells. All cells of
-    `are_samples` are samples, unless `unnamed` says otherwise.
+    The first row may name the columns, and rows that are shorter end with empty cells. Rows of CSV
+    are not shorter, unless there is a column for each sample.
+
+    Args:
+        rows: lists of cells.
+        name: of the file.
+        unnamed: see `Reading`.
+        are_samples: whether all cells are samples, unless the first column has references.
+        lines: of the file where the rows of CSV begin.
+        known: further attributes of the table.
 
     Raises:
-        ValueError: if a row has more cells than there are columns, or two columns have the same
-            name.
+        ValueError: if a row has another number of cells than there are columns, or two columns have
+            the same name.
     """
     rows = [row for row in rows if row]
-    is_decided = are_samples and not unnamed.reading
-    if is_decided or not names_columns(rows[0], lambda: rows[1:], unnamed):
+    has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
+    if not has_names:
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
     names = [str(cell).strip() for cell in rows[0]]
     if len({*names}) < len(names):
-        raise ValueError(f"{name}: two columns have the same name.")
-    for number, row in enumerate(rows[1:], start=1):
-        if len(row) > len(names):
+        raise ValueError(f"{name}, line 1: two columns have the same name.")
+    is_csv = has_names and len(lines) > 0
+    may_be_short = not is_csv or bool(sample_columns(names))
+    for index, row in enumerate(rows[1:], start=1):
+        if len(row) > len(names) or (len(row) < len(names) and not may_be_short):
+            place = f"line {lines[index]}" if is_csv else f"row {index}"
             raise ValueError(
-                f"{name}, row {number} has {len(row)} cells, but there are {len(names)} columns."
+                f"{name}, {place}: {len(row)} cells, but line 1 names {len(names)} columns."
             )
     padded = [[*row, *[""] * (len(names) - len(row))] for row in rows[1:]]
-    return dict(zip(names, map(list, zip(*padded, strict=True)), strict=True))
+    cells = list(map(list, zip(*padded, strict=True))) or [[] for _ in names]
+    known["is_matrix"] = not has_names and unnamed != "references"
+    return table_of_columns(dict(zip(names, cells, strict=True)), name, **known)
 
 
 def _names_of_grid(
-    rows: Sequence[CellsOfRow], name: str, unnamed: Unnamed, are_samples: bool
+    rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
 ) -> list[str]:
     """Return the names of the columns of a table without names, and warn of them."""
-    if not (are_samples or unnamed.reading) and len(rows[0]) > 2 and sample_columns(rows[0]):
+    first = ["reference"] if unnamed == "references" else []
+    if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
         raise ValueError(
             f"{name}: the first row, {', '.join(map(str, rows[0][:4]))}, .., can number the "
             f"samples or hold those of a question. Write a row above it: sample_1, sample_2, .."
         )
-    is_graded = unnamed.reading == "outcomes"
-    if not unnamed.reading:
-        is_graded = are_samples or are_outcomes(rows, unnamed)
-    first = [] if is_graded else list(unnamed.first)
-    if unnamed.reading or not are_samples:
-        what = f"{', '.join(first)} and samples" if first else "outcomes"
+    if first or not are_samples:
+        what = "reference and samples" if first else "outcomes"
         warnings.warn(f"{name}: the columns have no names. They are read as {what}.", stacklevel=3)
-    return [*first, *sample_names(max(map(len, rows)) - len(first))]
-
-
-def sample_names(number: int) -> list[str]:
-    """Return the names of columns with a sample each."""
-    return [f"sample {index}" for index in range(1, number + 1)]
+    samples = range(1, max(map(len, rows)) - len(first) + 1)
+    return [*first, *(f"sample {index}" for index in samples)]
 
 
 def sample_columns(head: Iterable[Any]) -> list[int]:
@@ -227,29 +215,20 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
     return []
 
 
-def names_columns(
-    head: Sequence[Any], below: Callable[[], Iterable[CellsOfRow]], unnamed: Unnamed
-) -> bool:
+def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str = "") -> bool:
     """Return whether the first row of a table names its columns.
 
-    Names differ from each other, and none is a number or a verdict. Samples are numbered, or one of
-    the names is a usual one, or none is in another row.
-    The rows below it are looked at if they decide.
+    It does unless all its cells are values. Above outcomes, the values 1, 2, 3 are names too, for
+    which the rows below are looked at.
     """
-    if unnamed.reading:
-        return unnamed.reading == "names"
-    words = [word for word in map(_word, head) if word]
-    if all(map(_is_value, head)):  # 1, 2, 3 above outcomes are names, and rewards otherwise
-        others = {word for row in below() for word in map(_word, row) if word}
-        is_name = others <= VERDICTS.keys() or (len(words) > 2 and others <= {"0", "1"})
-        return is_name and bool(sample_columns(head))
-    if sample_columns(head) or not unnamed.first:
-        return True
-    if len({*words}) < len(words) or any(map(_is_value, words)):
+    if unnamed == "references":
         return False
-    return not _USUAL.isdisjoint(words) or {
-        word for row in below() for word in map(_word, row)
-    }.isdisjoint(words)
+    if not all(map(_is_value, head)):
+        return True
+    others = {word for row in below for word in map(_word, row) if word}
+    has_several = sum(map(bool, map(_word, head))) > 2
+    is_name = others <= VERDICTS.keys() or (has_several and others <= {"0", "1"})
+    return is_name and bool(sample_columns(head))
 
 
 def names_roles(row: Sequence[Any]) -> bool:
@@ -269,27 +248,16 @@ def _is_value(cell: Any) -> bool:
     return is_known or not isinstance(number_in(word), str)
 
 
-def are_outcomes(rows: Sequence[CellsOfRow], unnamed: Unnamed) -> bool:
-    """Whether all cells are empty or outcomes: 0, 1, words or verdicts; or numbers, as rewards."""
-    words = {word for row in rows for word in map(_word, row)}
-    if unnamed.are_rewards:
-        return all(word == "" or _is_value(word) for word in words)
-    return all(
-        word in ("", *NOT_SCORED) or word in VERDICTS or word in WORDS or number_in(word) in (0, 1)
-        for word in words
-    )
-
-
 # --- A column for each sample -----------------------------------------------------------
 
 
 def with_sample_lists(
-    table: Table, unnamed: Unnamed, named: Mapping[str, Any], checked: bool
+    table: Table, unnamed: str, named: Mapping[str, Any], checked: bool
 ) -> tuple[Table, dict[str, str]]:
     """Return a table whose rows have a list of samples, if it has a column for each sample.
 
     Empty cells at the end of a row are no samples, and other empty cells are missing ones. Rows
-    that are empty are left out. Without references, a word of `NOT_SCORED` is missing.
+    that are empty are left out.
 
     Returns:
         The table, and the name of the new column by its role; both unchanged and none if the table
@@ -298,7 +266,7 @@ def with_sample_lists(
     Raises:
         ValueError: if a row has no sample, or lacks the reference or the group that others have.
     """
-    if unnamed.are_verdicts and not table.layout:
+    if unnamed == "verdicts" and not table.layout:
         table = _with_question_names(table)
     names = list(table.columns)
     samples = [names[place] for place in sample_columns(names)]
@@ -311,8 +279,6 @@ def with_sample_lists(
     columns, lists = _full_rows(rest, lists)
     has_references = "references" in named or bool(usual_columns(columns, "references"))
     role = "predictions" if has_references or checked else "outcomes"
-    if role == "outcomes" and unnamed.are_verdicts is False:
-        lists = [[None if _word(x) == "none" else x for x in row] for row in lists]
     _warn_of_unused(columns, named)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: lists}), {role: title}

@@ -7,6 +7,7 @@ that every row has. Where a tool has a rule for outcomes that are missing, the e
 from __future__ import annotations
 
 import ast
+import fnmatch
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,12 +31,12 @@ class Layout:
         is_object: whether a file is one object of JSON, with all rows inside.
         rows: returns the rows in a record. Default: the record itself.
         columns: columns that are added, each by a function of a row.
-        questions: the columns that identify a question together.
-        outcomes, predictions, references, groups: the columns of these roles. Several are
-            alternatives, of which the caller chooses one.
+        questions: the columns that identify a question together. Not all files have `task`.
+        outcomes, predictions, references, groups: the columns of these roles, or patterns such as
+            "value.*". Several are alternatives, of which the caller chooses one.
         samples: the columns that number the samples of a question.
         filters: the column whose entries repeat the same samples.
-        find_roles: returns the roles, if they depend on the rows.
+        find_roles: returns further roles, which depend on the rows.
         origin: what the first line says of the run, and the path of its field in a record.
         path_origin: returns what the path of a file says.
         missing: "drop" if the tool leaves out missing outcomes, "incorrect" if it counts them so;
@@ -43,8 +44,6 @@ class Layout:
         why: what became of missing samples, for the first line.
         files_are_runs: whether files with the same questions are repeated runs of one model.
         refusal: why such a file cannot be read, instead of everything else.
-        instead: the pattern of files beside it that can be read.
-        remedy: what to do if there are no such files.
     """
 
     tool: str
@@ -67,26 +66,22 @@ class Layout:
     why: str = ""
     files_are_runs: bool = False
     refusal: str = ""
-    instead: str = ""
-    remedy: str = ""
 
     def roles_of(self, columns: Columns) -> Roles:
         """Return the roles of the columns for these rows. Empty columns have none."""
-        if self.find_roles is not None:
-            return self.find_roles(columns)
-        names = {role: getattr(self, role).split() for role in _ROLES}
-        known: Roles = {
-            role: tuple(
-                x
-                for x in of_role
-                if x in columns
-                and (role == "questions" or any(cell is not None for cell in columns[x]))
-            )
-            for role, of_role in names.items()
-        }
-        return {role: of_role for role, of_role in known.items() if of_role}
+        roles: Roles = {}
+        for role in _ROLES:
+            patterns = getattr(self, role).split()
+            names = [x for pattern in patterns for x in fnmatch.filter(columns, pattern)]
+            if role != "questions":
+                names = [x for x in names if any(cell is not None for cell in columns[x])]
+            if names:
+                roles[role] = tuple(names)
+        return roles | self.find_roles(columns) if self.find_roles else roles
 
 
+_ORIGIN = ("domain", "agent", "model", "source", "task", "env")
+"""What the first line says of a run, in this order."""
 _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "samples", "filters")
 
 
@@ -105,9 +100,7 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
         if not all(isinstance(x, kind) for name, kind in types for x in table.columns[name]):
             continue
         if layout.refusal:
-            beside = sorted(path.parent.glob(layout.instead)) if layout.instead and path else []
-            remedy = f"Give one of {', '.join(map(str, beside[:8]))}." if beside else layout.remedy
-            raise ValueError(f"{table.title} {layout.refusal} {remedy}".rstrip())
+            raise ValueError(f"{table.title} {layout.refusal}")
         try:
             return read_layout(layout, table, path)
         except (AttributeError, LookupError, TypeError) as error:
@@ -121,40 +114,35 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
     """Return the table as a layout reads it; a LookupError or TypeError if it is another one."""
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
-    origin = {what: _texts_at(name, records) for what, name in layout.origin.items()}
     if layout.rows or layout.columns:
-        read = layout.rows or _itself
-        rows: list[LogRow] = [row for record in records for row in read(record)]
+        rows: list[LogRow] = [
+            row for x in records for row in (layout.rows(x) if layout.rows else [x])
+        ]
         rows = [row | {x: make(row) for x, make in layout.columns.items()} for row in rows]
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
-    if layout.rows:
-        names = ("agent", "model", "source", "task")
-        known = {
-            x: ", ".join(dict.fromkeys(map(str, filter(None, table.columns.get(x, ())))))
-            for x in names
-        }
-        origin = known | origin
-    if layout.path_origin and path:
-        origin |= (said := layout.path_origin(path))
-        if "task" in said:
-            table = table.with_columns(table.columns | {"task": [said["task"]] * table.size})
-    missing = [x for x in layout.questions.split() if x not in table.columns]
-    if missing and not layout.find_roles and table.size:
+    said = layout.path_origin(path) if layout.path_origin and path else {}
+    if "task" in said:
+        table = table.with_columns(table.columns | {"task": [said["task"]] * table.size})
+    origin = _origin(layout, table, records) | said
+    known = {what: origin[what] for what in _ORIGIN if origin.get(what)}
+    table = replace(table, layout=layout, origin={"harness": layout.tool, **known})
+    questions = {"task", *table.roles.get("questions", ())}
+    missing = [x for x in layout.questions.split() if x not in questions]
+    if missing and table.size:
         raise KeyError(missing[0])
-    order = ("domain", "agent", "model", "source", "task", "env")
-    known = {"harness": layout.tool} | {what: origin[what] for what in order if origin.get(what)}
-    return replace(table, layout=layout, roles=layout.roles_of(table.columns), origin=known)
+    return table
 
 
-def _texts_at(path: str, records: Sequence[LogRow]) -> str:
-    """Return the different entries at a path in records, without lists and objects."""
-    entries = [field_at(record, path.split(".")) for record in records]
-    texts = [str(x) for x in entries if x is not None and not isinstance(x, (list, dict))]
-    return ", ".join(dict.fromkeys(texts))
-
-
-def _itself(record: LogRow) -> list[LogRow]:
-    return [record]
+def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
+    """Return what records, and the rows that are inside of them, say of the run."""
+    entries = {x: table.columns.get(x, ()) for x in _ORIGIN} if layout.rows else {}
+    for what, path in layout.origin.items():
+        entries[what] = [field_at(record, path.split(".")) for record in records]
+    said = {}
+    for what, cells in entries.items():
+        texts = [str(x) for x in cells if x and not isinstance(x, (list, dict))]
+        said[what] = ", ".join(dict.fromkeys(texts))
+    return said
 
 
 def _list_in(path: str) -> Callable[[LogRow], list[LogRow]]:
@@ -203,9 +191,7 @@ def _list_of_texts(target: Any) -> list[str] | None:
 
 def _lm_eval_roles(columns: Columns) -> Roles:
     """Return the roles: the responses, or the metrics of documents with one response."""
-    roles: Roles = {"questions": ("task", "doc_id") if "task" in columns else "doc_id"}
-    roles |= {"groups": "task"} if "task" in columns else {}
-    roles |= {"filters": "filter"} if "filter" in columns else {}
+    roles: Roles = {}
     lists = columns.get("target_list", (None,))
     rows = list(zip(columns["resps"], columns["filtered_resps"], columns["target"], strict=True))
     if None not in columns.get(_CORRECT, (None,)) and any(x is None for x in lists):
@@ -324,10 +310,7 @@ def _inspect_roles(columns: Columns) -> Roles:
     ]
     is_merged = "score" in columns and any(cell is not None for cell in columns["score"])
     scores = ("score",) if is_merged and len(names) != 1 else tuple(names)
-    roles: Roles = {"samples": ("epoch",)}
-    roles |= {"outcomes": scores} if scores else {}
-    roles["questions"] = ("task", "id") if "task" in columns else ("id",)
-    roles |= {"groups": "task"} if "task" in columns else {}
+    roles: Roles = {"outcomes": scores} if scores else {}
     has_texts = any(isinstance(x, str) for x in columns.get("completion", ()))
     return roles | ({"predictions": "completion", "references": "target"} if has_texts else {})
 
@@ -352,8 +335,7 @@ def _lighteval_rows(record: LogRow) -> list[LogRow]:
 
 def _lighteval_roles(columns: Columns) -> Roles:
     most = max(map(len, columns["responses"]), default=0)
-    roles: Roles = {"questions": ("task", "id"), "groups": "task"}
-    roles |= {"predictions": "responses", "references": "gold"} if most else {}
+    roles: Roles = {"predictions": "responses", "references": "gold"} if most else {}
     metrics = tuple(name for name in columns if name.startswith("metric."))
     return roles | ({"outcomes": metrics} if most <= 1 else {})
 
@@ -401,8 +383,7 @@ def _harbor_rows(trial: LogRow) -> list[LogRow]:
 
 def _harbor_roles(columns: Columns) -> Roles:
     rewards = _number_columns(columns, ("source", "task_name", "trial_name", "agent", "model"))
-    roles: Roles = {"questions": ("source", "task_name"), "groups": "source"}
-    return roles | {"samples": ("trial_name",)} | ({"outcomes": rewards} if rewards else {})
+    return {"outcomes": rewards} if rewards else {}
 
 
 def _swe_bench_rows(report: LogRow) -> list[LogRow]:
@@ -505,8 +486,7 @@ def _stem(path: Path) -> dict[str, str]:
 
 
 def _trl_roles(columns: Columns) -> Roles:
-    roles: Roles = {"questions": "prompt", "predictions": "completion"}
-    return roles | {"outcomes": _number_columns(columns, ("step", "advantage"))}
+    return {"outcomes": _number_columns(columns, ("step", "advantage"))}
 
 
 _EVALSCOPE = {
@@ -519,14 +499,6 @@ _EVALSCOPE = {
 def _evalscope_rows(record: LogRow) -> list[LogRow]:
     values = record["sample_score"]["score"]["value"]
     return [record | {f"value.{name}": value for name, value in values.items()}]
-
-
-def _evalscope_roles(columns: Columns) -> Roles:
-    roles: Roles = {"questions": "question", "predictions": "prediction", "references": "target"}
-    values = tuple(name for name in columns if name.startswith("value."))
-    if "task" in columns:
-        roles |= {"questions": ("task", "question"), "groups": "task"}
-    return roles | {"outcomes": values, "samples": ("sample_id",)}
 
 
 def _evalscope_path(path: Path) -> dict[str, str]:
@@ -544,13 +516,6 @@ def _aider_path(path: Path) -> dict[str, str]:
     return {"task": folders[-5]} if folders[-4:-2] == ("exercises", "practice") else {}
 
 
-def _aider_roles(columns: Columns) -> Roles:
-    roles: Roles = {"outcomes": ("first_try", "any_try"), "questions": "testcase"}
-    return roles | (
-        {"questions": ("task", "testcase"), "groups": "task"} if "task" in columns else {}
-    )
-
-
 def _nemo_judged(row: LogRow) -> bool | None:
     """Return what a judgement says; one in another form is incorrect, as the tool counts it."""
     if row.get("judgement") is None:
@@ -559,26 +524,37 @@ def _nemo_judged(row: LogRow) -> bool | None:
     return bool(colon) and verdict.strip().lower().startswith("yes")
 
 
+WITHOUT_SAMPLES = (
+    "has the results of lm-evaluation-harness, without samples. Read the files samples_*.jsonl, "
+    "which the harness writes if it is run with --log_samples."
+)
 _ERROR = "after an error"
+_INSPECT: Any = {
+    "questions": "task id",
+    "groups": "task",
+    "samples": "epoch",
+    "missing": "drop",
+    "why": _ERROR,
+    "find_roles": _inspect_roles,
+}
 _LM_EVAL = "doc_id doc target arguments resps filtered_resps"
 _PROMPTFOO: Any = {"questions": "test", "outcomes": "success", "missing": "drop", "why": _ERROR}
 
 # fmt: off
 LAYOUTS = (
     Layout(tool="lm-evaluation-harness", fields=_LM_EVAL, rows=_lm_eval_rows,
+           questions="task doc_id", groups="task", filters="filter",
            find_roles=_lm_eval_roles, path_origin=_lm_eval_path, missing="incorrect"),
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
-           refusal="has the results of lm-evaluation-harness, without samples.",
-           instead="samples_*.jsonl", remedy="Run the harness with --log_samples, which writes "
-           "samples_*.jsonl: here are none."),
+           refusal=WITHOUT_SAMPLES),
     Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
            types={"eval": dict},
-           rows=_inspect_rows, find_roles=_inspect_roles, origin={"model": "eval.model"},
-           missing="drop", why=_ERROR),
+           rows=_inspect_rows, origin={"model": "eval.model"}, **_INSPECT),
     Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_rows,
-           find_roles=_inspect_roles, missing="drop", why=_ERROR),
+           **_INSPECT),
     Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_rows,
-           find_roles=_lighteval_roles, path_origin=_lighteval_path, missing="incorrect"),
+           questions="task id", groups="task", find_roles=_lighteval_roles,
+           path_origin=_lighteval_path, missing="incorrect"),
     Layout(tool="evalplus", fields="date hash eval", is_object=True, rows=_evalplus_rows,
            types={"eval": dict},
            questions="task_id", outcomes="base plus", missing="incorrect"),
@@ -590,9 +566,11 @@ LAYOUTS = (
            origin={"model": "response.body.model"}, why="after a failed request"),
     Layout(tool="verl", fields="input output gts score step", questions="input",
            predictions="output", references="gts", outcomes="acc score"),
-    Layout(tool="TRL", fields="step prompt completion advantage", find_roles=_trl_roles,
+    Layout(tool="TRL", fields="step prompt completion advantage", questions="prompt",
+           predictions="completion", find_roles=_trl_roles,
            missing="drop", why="NaN"),
     Layout(tool="Harbor", fields="source task_name trial_name agent_info verifier_result",
+           questions="source task_name", groups="source", samples="trial_name",
            rows=_harbor_rows, find_roles=_harbor_roles, missing="drop", why=_ERROR,
            files_are_runs=True),
     Layout(tool="Harbor", fields="n_total_trials stats", is_object=True,
@@ -639,13 +617,16 @@ LAYOUTS = (
            columns={"judge_correct": _nemo_judged},
            missing="incorrect", why="no answer"),
     Layout(tool="evalscope", fields="index target sample_score", rows=_evalscope_rows,
-           columns=_EVALSCOPE, find_roles=_evalscope_roles, path_origin=_evalscope_path),
+           columns=_EVALSCOPE, questions="task question", groups="task", samples="sample_id",
+           predictions="prediction", references="target", outcomes="value.*",
+           path_origin=_evalscope_path),
     Layout(tool="LiveCodeBench", fields="question_id code_list graded_list",
            questions="question_id", outcomes="graded_list", missing="incorrect"),
     Layout(tool="aider", fields="testcase model edit_format tests_outcomes",
            columns={"first_try": lambda row: bool((row["tests_outcomes"] or [False])[0]),
                     "any_try": lambda row: any(row["tests_outcomes"] or ())},
-           find_roles=_aider_roles, path_origin=_aider_path, origin={"model": "model"},
+           questions="task testcase", groups="task", outcomes="first_try any_try",
+           path_origin=_aider_path, origin={"model": "model"},
            missing="incorrect"),
     Layout(tool="Terminal-Bench", fields="trial_name task_id is_resolved failure_mode",
            questions="task_id", samples="trial_name", outcomes="is_resolved", missing="incorrect",

@@ -8,28 +8,20 @@ a model.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..core.checks import short
+import numpy as np
+
 from .names import ERRORS, plain_name
 from .table import SelectionError, Table, Way, nested_columns
-from .words import MISSING_WORDS, changed, entry_text, is_missing, word
+from .words import MISSING_WORDS, changed, entry_text, flat, is_missing, word
 
 CHOICES = ("incorrect", "drop")
 
 
 class MissingError(SelectionError):
     """Samples are missing, and nothing says what they count."""
-
-
-def check_missing(missing: Any) -> str | None:
-    """Return the choice; a ValueError if it is none of `CHOICES`."""
-    if missing is not None and missing not in CHOICES:
-        raise ValueError(
-            f"missing is {short(missing)}: give 'incorrect', or 'drop' to leave them out."
-        )
-    return missing
 
 
 def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
@@ -56,20 +48,12 @@ def is_error(entry: Any) -> bool:
     return word(entry) not in (*MISSING_WORDS, "", "false", "no", "0")
 
 
-def missing_answers(
-    table: Table, cells: Sequence[Any], references: Sequence[Any], words: Collection[str]
-) -> list[Any]:
-    """Return answers with None for null, an empty cell of CSV, or one of the words.
+def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any]) -> list[Any]:
+    """Return answers with None for null, an empty cell of CSV, or a word such as "nan".
 
     A word that is the reference of a question is an answer.
     """
-    known = {
-        word(x)
-        for reference in references
-        for x in (reference if isinstance(reference, list) else [reference])
-        if isinstance(x, str)
-    }
-    words = {*words} - known
+    words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
 
     def read(cell: Any) -> Any:
         is_empty = table.is_csv and cell == ""
@@ -83,6 +67,7 @@ def settle_missing(
     table: Table,
     samples: Mapping[Any, list[Any]],
     written: Sequence[list[Any]] | None,
+    multiplicities: Sequence[list[int]] | None,
     missing: str | None,
 ) -> tuple[dict[Any, list[Any]], str]:
     """Return the samples of each question as the rule says, and what the first line says of them.
@@ -91,31 +76,44 @@ def settle_missing(
     sample are left out too.
 
     If samples are answers, `written` has them as they were written: one that is missing and counted
-    as incorrect stays as it was, or is an empty text.
+    as incorrect stays as it was, or is an empty text. `multiplicities` say how often they occur.
 
     Raises:
         MissingError: if nothing says what missing samples count, or if a question has no other
             sample and the caller does not say so.
     """
-    absent = {key: sum(x is None for x in row) for key, row in samples.items()}
-    number = sum(absent.values())
-    if not number:
+    if not any(None in row for row in samples.values()):
         return dict(samples), ""
-    layout = table.layout
-    rule = missing or (layout.missing if layout else "")
-    empty = [key for key, row in samples.items() if absent[key] == len(row)]
+    sizes = multiplicities or [[1] * len(row) for row in samples.values()]
+    counted = [list(zip(*row, strict=True)) for row in zip(samples.values(), sizes, strict=True)]
+    absent = {x: _missing_in(row) for x, row in zip(samples, counted, strict=True)}
+    empty = [key for key, row in samples.items() if row.count(None) == len(row)]
+    rule = missing or getattr(table.layout, "missing", "")
     if not rule or (rule == "drop" and empty and missing is None):
-        raise _ask(table.title, samples, empty if rule else [], written is None)
-    why = f", {layout.why}" if layout and layout.why else ""
+        raise _ask(table.title, counted, absent, empty if rule else [], written is None)
+    number, why = sum(absent.values()), getattr(table.layout, "why", "")
+    why = why and f", {why}"
     if rule == "incorrect":
         return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
-    kept = {key: row for key, row in samples.items() if absent[key] < len(row)}
-    if not kept:
+    if len(empty) == len(samples):
         raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
-    said = f"{number - sum(absent[key] for key in empty)} more not scored{why}"
-    if empty:
-        said += warn_of_left_out(table.title, list(map(text_of_ids, empty)), len(samples))
-    return kept, said
+    number -= sum(absent[key] for key in empty)
+    kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
+    return kept, f"{number} more not scored{why}{_warn_of_left_out(table.title, samples, empty)}"
+
+
+def _warn_of_left_out(title: str, samples: Collection[Any], empty: Sequence[Any]) -> str:
+    """Warn of questions that are left out, and return the end of what the first line says."""
+    if not empty:
+        return ""
+    left = f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are left"
+    ids = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
+    warnings.warn(f"{title}: {left} out: {ids}.", stacklevel=3)
+    return f"; {left} out"
+
+
+def _missing_in(row: Iterable[tuple[Any, int]]) -> int:
+    return sum(n for sample, n in row if sample is None)
 
 
 def _filled(
@@ -124,57 +122,57 @@ def _filled(
     """Return the samples of each question with incorrect ones in place of missing ones."""
     if written is None:
         return {key: [False if x is None else x for x in row] for key, row in samples.items()}
-    texts = ([x if isinstance(x, str) else "" for x in row] for row in written)
-    return {
-        key: [text if x is None else x for x, text in zip(row, of_row, strict=True)]
-        for (key, row), of_row in zip(samples.items(), texts, strict=True)
-    }
-
-
-def warn_of_left_out(title: str, ids: Sequence[str], number: int) -> str:
-    """Warn of questions that are left out, and return the end of what the first line says."""
-    left = f"{len(ids)} of {number} questions have no sample that is scored, and are left out"
-    shown = ", ".join(ids[:10]) + (", .." if len(ids) > 10 else "")
-    warnings.warn(f"{title}: {left}: {shown}.", stacklevel=3)
-    return f"; {left}"
+    texts = [[x if isinstance(x, str) else "" for x in row] for row in written]
+    pairs = zip(samples, map(zip, samples.values(), texts), strict=True)
+    return {key: [text if x is None else x for x, text in row] for key, row in pairs}
 
 
 def _ask(
-    title: str, samples: Mapping[Any, list[Any]], empty: Sequence[Any], is_graded: bool
+    title: str,
+    counted: Sequence[list[tuple[Any, int]]],
+    absent: Mapping[Any, int],
+    empty: Sequence[Any],
+    is_graded: bool,
 ) -> MissingError:
+    """Return the error that asks what missing samples count.
+
+    Args:
+        title: of the table.
+        counted: of each question, its samples and how often each occurs.
+        absent: how many samples of each question are missing.
+        empty: questions without any other sample, if the rule for them alone is asked for.
+        is_graded: whether samples are outcomes.
+    """
     noun = "outcomes" if is_graded else "answers"
-    scores = _both_scores(samples) if is_graded else ""
     if empty:
         some = "1 question has" if len(empty) == 1 else f"{len(empty)} questions have"
         what = f"{some} no {noun[:-1]} that is scored, such as {text_of_ids(empty[0])}"
-        return missing_error(title, what, "leaves these questions out", scores)
-    first = next(key for key, row in samples.items() if None in row)
-    rows = samples.values()
-    number, total = sum(row.count(None) for row in rows), sum(map(len, rows))
-    what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(first)}"
-    return missing_error(title, what, "leaves them out", scores)
-
-
-def missing_error(title: str, what: str, drop: str, scores: str = "") -> MissingError:
-    """Return the error that asks what the missing samples count, with what "drop" does."""
+    else:
+        first = next(key for key, number in absent.items() if number)
+        total = sum(n for row in counted for _, n in row)
+        what = f"{sum(absent.values())} of {total} {noun} are missing, the first of question "
+        what += text_of_ids(first)
+    left = "these questions" if empty else "them"
+    scores = _both_scores(counted) if is_graded else ""
     return MissingError(
-        f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' {drop}{scores}.",
+        f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' leaves {left} out"
+        f"{scores}.",
         [Way({"missing": choice}) for choice in CHOICES],
     )
 
 
-def _both_scores(samples: Mapping[Any, list[Any]]) -> str:
+def _both_scores(counted: Sequence[list[tuple[Any, int]]]) -> str:
     """Return the mean of the outcomes over questions under both rules, as the end of a sentence."""
-    rows = list(samples.values())
-    if not all(isinstance(x, (int, float, type(None))) for row in rows for x in row):
+    if not all(isinstance(x, (int, float, type(None))) for row in counted for x, _ in row):
         return ""
-    known = [[x for x in row if x is not None] for row in rows]
-    incorrect = sum(sum(k) / len(row) for k, row in zip(known, rows, strict=True) if row)
-    means = [sum(row) / len(row) for row in known if row]
-    if not means:
-        return ""
-    dropped = sum(means) / len(means)
-    return f": the mean outcome is {incorrect / len(rows):.4g} or {dropped:.4g}"
+    totals = [sum(x * n for x, n in row if x is not None) for row in counted]
+    sizes = [sum(n for _, n in row) for row in counted]
+    known = [size - _missing_in(row) for size, row in zip(sizes, counted, strict=True)]
+    means = [
+        np.mean([total / n for total, n in zip(totals, numbers, strict=True) if n])
+        for numbers in (sizes, known)
+    ]
+    return ": the mean outcome is {:.4g} or {:.4g}".format(*means) if any(known) else ""
 
 
 def text_of_ids(key: Any) -> str:

@@ -65,12 +65,6 @@ SINGLE = (
 )
 """Columns of one sample in each row: a text such as "[1, 2]" in them is one answer."""
 
-HUMAN_LABELS = ("label", "labels", "human", "human_label", "human_grade", "annotation")
-"""What a person says of a sample, which is no setting."""
-
-STATEMENTS = ("statement", "claim", "criterion")
-"""What a verdict is about, in the columns of one answer: a sample, and no setting."""
-
 ERRORS = (
     *("error", "errors", "error_message", "error_msg", "error_type", "error_code", "err"),
     *("exception", "exceptions", "exception_type", "exception_info"),
@@ -145,6 +139,17 @@ OF_QUESTION = frozenset(
     )
 )
 """Columns that are equal in all rows of a question: its text, and its correct answer."""
+
+OF_SAMPLE = frozenset(
+    (
+        *(*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *ANSWERS, *SCORES, *ERRORS),
+        *(*FINISH, "statement", "claim", "criterion"),
+        # what a person says of it
+        *("label", "labels", "human", "human_label", "human_grade", "annotation"),
+        *(SAMPLE_NUMBERS - SETTINGS),
+    )
+)
+"""Columns that differ between the samples of a question, and are no settings."""
 
 
 def shown_name(name: str) -> str:

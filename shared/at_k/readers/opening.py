@@ -1,44 +1,37 @@
-"""What is opened: regular files, standard input and pipes, up to a number of bytes.
+"""What is opened: files, pipes and standard input up to a number of bytes, and files elsewhere.
 
-A device such as /dev/zero never ends, a FIFO without a writer never begins, and a small compressed
-file may hold more than the memory. Each is an error before it is read, or soon after.
+A device such as /dev/zero never ends, and a small compressed file may hold more than the memory.
+Each is an error before it is read, or soon after.
+
+Files elsewhere have names that fsspec opens: `https://`, `s3://`, `hf://datasets/..`, `memory://`.
+fsspec and its drivers are imported where they are needed.
 """
 
 from __future__ import annotations
 
-import errno
-import io
+import glob
 import math
 import os
-import select
+import re
 import stat
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 _CHUNK = 1 << 24
-_MOST_BLANK = 1 << 24
-"""How many blank bytes in a row a file may have. A parser takes a minute for 300 MB of them."""
-_BLANK = b" \t\r\n"
-_SECONDS_FOR_WRITER = 5
 _REMEDY = "If that is meant, split the file, or load it and give its rows as a data frame."
 
 
 def require_openable(name: str) -> None:
-    """Raise a ValueError unless a path is a regular file, a pipe or a folder, or does not exist.
-
-    The name "-" is standard input.
-    """
+    """Raise a ValueError if a path is a device or a socket."""
     try:
-        status = _standard_input_status() if name == "-" else os.stat(name)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise ValueError(f"{name} is a symbolic link that leads back to itself.") from error
+        mode = os.stat(name).st_mode
+    except OSError:
         return  # the reader says what is wrong
-    if status is None or stat.S_ISDIR(status.st_mode) or stat.S_ISFIFO(status.st_mode):
-        return
-    if not stat.S_ISREG(status.st_mode):
-        kind = "a socket" if stat.S_ISSOCK(status.st_mode) else "a device"
-        raise ValueError(f"{_shown(name)} is {kind}: give a file, a pipe, or - for standard input.")
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISFIFO(mode)):
+        kind = "a socket" if stat.S_ISSOCK(mode) else "a device"
+        raise ValueError(f"{name} is {kind}: give a file, a pipe, or - for standard input.")
 
 
 def require_size(name: str, size: int, most: float) -> None:
@@ -58,99 +51,30 @@ def most_bytes(compressed_size: int | None = None) -> float:
     return most if compressed_size is None else min(most, max(1e9, 100.0 * compressed_size))
 
 
-def _read_pipe(name: str) -> bytes:
-    """Return what a pipe holds, or standard input if the name is "-".
-
-    Raises:
-        ValueError: if that is more than `most_bytes`, or if no program writes to the pipe.
-    """
-    if name == "-":
-        return Limited(sys.stdin.buffer, _shown(name), most_bytes()).read()
-    descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb", buffering=0) as pipe:
-        start = _first_byte(descriptor, name)
-        os.set_blocking(descriptor, True)
-        return start + Limited(pipe, name, most_bytes()).read()
-
-
 def read_file(name: str) -> bytes:
-    """Return what a file, a pipe or standard input ("-") holds, see `require_openable`.
+    """Return what a file, a pipe or standard input ("-") holds.
 
     Raises:
         ValueError: if it is another kind of file, or holds more than `most_bytes`.
     """
-    require_openable(name)
-    if name == "-" or stat.S_ISFIFO(os.stat(name).st_mode):
-        return _read_pipe(name)
     most = most_bytes()
+    if name == "-":
+        return read_limited(sys.stdin.buffer, "standard input", most)
+    require_openable(name)
     require_size(name, os.stat(name).st_size, most)
     with open(name, "rb") as file:
-        return Limited(file, name, most).read()
+        return read_limited(file, name, most)
 
 
-def _first_byte(descriptor: int, name: str) -> bytes:
-    """Wait until a program writes to the pipe, and return the byte that is read for this, if any.
-
-    Raises:
-        ValueError: if no program has opened the pipe after some seconds.
-    """
-    waiting = select.poll()
-    waiting.register(descriptor, select.POLLIN)
-    if waiting.poll(1000 * _SECONDS_FOR_WRITER):
-        return b""
-    try:
-        start = os.read(descriptor, 1)
-    except BlockingIOError:  # a program has opened it and writes later
-        return b""
-    if not start:
-        raise ValueError(
-            f"{name} is a pipe that no program writes to: start the one that writes first."
-        )
-    return start
-
-
-class Limited(io.RawIOBase):
-    """A stream of bytes that ends with a ValueError after a number of them, or of blank ones."""
-
-    def __init__(self, stream: Any, name: str, most: float, is_compressed: bool = False):
-        super().__init__()
-        self._stream, self._name, self._most = stream, name, most
-        self._when = " when it is decompressed" if is_compressed else ""
-        self._bytes = self._blank = 0
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-        super().close()
-
-    def read(self, size: int = -1) -> bytes:
-        if size < 0:
-            return b"".join(iter(lambda: self.read(_CHUNK), b""))
-        data = self._stream.read(size)
-        self._bytes += len(data)
-        if self._bytes > self._most:
-            most = f"{self._most / 1e9:.3g} GB{self._when}"
-            raise ValueError(f"{self._name} holds more than {most}. {_REMEDY}")
-        self._blank = 0 if data.strip(_BLANK) else self._blank + len(data)
-        if self._blank > _MOST_BLANK:
-            raise ValueError(
-                f"{self._name} has more than {_MOST_BLANK >> 20} MB of blank lines in a row, which "
-                f"is no table."
-            )
-        return data
-
-
-def _standard_input_status() -> os.stat_result | None:
-    """Return the status of standard input, or None for a terminal or an object of Python."""
-    try:
-        descriptor = sys.stdin.fileno()
-    except (AttributeError, ValueError, OSError):
-        return None
-    return None if os.isatty(descriptor) else os.fstat(descriptor)
-
-
-def _shown(name: str) -> str:
-    return "standard input" if name == "-" else name
+def read_limited(stream: Any, name: str, most: float, when: str = "") -> bytes:
+    """Return the bytes of a stream; a ValueError if there are more than it may have."""
+    chunks, size = [], 0
+    while chunk := stream.read(_CHUNK):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > most:
+            raise ValueError(f"{name} holds more than {most / 1e9:.3g} GB{when}. {_REMEDY}")
+    return b"".join(chunks)
 
 
 def _memory() -> float:
@@ -159,3 +83,93 @@ def _memory() -> float:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
         return math.inf
+
+
+# --- Files elsewhere --------------------------------------------------------------------------
+
+_PAGES = (b"<!doctype html", b"<html")
+_SECONDS_OF_SILENCE = 60
+"""How long a server of HTTP may send nothing."""
+
+
+def is_remote(source: str) -> bool:
+    """Whether the source is a name with a protocol, such as `s3://`."""
+    return re.match(r"[a-z][a-z0-9+.]*(::|://)", source) is not None
+
+
+def path_of(source: str) -> Path:
+    """Return the path of a file, with the suffixes that tell its format: without a query."""
+    return Path(source.partition("?")[0] if is_remote(source) else source)
+
+
+def remote_names(pattern: str) -> list[str]:
+    """Return the files that match a name with wildcards, or the name if it has none.
+
+    Raises:
+        FileNotFoundError: if no file matches.
+        ImportError, ValueError: as `remote_content`.
+    """
+    is_http = pattern.startswith("http")  # where a question mark starts the query
+    if not ("*" in pattern if is_http else glob.has_magic(pattern)):
+        return [pattern]
+    files = _with_system(pattern, lambda x, path: sorted(map(x.unstrip_protocol, x.glob(path))))
+    if not files:
+        raise FileNotFoundError(f"No file matches {pattern}.")
+    return files
+
+
+def remote_content(name: str) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ImportError: if the driver of the protocol is not installed.
+        ValueError: if the file cannot be read, or is a folder, with the reason.
+    """
+    content = _with_system(name, _file_or_none)
+    is_page = content is not None and content[:100].lstrip().lower().startswith(_PAGES)
+    if content is None or (name.startswith("http") and is_page):
+        raise ValueError(
+            f"{name} is {'a page' if is_page else 'a folder'}, and files elsewhere are read one by "
+            f"one: name them, or give a pattern such as {name}/*.jsonl."
+        )
+    return content
+
+
+def _file_or_none(system: Any, path: str) -> bytes | None:
+    """Return the bytes of a file, or None if it is a folder."""
+    try:
+        return system.cat_file(path)
+    except (FileNotFoundError, IsADirectoryError):
+        if system.isdir(path):
+            return None
+        raise
+
+
+def _with_system(name: str, use: Callable[[Any, str], Any]) -> Any:
+    """Return what a function of the file system and the path returns.
+
+    The errors of fsspec's drivers are raised as those of `remote_content`, which name the file.
+    """
+    import fsspec
+
+    options: dict[str, Any] = {}
+    try:
+        if name.startswith("http"):
+            import aiohttp
+
+            silence = _SECONDS_OF_SILENCE
+            timeout = aiohttp.ClientTimeout(sock_connect=silence, sock_read=silence)
+            options["client_kwargs"] = {"timeout": timeout}
+        return use(*fsspec.core.url_to_fs(name, **options))
+    except ImportError as error:
+        cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
+        package = (cause.name or "").partition(".")[0]
+        hint = f"pip install {package}" if package else str(error)
+        raise ImportError(f"{name} needs a driver that is not installed: {hint}.") from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"There is no file {name}") from error
+    except Exception as error:  # of fsspec's drivers and their libraries
+        reason = " ".join(str(error).split())
+        kind = type(error).__name__
+        raise ValueError(f"{name} cannot be read: {kind}{reason and ': '}{reason}.") from error

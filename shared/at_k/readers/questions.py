@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
@@ -17,32 +17,25 @@ from .reading import Reading, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
 from .table import FILE, ROW, QuestionRows, SelectionError, Table, Way, list_columns
-from .words import NO_ID, entry_text, word
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """The cells of M questions.
-
-    Attributes:
-        cells: by role, an entry for each question.
-        ids: what identifies each question, a text or a tuple of texts; None if nothing does.
-        key: the columns of the ids.
-        is_merged: whether a row is one sample.
-        missing: what the first line says of missing samples.
-    """
-
-    cells: dict[str, list[Any]]
-    ids: list[Any] | None
-    key: Sequence[str]
-    is_merged: bool
-    missing: str = field(default="")
+from .words import NO_ID, as_whole_number, entry_text, word
 
 
 def gather(
     table: Table, chosen: Mapping[str, Any], cells: SampleCells, of_lists: bool, reading: Reading
-) -> Gathered:
-    """Return the cells of the questions. A row of lists, `of_lists`, has several samples.
+) -> tuple[dict[str, list[Any]], list[Any] | None, tuple[str, ...], str]:
+    """Return the cells of the M questions, what identifies them, and what was missing.
+
+    Args:
+        table: the rows.
+        chosen: the columns by role.
+        cells: of the rows, by role.
+        of_lists: whether a row has several samples.
+        reading: what the caller says.
+
+    Returns:
+        The cells by role, an entry for each question; their ids, texts or tuples of texts, or None
+        if nothing identifies them; the columns of the ids; and what the first line says of missing
+        samples.
 
     Raises:
         SelectionError: if rows of one question are different runs or settings, or the same sample.
@@ -52,24 +45,25 @@ def gather(
     rows_of = _rows_of(table, key) if key else {row: [row] for row in range(table.size)}
     used = frozenset(name for role, name in pairs_of(chosen) if role != "groups")
     questions = QuestionRows(table, key, rows_of, used, reading.pool)
-    _refuse_mixed_files(questions)
-    _refuse_mixed_groups(questions, chosen.get("groups"))
+    counts = chosen["counts"] if "multiplicities" in cells and not of_lists else None
+    _refuse_mixed_files(questions, counts)
     _refuse_mixtures(questions, chosen.get("groups"), cells, reading)
-    merged = {role: _merged(questions, role, x, of_lists) for role, x in cells.items()}
+    merged = {role: _merged(questions, role, x, chosen, of_lists) for role, x in cells.items()}
     written = merged.pop("as_written", None)
     reasons = merged.pop("finish", ())
     ids, said = list(rows_of), []
     if "samples" in merged and None not in merged["samples"]:
         samples = dict(zip(rows_of, merged["samples"], strict=True))
         said.append(_fail_cut_off(samples, reasons, False if written is None else ""))
-        kept, of_missing = settle_missing(table, samples, written, reading.missing)
+        multiplicities = merged["multiplicities"] if counts else None
+        kept, of_missing = settle_missing(table, samples, written, multiplicities, reading.missing)
         said.append(of_missing)
         indices = [i for i, question in enumerate(ids) if question in kept]
         merged = {role: [x[i] for i in indices] for role, x in merged.items()}
         ids = list(kept)
         merged["samples"] = list(kept.values())
     key = () if key == (ROW,) else key
-    return Gathered(merged, ids if key else None, key, not of_lists, "; ".join(filter(None, said)))
+    return merged, ids if key else None, key, "; ".join(filter(None, said))
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
@@ -176,7 +170,13 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
 _OF_SAMPLES = ("samples", "as_written", "verdicts", "multiplicities", "grades", "finish")
 
 
-def _merged(questions: QuestionRows, role: str, cells: Sequence[Any], of_lists: bool) -> list[Any]:
+def _merged(
+    questions: QuestionRows,
+    role: str,
+    cells: Sequence[Any],
+    chosen: Mapping[str, Any],
+    of_lists: bool,
+) -> list[Any]:
     """Return the cells of a role with one entry for each question.
 
     Samples of a question are put together, and its counts are added. Its other entries have to be
@@ -190,39 +190,31 @@ def _merged(questions: QuestionRows, role: str, cells: Sequence[Any], of_lists: 
         if not of_lists:
             return entries
         return [None if None in x else list(itertools.chain(*x)) for x in entries]
-    for question, (first, *copies) in questions.rows.items():
-        for row in copies:
-            one, another = cells[first], cells[row]
-            if one != another and not (is_missing(one) and is_missing(another)):
-                raise ValueError(
-                    f"Rows {first} and {row} of {questions.table.title} have the same "
-                    f"{', '.join(map(shown_name, questions.key))}, {short(question)}, but "
-                    f"different {role}: "
-                    f"{short(one)} and {short(another)}."
-                )
+    for rows in questions.rows.values():
+        for row in rows[1:]:
+            _require_equal(questions, role, chosen.get(role), rows[0], row, cells)
     return [of_question[0] for of_question in entries]
 
 
-def _refuse_mixed_groups(questions: QuestionRows, name: str | None) -> None:
-    """Raise a SelectionError if a question has several groups: each of them may be a question."""
-    table, key = questions.table, questions.key
-    if name is None or name in key:
+def _require_equal(
+    questions: QuestionRows, role: str, name: str | None, one: int, other: int, cells: Sequence[Any]
+) -> None:
+    """Raise a ValueError if two rows of a question differ; each group may be another question."""
+    first, second = cells[one], cells[other]
+    if first == second or (is_missing(first) and is_missing(second)):
         return
-    texts = list(map(entry_text, table.columns[name]))
-    for question, rows in questions.rows.items():
-        row = next((row for row in rows if texts[row] != texts[rows[0]]), None)
-        if row is not None:
-            raise SelectionError(
-                [
-                    f"Rows {rows[0]} and {row} of {table.title} have the same "
-                    f"{', '.join(map(shown_name, key))}, "
-                    f"{short(text_of_ids(question))}, but different groups: "
-                    f"{short(texts[rows[0]])} and {short(texts[row])}. If "
-                    f"{shown_name(name)} is a setting, so that a question is another one in each "
-                    f"group, name both columns."
-                ],
-                [Way({"questions": (*key, name)})],
-            )
+    problem = (
+        f"Rows {one} and {other} of {questions.table.title} have the same "
+        f"{questions.ids_of(one) or 'question'}, but different {role}: "
+        f"{short(first)} and {short(second)}."
+    )
+    if role != "groups" or name is None:
+        raise ValueError(problem)
+    raise SelectionError(
+        f"{problem} If {shown_name(name)} is a setting, so that a question is another one in each "
+        f"group, name both columns.",
+        [Way({"questions": (*questions.key, name)})],
+    )
 
 
 def _refuse_mixtures(
@@ -267,7 +259,7 @@ _NUMBERED_RUN = re.compile(
 )
 _TIME = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d[t_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?(?!\d)")
 """A date with a time of day. A date alone may be the version of a model."""
-LEAST_PLAIN_ROWS = 20
+_LEAST_PLAIN_ROWS = 20
 _LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*|\d+b)_(\d+)(?=(?:\.[a-z][a-z\d]*)*$)")
 
 
@@ -284,7 +276,7 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
     return last in (list(range(len(last))), list(range(1, len(last) + 1)))
 
 
-def _refuse_mixed_files(questions: QuestionRows) -> None:
+def _refuse_mixed_files(questions: QuestionRows, counts: str | None) -> None:
     """Raise a SelectionError if files have the same questions, and may be of different models."""
     table, rows_of = questions.table, questions.rows
     if FILE not in table.columns or {"files", FILE} & {*questions.pool}:
@@ -299,43 +291,36 @@ def _refuse_mixed_files(questions: QuestionRows) -> None:
     shared = next((x for x, rows in rows_of.items() if len({files[r] for r in rows}) > 1), None)
     if shared is None:
         return
-    _refuse_copies(table, files, {*questions.key, *questions.used, FILE})
+    _refuse_copies(questions, files, counts)
     if (table.layout and table.layout.files_are_runs) or are_repeated_runs(table.files):
         return
-    raise shared_questions_error(table.title, text_of_ids(shared))
-
-
-def shared_questions_error(title: str, question: str) -> SelectionError:
-    """Return the error about files that have the same questions."""
-    return SelectionError(
-        f"{title} have the same questions, such as {short(question)}. Compare different models "
-        f"with at-k compare. If these are repeated runs of one model, say so.",
+    raise SelectionError(
+        f"{table.title} have the same questions, such as {short(text_of_ids(shared))}. Compare "
+        f"different models with at-k compare. If these are repeated runs of one model, say so.",
         [Way({"pool": ("files",)})],
     )
 
 
-def _refuse_copies(table: Table, files: Sequence[int], plain: Collection[str]) -> None:
-    """Raise a ValueError if a file has all rows of another one.
+def _refuse_copies(questions: QuestionRows, files: Sequence[int], counts: str | None) -> None:
+    """Raise a ValueError if a file has all rows of another one. A row may occur several times.
 
     Few rows of nothing but ids and outcomes may be equal by chance.
     """
-    least = 1 if table.columns.keys() - plain else LEAST_PLAIN_ROWS
-    names = [name for name in table.columns if name != FILE]
+    table = questions.table
+    plain = {*questions.key, *questions.used, FILE}
+    least = 1 if table.columns.keys() - plain else _LEAST_PLAIN_ROWS
+    names = [name for name in table.columns if name not in (FILE, counts)]
     texts = [list(map(entry_text, table.columns[name])) for name in names]
+    multiplicity = map(as_whole_number, table.columns[counts]) if counts else itertools.repeat(1)
     rows: dict[int, Counter[Any]] = {}
-    for file, cells in zip(files, zip(*texts, strict=True), strict=True):
-        rows.setdefault(file, Counter())[cells] += 1
+    for file, n, cells in zip(files, multiplicity, zip(*texts, strict=True), strict=False):
+        rows.setdefault(file, Counter())[cells] += n or 0
     for one, other in itertools.permutations(rows, 2):
         if rows[one] <= rows[other] and rows[one].total() >= least:
-            raise copy_error(table.files[other], table.files[one])
-
-
-def copy_error(name: str, copy: str) -> ValueError:
-    """Return the error about a file that has all rows of another one."""
-    return ValueError(
-        f"{name} contains all rows of {copy}, which would count twice: leave it out. If they are "
-        f"different samples, pool='files' says so."
-    )
+            raise ValueError(
+                f"{table.files[other]} contains all rows of {table.files[one]}, which would count "
+                f"twice: leave it out. If they are different samples, pool='files' says so."
+            )
 
 
 # --- Filters of lm-evaluation-harness ---------------------------------------------------------

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Set
+from dataclasses import dataclass, field, fields
+from math import inf
 from typing import Any
 
 from ..core.checks import (
     check_count,
     check_depth,
+    check_name,
+    check_number,
     check_text,
     is_list_like,
     short,
 )
-from .grids import BY_CONTENT, Unnamed
-from .missing import check_missing
+from .missing import CHOICES
 from .names import PER_SAMPLE
 from .roles import count_columns
 
@@ -38,9 +40,9 @@ class Reading:
         by_order: whether references in a file go with the questions by their order.
         checked: whether the caller gives a checker.
         has_labels: whether outcomes may be labels of the metric, so that words are kept.
-        words_are_answers: whether a text such as "none" is an answer, and not a missing one.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
-        unnamed: how a table is read whose columns may have no names.
+        unnamed: "references" if the columns have no names and the first holds the references;
+            "verdicts" if a column item or answer names the questions.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -58,8 +60,7 @@ class Reading:
     unfinished: str | None = None
     checked: bool = False
     has_labels: bool = False
-    words_are_answers: bool = False
-    unnamed: Unnamed = BY_CONTENT
+    unnamed: str = ""
 
     @property
     def graded_by(self) -> str:
@@ -73,53 +74,20 @@ class Reading:
         return {role: name for role, name in self.columns.items() if name is not None}
 
 
-def make_reading(
-    *,
-    questions: Any = None,
-    where: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None,
-    pool: Any = (),
-    missing: Any = None,
-    correct_values: Any = (),
-    correct_at_least: Any = None,
-    group_size: Any = None,
-    records: Any = None,
-    **others: Any,
-) -> Reading:
-    """Return a reading from the arguments of `read`, or of the command.
+def make_reading(**options: Any) -> Reading:
+    """Return a reading from the arguments of `read`, or of the command; the others are columns.
 
     Raises:
         TypeError, ValueError: if one of them is invalid.
     """
-    known = {name: others.pop(name, None) for name in _FIELDS}
-    known = {name: x for name, x in known.items() if x is not None}
-    if known.get("unfinished", "incorrect") != "incorrect":
-        raise ValueError(f"unfinished is {short(known['unfinished'])}: give 'incorrect'.")
-    if records is not None:
-        check_text("records", records)
-    if isinstance(correct_at_least, bool) or not isinstance(
-        correct_at_least, (int, float, type(None))
-    ):
-        raise TypeError(f"correct_at_least is {short(correct_at_least)}: give a number.")
-    if correct_at_least is not None and correct_values:
+    names = {field.name for field in fields(Reading)} & options.keys()
+    known = {name: x for name in names if (x := options.pop(name)) is not None}
+    for name, check in _CHECKS.items():
+        if name in known:
+            known[name] = check(name, known[name])
+    if known.get("correct_values") and "correct_at_least" in known:
         raise ValueError("correct_values and correct_at_least exclude each other.")
-    return Reading(
-        _checked_columns(others),
-        names_of("questions", questions),
-        _pairs_of(where),
-        names_of("pool", pool),
-        check_missing(missing),
-        tuple(_listed("correct_values", correct_values)),
-        correct_at_least,
-        None if group_size is None else check_count("group_size", group_size),
-        records,
-        **known,
-    )
-
-
-_FIELDS = (
-    *("config", "split", "by_order", "checked", "unnamed", "unfinished"),
-    *("has_labels", "words_are_answers"),
-)
+    return Reading(_checked_columns(options), **known)
 
 
 def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,7 +119,7 @@ def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def names_of(role: str, names: Any) -> tuple[str, ...]:
     """Return one name or several as a tuple."""
-    return () if names is None else tuple(check_text(role, x) for x in _listed(role, names))
+    return tuple(check_text(role, x) for x in _listed(role, names))
 
 
 def _listed(role: str, values: Collection[Any]) -> list[Any]:
@@ -162,9 +130,7 @@ def _listed(role: str, values: Collection[Any]) -> list[Any]:
     return listed
 
 
-def _pairs_of(where: Any) -> tuple[tuple[str, Any], ...]:
-    if where is None:
-        return ()
+def _pairs_of(role: str, where: Any) -> tuple[tuple[str, Any], ...]:
     if isinstance(where, Mapping):
         pairs = [
             (column, entry)
@@ -174,7 +140,20 @@ def _pairs_of(where: Any) -> tuple[tuple[str, Any], ...]:
     elif is_list_like(where) and all(isinstance(x, tuple) and len(x) == 2 for x in where):
         pairs = list(where)
     else:
-        raise TypeError(f"where is {short(where)}: give a dict, {{column: entry}}.")
+        raise TypeError(f"{role} is {short(where)}: give a dict, {{column: entry}}.")
     for name, _ in pairs:
-        check_text("where", name)
+        check_text(role, name)
     return tuple(pairs)
+
+
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "questions": names_of,
+    "where": _pairs_of,
+    "pool": names_of,
+    "missing": lambda role, choice: check_name(role, choice, CHOICES),
+    "correct_values": lambda role, values: tuple(_listed(role, values)),
+    "correct_at_least": lambda role, x: check_number(role, x, "give a number", -inf, inf),
+    "group_size": check_count,
+    "records": check_text,
+    "unfinished": lambda role, choice: check_name(role, choice, ("incorrect",)),
+}

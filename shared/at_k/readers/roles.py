@@ -6,7 +6,8 @@ the command writes them as flags.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, short
@@ -24,7 +25,7 @@ from .names import (
     shown_name,
 )
 from .table import SelectionError, Table, Way, list_columns
-from .words import as_lists, as_whole_number, entry_text, has_lists, number_in, word
+from .words import as_lists, as_whole_number, entry_text, flat, has_lists, number_in, word
 
 _FREQUENCIES = (
     *("count", "counts", "n", "n_samples", "num_samples", "total", "attempts", "num_attempts"),
@@ -201,23 +202,15 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     cells = table.columns[outcome]
     if has_lists(cells) != has_lists(table.columns[answers[0]]):
         return
-    is_bool = all(isinstance(x, bool) for x in _flat(cells) if x is not None)
+    is_bool = all(isinstance(x, bool) for x in flat(cells) if x is not None)
     bool_words = ("true", "false", "yes", "no", "1", "0")
-    if is_bool and not any(word(x) in bool_words for x in _flat(table.columns[answers[0]])):
+    if is_bool and not any(word(x) in bool_words for x in flat(table.columns[answers[0]])):
         return
     raise SelectionError(
         f"{shown_name(outcome)} may hold the outcomes, or the correct answers to check "
         f"{shown_name(answers[0])} against.",
         [Way({"outcomes": outcome}), Way({"predictions": answers[0], "references": outcome})],
     )
-
-
-def _flat(cells: Iterable[Any]) -> Iterable[Any]:
-    for cell in cells:
-        if isinstance(cell, list):
-            yield from cell
-        else:
-            yield cell
 
 
 def _check_exclusive(named: Mapping[str, Any]) -> None:
@@ -228,13 +221,13 @@ def _check_exclusive(named: Mapping[str, Any]) -> None:
     if "counts" in named and "n" in named:
         raise ValueError("counts and n both count samples: name columns for one of them only.")
     graded = {"outcomes": "outcomes are", "n": "counts of n and correct are"}
-    if "counts" in named and not isinstance(named["counts"], str):
+    if not isinstance(named.get("counts", ""), str):
         graded["counts"] = "counts of several columns are"
-    for role, what in graded.items():
-        for other in ("predictions", "references", "outcomes"):
-            is_answer = (role, other) == ("outcomes", "predictions")
-            if role in named and other in named and other != role and not is_answer:
-                raise ValueError(f"{what} already graded: leave out {other}.")
+    for role in graded.keys() & named.keys():
+        others = {"outcomes": ("references",), "n": ("predictions", "references", "outcomes")}
+        for other in others.get(role, others["n"]):
+            if other in named:
+                raise ValueError(f"{graded[role]} already graded: leave out {other}.")
 
 
 def _with_references(
@@ -260,15 +253,12 @@ def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
     names = [x for x in names if plain_name(x) == role] or names
     first = names[0]
     for other in names[1:]:
-        one, another = list(table.columns[first]), list(table.columns[other])
-        if one != another:
-            message = (
-                f"The columns {shown_name(first)} and {shown_name(other)} can both hold the {role}."
+        if list(table.columns[first]) != list(table.columns[other]):
+            raise SelectionError(
+                f"The columns {shown_name(first)} and {shown_name(other)} can both hold the "
+                f"{role}.",
+                [Way({role: name}) for name in names],
             )
-            sizes = [len(row) if isinstance(row, list) else 1 for row in (one[0], another[0])]
-            if sizes[0] != sizes[1]:
-                message += f" Entries in the first row: {first} {sizes[0]}, {other} {sizes[1]}."
-            raise SelectionError(message, [Way({role: name}) for name in names])
     return first
 
 
@@ -371,34 +361,31 @@ def _with_counts(
 def _counts_of(table: Table) -> dict[str, str]:
     """Return the columns of n and correct of a table of counts, or nothing."""
     columns = table.columns
-    for n in columns_of_role(table, "n"):
-        for correct in columns_of_role(table, "correct"):
-            if n == correct:
-                continue
-            sizes = [as_whole_number(cell) for cell in columns[n]]
-            counts = [as_whole_number(cell) for cell in columns[correct]]
-            if None in sizes or None in counts:
+    roles = (columns_of_role(table, role) for role in ("n", "correct"))
+    for n, correct in itertools.product(*roles):
+        sizes = [as_whole_number(cell) for cell in columns[n]]
+        counts = [as_whole_number(cell) for cell in columns[correct]]
+        if n == correct or None in sizes or None in counts:
+            if n != correct:
                 _refuse_bad_counts(table, n, correct, sizes, counts)
-                continue
-            if table.layout or not {*counts} <= {0, 1}:
-                return {"n": n, "correct": correct}
-            key = question_columns(table)
-            is_repeated = bool(key) and not _is_unique(table, key[0])
-            if is_repeated or 0 in sizes or _counts_up(sizes):
-                raise SelectionError(
-                    f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
-                    f"sample in each row.",
-                    [Way({"n": n, "correct": correct}), Way({"outcomes": correct})],
-                )
-            return {"n": n, "correct": correct}
+            continue
+        if not table.layout and {*counts} <= {0, 1} and _may_be_samples(table, sizes):
+            raise SelectionError(
+                f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
+                f"sample in each row.",
+                [Way({"n": n, "correct": correct}), Way({"outcomes": correct})],
+            )
+        return {"n": n, "correct": correct}
     _refuse_complements(table)
     return {}
 
 
-def _counts_up(numbers: Sequence[int | None]) -> bool:
-    """Whether the numbers are 0 to n-1 or 1 to n, in this order."""
-    n = len(numbers)
-    return n > 1 and list(numbers) in (list(range(n)), list(range(1, n + 1)))
+def _may_be_samples(table: Table, sizes: Sequence[int | None]) -> bool:
+    """Whether rows can be samples, of which `sizes` are the numbers: not if they count samples."""
+    key, m = question_columns(table), len(sizes)
+    is_repeated = bool(key) and not _is_unique(table, key[0])
+    counts_up = m > 1 and list(sizes) in (list(range(m)), list(range(1, m + 1)))
+    return is_repeated or 0 in sizes or counts_up
 
 
 def _refuse_bad_counts(
@@ -420,19 +407,16 @@ def _refuse_bad_counts(
 
 def _refuse_complements(table: Table) -> None:
     """Raise a SelectionError if two columns count the correct and the incorrect samples."""
-    for correct in columns_of_role(table, "correct"):
-        for incorrect in columns_named(table.columns, _COMPLEMENTS):
-            pairs = [
-                (as_whole_number(a), as_whole_number(b))
-                for a, b in zip(table.columns[correct], table.columns[incorrect], strict=True)
-            ]
-            numbers = [(a, b) for a, b in pairs if a is not None and b is not None]
-            if len(numbers) == len(pairs) and any(a + b != 1 for a, b in numbers):
-                raise SelectionError(
-                    f"{correct} and {incorrect} can be counts of samples, which need a column of "
-                    f"their sum; or {correct} can be the outcome of one sample in each row.",
-                    ["n", Way({"outcomes": correct})],
-                )
+    roles = columns_of_role(table, "correct"), columns_named(table.columns, _COMPLEMENTS)
+    for correct, incorrect in itertools.product(*roles):
+        columns = (map(as_whole_number, table.columns[x]) for x in (correct, incorrect))
+        pairs = list(zip(*columns, strict=True))
+        if all(None not in x for x in pairs) and any(sum(x) != 1 for x in pairs if None not in x):
+            raise SelectionError(
+                f"{correct} and {incorrect} can be counts of samples, which need a column of "
+                f"their sum; or {correct} can be the outcome of one sample in each row.",
+                ["n", Way({"outcomes": correct})],
+            )
 
 
 def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from ..core.checks import QUESTION, InputError, check_name, short
 from .cells import (
     TESTS,
+    SampleCells,
     are_elsewhere,
     entries_of_role,
     join_references,
@@ -17,7 +18,7 @@ from .cells import (
     verdicts_as_json,
     with_tests,
 )
-from .counting import counted_questions
+from .counting import counted_run
 from .grids import with_sample_lists
 from .missing import text_of_ids
 from .names import (
@@ -29,7 +30,7 @@ from .names import (
     columns_named,
     plain_name,
 )
-from .questions import Gathered, gather, refuse_filters
+from .questions import gather, refuse_filters
 from .reading import Reading, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
 from .sources import load_files, load_object, names_in
@@ -215,18 +216,28 @@ def read_run(source: Any, **options: Any) -> Run:
         SelectionError, ValueError, FileNotFoundError: as `read`, without the names of parameters.
     """
     reading = make_reading(**options)
-    names = names_in(source, reading)
+    names = names_in(source)
     if not names:
         return _read_table(load_object(source, reading), reading)
-    counted = counted_questions(names, reading, lambda table: _read_table(table, reading))
-    return _read_table(load_files(names, reading), reading) if counted is None else _run(*counted)
+    counted = counted_run(names, reading, _read_table)
+    return _read_table(load_files(names, reading), reading) if counted is None else counted
 
 
 def _read_table(table: Table, reading: Reading) -> Run:
     table, named = _with_named_columns(table, reading)
     chosen = choose_columns(table, named, reading.checked, reading.graded_by)
-    table, chosen, gathered = _questions(table, chosen, named, reading)
-    return _run(table, chosen, gathered)
+    table, row_cells, of_lists = _cells(table, chosen, named, reading)
+    cells, ids, key, missing = gather(table, chosen, row_cells, of_lists, reading)
+    grades = cells.pop("grades", None)
+    run = Run(_arguments(cells, chosen, ids))
+    run.ids, run.is_merged, run.missing, run.grades = ids, not of_lists, missing, grades
+    run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
+    run.origin, run.is_matrix = table.origin, table.is_matrix and FILE not in table.columns
+    if ids is not None:
+        identifiers = {plain_name(", ".join(key)): ids}
+        others = {} if run.is_merged or len(ids) != table.size else _unique_columns(table)
+        run.identifiers = identifiers | {x: y for x, y in others.items() if x not in identifiers}
+    return run
 
 
 def _with_named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str, Any]]:
@@ -254,10 +265,13 @@ def _with_named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str
     return table, named
 
 
-def _questions(
+def _cells(
     table: Table, chosen: dict[str, Any], named: dict[str, Any], reading: Reading
-) -> tuple[Table, dict[str, Any], Gathered]:
-    """Return the cells of the questions, and the columns that they are from."""
+) -> tuple[Table, SampleCells, bool]:
+    """Return the rows, their cells by role, and whether a row has several samples.
+
+    Columns that are read beside those of samples are added to the ones that are chosen.
+    """
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
     if reading.unfinished:
         chosen["finish"] = named.get("finish") or finish_column(table)
@@ -275,41 +289,25 @@ def _questions(
     if len(graded) == 1:
         grades = as_outcomes(table.columns[graded[0]])
         cells["grades"] = [[grade] for grade in grades] if of_lists else grades
-    return table, chosen, gather(table, chosen, cells, of_lists, reading)
+    return table, cells, of_lists
 
 
-def _run(table: Table, chosen: dict[str, Any], gathered: Gathered) -> Run:
-    """Return the questions as arguments of `compute`, with all that is known about them."""
-    cells = dict(gathered.cells)
-    grades = cells.pop("grades", None)
+def _arguments(
+    cells: dict[str, Any], chosen: Mapping[str, Any], ids: Sequence[Any] | None
+) -> dict[str, Any]:
+    """Return the cells of the questions as arguments of `compute`."""
     arguments: dict[str, Any] = {"predictions": _predictions(cells, chosen)}
     if (verdicts := cells.pop("verdicts", None)) is not None:
-        ids = gathered.ids or range(len(verdicts))
-        arguments["references"] = [
-            verdicts_as_json(answers, of_question, text_of_ids(question))
-            for answers, of_question, question in zip(
-                arguments["predictions"], verdicts, ids, strict=True
-            )
-        ]
+        texts = map(text_of_ids, ids or range(len(verdicts)))
+        questions = zip(arguments["predictions"], verdicts, texts, strict=True)
+        arguments["references"] = [verdicts_as_json(*question) for question in questions]
         arguments["check_correct_fn"] = verdict_of_answer
-    run = Run(arguments | cells)
-    columns = dict(chosen)
-    run.ids, run.is_merged, run.missing = gathered.ids, gathered.is_merged, gathered.missing
-    if gathered.key:
-        columns["questions"] = ", ".join(gathered.key)
-    run.columns, run.origin, run.grades = columns, table.origin, grades
-    run.is_matrix = table.is_matrix and FILE not in table.columns
-    run.identifiers = _identifiers(table, gathered)
-    return run
+    return arguments | cells
 
 
-def _identifiers(table: Table, gathered: Gathered) -> dict[str, list[Any]]:
-    """Return the ids by the names of their columns, and other columns that identify questions."""
-    if gathered.ids is None:
-        return {}
-    identifiers: dict[str, list[Any]] = {plain_name(", ".join(gathered.key)): gathered.ids}
-    if gathered.is_merged or len(gathered.ids) != table.size:
-        return identifiers
+def _unique_columns(table: Table) -> dict[str, list[Any]]:
+    """Return the columns that identify rows by their names, as texts."""
+    identifiers: dict[str, list[Any]] = {}
     for name in columns_named(table.columns, (*IDS, *INDICES, *QUESTION_TEXTS)):
         texts = [entry_text(entry) for entry in table.columns[name]]
         if "" not in texts and len({*texts}) == len(texts):
@@ -319,8 +317,6 @@ def _identifiers(table: Table, gathered: Gathered) -> dict[str, list[Any]]:
 
 def _predictions(cells: dict[str, Any], chosen: Mapping[str, Any]) -> Any:
     """Remove the samples or counts of the questions from the cells; return them as predictions."""
-    if "predictions" in cells:
-        return cells.pop("predictions")
     if "counts" not in cells:
         samples = cells.pop("samples")
         if "multiplicities" not in cells:

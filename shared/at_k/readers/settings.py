@@ -15,21 +15,16 @@ from typing import Any
 
 from ..core.checks import FROM_0, Index, short
 from .names import (
-    ANSWERS,
     COLUMN_NAMES,
-    ERRORS,
-    FINISH,
-    HUMAN_LABELS,
     IDS,
     INDICES,
     MODELS,
     OF_QUESTION,
+    OF_SAMPLE,
     PARTS,
     SAMPLE_NUMBERS,
-    SCORES,
     SETTINGS,
     SHARED_NUMBERS,
-    STATEMENTS,
     last_part,
     plain_name,
     sample_numbers,
@@ -66,11 +61,11 @@ def refuse_settings(questions: QuestionRows) -> None:
     ]
     if len(several) > 1 and table.layout is None:  # a layout names its settings by its fields
         numbers = [columns[name] for name in sample_numbers(columns, taken)]
-        others = {x: y for x, y in columns.items() if x not in settings and not _has_role(x)}
         settings += [
             name
-            for name, texts in others.items()
-            if not _is_one_to_one(texts, numbers)
+            for name, texts in columns.items()
+            if not (name in settings or last_part(name) in OF_SAMPLE)
+            and not _is_one_to_one(texts, numbers)
             and is_setting(texts, list(questions.rows.values()))
         ]
     if settings:
@@ -110,20 +105,11 @@ def _is_named(name: str, table: Table) -> bool:
     return table.layout is None and (field in IDS + INDICES or (is_plain and field in OF_QUESTION))
 
 
-def _has_role(name: str) -> bool:
-    """Whether a column numbers samples, or its name is one of samples, outcomes or errors."""
-    roles = {*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *ANSWERS}
-    roles |= {*SCORES, *ERRORS, *STATEMENTS, *HUMAN_LABELS, *FINISH}
-    return last_part(name) in roles | (SAMPLE_NUMBERS - SETTINGS)
-
-
 def _refuse(questions: QuestionRows, names: Sequence[str], texts: Sequence[str]) -> None:
     """Raise the SelectionError about settings, of which the first has these texts."""
     key, name, others = questions.key, names[0], names[1:]
     why = "They can be different runs or questions."
-    if others:
-        verb = "is another setting" if len(others) == 1 else "are other settings"
-        why += f" {' and '.join(map(shown_name, others))} {verb}."
+    why += f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
     rows = next(x for x in questions.several if len({texts[row] for row in x}) > 1)
     entries = list(dict.fromkeys(texts[row] for row in rows))
     entry = entries[0] if len(entries[0]) <= 40 else ".."
@@ -315,7 +301,7 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
         return
     distinct = list(first.values())
     for name in texts:
-        if name in {*questions.key, *questions.used} or _has_role(name):
+        if name in {*questions.key, *questions.used} or last_part(name) in OF_SAMPLE:
             continue
         values = [texts[name][row] for row in distinct]
         if len({*values}) < len(values) or not _differs(texts[name], questions.several):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import re
 import tempfile
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -19,14 +19,19 @@ from ..core.checks import short
 from .formats import FORMATS, decompressed, file_format, parse_file, zip_member
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
-from .layouts import ARC, LM_EVAL_NAME, is_arc, read_layout, recognised
+from .layouts import ARC, LM_EVAL_NAME, WITHOUT_SAMPLES, is_arc, read_layout, recognised
 from .names import COLUMN_NAMES, IDS, INDICES, columns_named, plain_name
-from .opening import read_file, require_openable
+from .opening import (
+    is_remote,
+    path_of,
+    read_file,
+    remote_content,
+    remote_names,
+    require_openable,
+)
 from .reading import Reading, pairs_of
-from .remote import is_remote, path_of, remote_content, remote_names
 from .table import (
     Table,
-    column_at,
     entries_by_column,
     join_tables,
     rows_where,
@@ -34,18 +39,14 @@ from .table import (
     table_of_rows,
     with_fields,
 )
+from .words import flat
 
 
-def names_in(source: Any, reading: Reading) -> list[str]:
+def names_in(source: Any) -> list[str]:
     """Return the files, folders of logs and datasets that a source names; none for an object."""
     paths = [source] if isinstance(source, (str, Path)) else source
     is_named = isinstance(paths, (list, tuple)) and all(isinstance(x, (str, Path)) for x in paths)
-    if not is_named or not paths:
-        return []
-    for name in map(str, paths):
-        if not is_remote(name):
-            require_openable(name)
-    return _expanded(list(map(str, paths)))
+    return _expanded(list(map(str, paths))) if is_named and paths else []
 
 
 def load_object(source: Any, reading: Reading) -> Table:
@@ -55,7 +56,7 @@ def load_object(source: Any, reading: Reading) -> Table:
         name = getattr(source, "name", None)
         name = name if isinstance(name, str) else "The file"
         data = content.encode() if isinstance(content, str) else bytes(content)
-        return _table_of_bytes(name, data, "", reading, None)
+        return _table_of_bytes(name, data, "", reading)
     return _finished(table_of_object(source, reading.split), reading, None)
 
 
@@ -75,14 +76,10 @@ def _contributes(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
     task = table.origin.get("task")
     if task is not None and task not in conditions.get("task", [task]):
         return False
-    for column, entries in conditions.items():
-        if column_at(table.columns, column) is None:
-            raise ValueError(f"{table.title} contributes no row: it has no column {column!r}.")
-        try:
-            pairs = [(column, entry) for entry in entries]
-            table = rows_where(with_fields(table, [("where", column)]), pairs)
-        except ValueError as error:
-            raise ValueError(f"{table.title} contributes no row. {error}") from error
+    try:
+        rows_where(with_fields(table, [("where", column) for column in conditions]), where)
+    except ValueError as error:
+        raise ValueError(f"{table.title} contributes no row. {error}") from error
     return True
 
 
@@ -93,14 +90,15 @@ def _expanded(sources: Sequence[str]) -> list[str]:
         if is_remote(source):
             names += remote_names(source)
             continue
+        require_openable(source)
         is_pattern = glob.has_magic(source) and not Path(source).exists()
         matching = sorted(glob.glob(source, recursive=True)) if is_pattern else [source]
         names += [log for name in matching for log in logs_in(Path(name)) or [name]]
     if not names:
         raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
-    paths: set[Any] = set()
+    paths = set()
     for name in names:
-        path = name if is_remote(name) else Path(name).resolve()
+        path = name if is_remote(name) else os.path.realpath(name)
         if path in paths:
             raise ValueError(f"{name} is given twice, so its samples would count twice.")
         paths.add(path)
@@ -122,10 +120,7 @@ def logs_in(folder: Path) -> list[str]:
         if logs := logs_of_tool(folder):
             return logs
     if any(folder.glob("results_*.json")) or any(folder.glob("*/results_*.json")):
-        raise ValueError(
-            f"{folder} has results of lm-evaluation-harness without samples. Run the harness with "
-            f"--log_samples, which writes samples_*.jsonl: here are none."
-        )
+        raise ValueError(f"{folder} {WITHOUT_SAMPLES}")
     return []
 
 
@@ -207,24 +202,24 @@ def eval_log(data: bytes, name: str, start: tuple[str, ...] = ("samples/",)) -> 
 
 
 def _load_one(source: str, reading: Reading) -> Table:
-    path = Path(source)
-    if is_remote(source):
-        suffix = file_format(path_of(source))
-        suffix = suffix if suffix in (*FORMATS, ".eval") else ""
-        return _table_of_bytes(source, remote_content(source), suffix, reading, path_of(source))
-    if source != "-" and (not path.exists() or path.is_dir()):
+    path = path_of(source)
+    is_file = is_remote(source) or source == "-" or (path.exists() and not path.is_dir())
+    if not is_file:
         return _finished(_table_of_dataset(source, reading), reading, None)
     if reading.config or reading.split:
         raise ValueError(f"config and split apply to datasets, and {source} is a file.")
-    if source == "-":
-        return _table_of_bytes("standard input", read_file("-"), "", reading, None)
-    data = read_file(source)
+    if is_remote(source):
+        data, suffix = remote_content(source), file_format(path)
+        return _table_of_bytes(
+            source, data, suffix if suffix in (*FORMATS, ".eval") else "", reading, path
+        )
     suffix = file_format(path) if path.is_file() else ""  # a pipe such as /dev/fd/63 has none
-    return _table_of_bytes(source, data, suffix, reading, path)
+    title = "standard input" if source == "-" else source
+    return _table_of_bytes(title, read_file(source), suffix, reading, path)
 
 
 def _table_of_bytes(
-    name: str, data: bytes, suffix: str, reading: Reading, path: Path | None
+    name: str, data: bytes, suffix: str, reading: Reading, path: Path | None = None
 ) -> Table:
     if suffix == ".eval":
         table = table_of_rows([eval_log(data, name)], name)
@@ -239,13 +234,12 @@ def _finished(table: Table, reading: Reading, path: Path | None) -> Table:
         return _rows_inside(table, reading)
     if table.layout is not None:
         return table
-    log = recognised(table, path)
-    if log is not None:
+    if (log := recognised(table, path)) is not None:
         return log
-    if table.is_object and table.size:
-        record = {name: cells[0] for name, cells in table.columns.items()}
-        return table_of_value(record, table, reading)
-    return table
+    if not (table.is_object and table.size):
+        return table
+    record = {name: cells[0] for name, cells in table.columns.items()}
+    return _table_of_object(record, table, reading)
 
 
 def _rows_inside(table: Table, reading: Reading) -> Table:
@@ -255,8 +249,8 @@ def _rows_inside(table: Table, reading: Reading) -> Table:
     path = str(reading.records)
     cells = with_fields(table, [("records", path)]).columns[path]
     if len(cells) == 1 and isinstance(cells[0], dict):
-        return table_of_value(cells[0], table_of_rows(cells, table.title), reading)
-    records = list(_flat_entries(cells))
+        return _table_of_object(cells[0], table_of_rows(cells, table.title), reading)
+    records = list(_entries_in_lists(cells))
     for index, record in enumerate(records):
         if not isinstance(record, dict):
             raise ValueError(
@@ -266,10 +260,10 @@ def _rows_inside(table: Table, reading: Reading) -> Table:
     return table_of_rows(records, table.title)
 
 
-def _flat_entries(cells: Any) -> Iterator[Any]:
+def _entries_in_lists(cells: Any) -> Iterator[Any]:
     for cell in cells:
         if isinstance(cell, list):
-            yield from _flat_entries(cell)
+            yield from _entries_in_lists(cell)
         elif cell is not None:
             yield cell
 
@@ -279,7 +273,7 @@ def _flat_entries(cells: Any) -> Iterator[Any]:
 _COLUMN_NAMES = {x for names in COLUMN_NAMES.values() for x in names if len(x) > 1}
 
 
-def table_of_value(record: dict[str, Any], table: Table, reading: Reading) -> Table:
+def _table_of_object(record: dict[str, Any], table: Table, reading: Reading) -> Table:
     """Return the table of an object: its columns, or a row for each key. Nothing is transposed.
 
     The keys are names of columns if one of them is an exact name or is named by the caller;
@@ -341,11 +335,33 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
         if has_ids and list(record) == [str(row) for row in range(len(record))]:
             return values  # the index of a data frame
         return [{name: key, **value} for key, value in record.items()]
-    if not _all(values, list):
-        return _rows_of_outcomes(record, title)
     if all(_all(value, dict) for value in values):
         return [{name: key, **row} for key, value in record.items() for row in value]
-    return _rows_of_lists(record, title)
+    return _rows_of_samples(record, title)
+
+
+def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
+    """Return a row for each key whose value is an outcome or a list of samples; None for others.
+
+    Raises:
+        ValueError: if one of them is a fraction.
+    """
+    values = [x[0] if _all(x, list) and len(x) == 1 else x for x in record.values()]
+    are_lists, entries = _all(values, list), list(flat(values))
+    if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
+        return None
+    fraction = next((x for x in entries if isinstance(x, float) and not x.is_integer()), None)
+    if fraction is not None:
+        raise ValueError(
+            f"{title} has the number {fraction} for one of its keys, such as "
+            f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
+            f"outcomes of samples. For rewards, write a row for each question, with the keys "
+            f"id and rewards."
+        )
+    if not are_lists and not all(isinstance(x, bool) or x in (0, 1) for x in values):
+        return None
+    role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
+    return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
 
 
 def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
@@ -363,74 +379,27 @@ def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
         )
 
 
-def _rows_of_outcomes(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
-    """Return a row for each key whose value is an outcome, or None if there are other values."""
-    values = list(record.values())
-    if len(values) < 2 or any(isinstance(x, (list, dict, str)) for x in values):
-        return None
-    _refuse_summary(record, values, title)
-    if not all(isinstance(x, bool) or x in (0, 1) for x in values):
-        return None
-    return [{"id": key, "outcome": value} for key, value in record.items()]
-
-
-def _rows_of_lists(record: Mapping[str, list[Any]], title: str) -> list[dict[str, Any]]:
-    """Return a row for each key with the list of its samples or outcomes."""
-    lists = [x[0] if len(x) == 1 and isinstance(x[0], list) else x for x in record.values()]
-    flat = [x for entries in lists for x in entries]
-    _refuse_summary(record, flat, title)
-    role = "samples" if any(isinstance(x, str) for x in flat) else "outcomes"
-    return [{"id": key, role: entries} for key, entries in zip(record, lists, strict=True)]
-
-
-def _refuse_summary(record: Mapping[str, Any], values: Sequence[Any], title: str) -> None:
-    for value in values:
-        if isinstance(value, float) and not value.is_integer():
-            raise ValueError(
-                f"{title} has the number {value} for one of its keys, such as "
-                f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
-                f"outcomes of samples. For rewards, write a row for each question, with the keys "
-                f"id and rewards."
-            )
-
-
 # --- Datasets ---------------------------------------------------------------------------------
 
 
 def _table_of_dataset(source: str, reading: Reading) -> Table:
     """Return the table of a dataset, which may be saved, a folder of files, or on the Hub."""
-    with _progress_bars_disabled():
-        try:
-            dataset = _load_dataset(source, reading.config)
-        except ConnectionError as error:
-            raise FileNotFoundError(
-                f"There is no file or folder {source!r}, and no dataset of this name could be "
-                f"loaded: {error}"
-            ) from error
-        except (ValueError, TypeError, OSError, ImportError):
-            raise
-        except Exception as error:  # datasets runs parsers that may raise anything
-            reason = " ".join(str(error.__cause__ or error).split())
-            raise ValueError(
-                f"{source} is no file, nor the folder of a known tool, and cannot be read as a "
-                f"dataset: {reason} Name the files, such as {source.rstrip('/')}/*.jsonl."
-            ) from error
-        table = table_of_dataset(one_split(dataset, source, reading.split))
-    return replace(table, title=source)
-
-
-@contextmanager
-def _progress_bars_disabled() -> Iterator[None]:
-    import datasets
-
-    if datasets.are_progress_bars_disabled():
-        yield
-        return
-    datasets.disable_progress_bars()
     try:
-        yield
-    finally:
-        datasets.enable_progress_bars()
+        dataset = _load_dataset(source, reading.config)
+    except ConnectionError as error:
+        raise FileNotFoundError(
+            f"There is no file or folder {source!r}, and no dataset of this name could be "
+            f"loaded: {error}"
+        ) from error
+    except (ValueError, TypeError, OSError, ImportError):
+        raise
+    except Exception as error:  # datasets runs parsers that may raise anything
+        reason = " ".join(str(error.__cause__ or error).split())
+        raise ValueError(
+            f"{source} is no file, nor the folder of a known tool, and cannot be read as a "
+            f"dataset: {reason} Name the files, such as {source.rstrip('/')}/*.jsonl."
+        ) from error
+    return replace(table_of_dataset(one_split(dataset, source, reading.split)), title=source)
 
 
 def _load_dataset(source: str, config: str | None) -> Any:

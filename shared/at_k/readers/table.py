@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -85,8 +86,7 @@ class UnreadColumn(Sequence[Any]):
         import pyarrow as pa
 
         try:  # without threads: a process that ends soon after they start is aborted by Arrow
-            cells = self._file.read([self._name], use_threads=False)[self._name].to_pylist()
-            return with_classes(cells, class_names(self._file.schema_arrow).get(self._name))
+            return arrow_column(self._file.read([self._name], use_threads=False), self._name)
         except (pa.ArrowException, OSError, KeyError, ValueError, OverflowError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{self._title} cannot be read: {reason}.") from error
@@ -108,11 +108,10 @@ def class_names(schema: Any) -> dict[str, list[str]]:
     return {x: y["names"] for x, y in known if isinstance(y, dict) and "names" in y}
 
 
-def with_classes(cells: list[Any], names: Sequence[str] | None) -> list[Any]:
-    """Return the names of classes; -1 is none of them."""
-    if names is None:
-        return cells
-    return [None if x is None or x < 0 else names[x] for x in cells]
+def arrow_column(table: Any, name: str) -> list[Any]:
+    """Return a column of a table of Arrow, classes by their names; -1 is none of them."""
+    cells, names = table[name].to_pylist(), class_names(table.schema).get(name)
+    return [names[x] if x is not None and x >= 0 else None for x in cells] if names else cells
 
 
 def may_be_nested(cells: Sequence[Any]) -> bool:
@@ -132,7 +131,6 @@ class Table:
         is_object: whether the row is one object of JSON, which may be a table by itself.
         is_line: whether it is the only line of JSON Lines: a question with lists of samples.
         layout: whose columns these are, or None.
-        roles: the column of each role, as the layout names them.
         origin: what the source says about itself, in the order in which it is reported:
             {"harness": "lm-evaluation-harness", "model": .., "task": ..}.
         files: the names of the files, if there are several; `FILE` has the index of each row.
@@ -147,7 +145,6 @@ class Table:
     is_object: bool = False
     is_line: bool = False
     layout: Layout | None = None
-    roles: Roles = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     is_csv: bool = False
@@ -163,12 +160,10 @@ class Table:
         """Return the table with other columns."""
         return replace(self, columns=columns)
 
-    def with_rows(self, rows: Sequence[int]) -> Table:
-        """Return the table with some of its rows, in which a column may have no entry."""
-        columns: Columns = {x: [cells[row] for row in rows] for x, cells in self.columns.items()}
-        if self.layout is None:
-            return self.with_columns(columns)
-        return replace(self, columns=columns, roles=self.layout.roles_of(columns))
+    @cached_property
+    def roles(self) -> Roles:
+        """The column of each role, as the layout names them: those of them that have entries."""
+        return self.layout.roles_of(self.columns) if self.layout else {}
 
     def row_place(self, row: int) -> tuple[str | Index, ...]:
         """Return the parts of a message that name a row of the source."""
@@ -211,10 +206,7 @@ class QuestionRows:
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") -> Table:
     """Return a table of rows, with None where a row has no such key."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        for name in row:
-            counts[name] = counts.get(name, 0) + 1
+    counts = Counter(name for row in rows for name in row)
     columns: Columns = {str(name): [row.get(name) for row in rows] for name in counts}
     complete = frozenset(str(name) for name, n in counts.items() if n == len(rows))
     return Table(columns, title, complete)
@@ -342,7 +334,8 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
                 f"No row has {wanted} in {shown_name(name)}. Its entries are "
                 f"{first_entries(known)}."
             )
-        table = table.with_rows(rows)
+        columns = table.columns.items()
+        table = table.with_columns({x: [cells[row] for row in rows] for x, cells in columns})
     return table
 
 
@@ -384,7 +377,6 @@ def join_tables(tables: Sequence[Table]) -> Table:
         if len(titles) < 3
         else f"{titles[0]} and {len(titles) - 1} more",
         complete=frozenset(names),
-        roles=_joined_roles(tables, columns),
         origin=_joined_origin(tables),
         files=titles,
         is_csv=any(table.is_csv for table in tables),
@@ -401,15 +393,6 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
                 f"{first.title} and {table.title} are not parts of one run: their {what} is "
                 f"{values[0]} and {values[1]}. Compare them, or score each by itself."
             )
-
-
-def _joined_roles(tables: Sequence[Table], columns: Columns) -> Roles:
-    """Return the roles of the columns of all tables."""
-    layout = tables[0].layout
-    roles = layout.roles_of(columns) if layout else {}
-    if layout is None or layout.find_roles is not None:
-        return roles
-    return {x: y for x, y in roles.items() if len({table.roles.get(x) for table in tables}) == 1}
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:

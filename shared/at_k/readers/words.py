@@ -13,7 +13,8 @@ import json
 import re
 import tokenize
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -73,14 +74,9 @@ def number_in(cell: Any) -> Any:
     [0.5, 1, 'fully', True]
     """
     if isinstance(cell, str):
-        try:
-            return int(cell)
-        except ValueError:
-            pass
-        try:
-            return float(cell)
-        except ValueError:
-            return cell
+        for kind in (int, float):
+            with suppress(ValueError):
+                return kind(cell)
     if isinstance(cell, Decimal):  # of a sum in DuckDB
         return int(cell) if cell == cell.to_integral_value() else float(cell)
     return cell
@@ -114,11 +110,19 @@ def as_outcomes(
         cells = changed(
             lambda x: _COMMA_NUMBER.sub(r"\1.\2", x) if isinstance(x, str) else x, cells
         )
-    flat = [x for cell in cells for x in (cell if isinstance(cell, list) else [cell])]
-    is_label = isinstance(next((x for x in flat if x), None), str) if has_labels else False
-    if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat):
+    is_label = has_labels and isinstance(next(filter(None, flat(cells)), None), str)
+    if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat(cells)):
         return changed(_as_label, cells)
     return changed(as_outcome, cells)
+
+
+def flat(cells: Iterable[Any]) -> Iterator[Any]:
+    """Yield the entries of lists, and the other cells."""
+    for cell in cells:
+        if isinstance(cell, list):
+            yield from cell
+        else:
+            yield cell
 
 
 def changed(change: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
@@ -228,12 +232,8 @@ def parse_list(cell: Any) -> list[Any] | None:
     if not (isinstance(cell, str) and cell.strip().startswith("[")):
         return None
     try:
-        return json.loads(cell)
-    except RecursionError:
-        return None
-    except ValueError:
-        pass
-    try:
+        with suppress(ValueError):
+            return json.loads(cell)
         literal = ast.literal_eval(cell.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested deeply
         return None
@@ -265,9 +265,6 @@ def has_lists(cells: Sequence[Any]) -> bool:
 
 def unwrapped(cells: Sequence[Any]) -> Sequence[Any]:
     """Return cells such as [["a", "b"]] as ["a", "b"], if all of them have this form."""
-    lists = (cell for cell in cells if cell is not None)
-    if has_lists(cells) and all(
-        isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], list) for cell in lists
-    ):
-        return [None if cell is None else cell[0] for cell in cells]
-    return cells
+    lists = [cell for cell in cells if cell is not None]
+    is_wrapped = all(isinstance(x, list) and len(x) == 1 and isinstance(x[0], list) for x in lists)
+    return [cell and cell[0] for cell in cells] if lists and is_wrapped else cells
