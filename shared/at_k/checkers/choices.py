@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 from .numbers import answer_part
-from .options import NamedChecker, checker_with_options, run_options
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WORDS = (("yes", "no"), ("true", "false"))
-
-
-def choice(
-    stop: Sequence[str] = (),
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-) -> NamedChecker:
-    """Return the checker "choice" with options: see `at_k.checkers.numeric`."""
-    return checker_with_options("choice", stop, run_options(num_proc, executor, timeout))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, NoReturn
@@ -32,7 +33,7 @@ from ..core.checking import (
     outcomes_of_match,
 )
 from ..core.checks import InputError, Place, short
-from ..core.columns import TEXTS, from_numpy, one_chunk, sample_kind, to_python
+from ..core.columns import TEXTS, from_numpy, one_chunk, sample_kind, stored, to_python
 from ..core.match import (
     acceptable_answers,
     equals_any,
@@ -40,42 +41,50 @@ from ..core.match import (
     no_texts_or_numbers,
     read_distinct,
 )
-from ..core.samples import Samples, sample_place
+from ..core.samples import Samples, read_samples
 from .choices import read_choice, read_options
 from .numbers import answer_part, equal_forms, read_reference, read_response
 from .python_tests import python_tests
-from .workers import Workers, with_progress
+from .workers import Workers
 
 
-class Matching:
-    """Compares an answer that is read out of each response with the reference.
+@dataclass(frozen=True)
+class NamedChecker:
+    """A checker that reads an answer out of each response.
 
-    Args:
-        match: returns (S,) whether the answers are equal, and the answers.
+    Attributes:
         stop: texts with which a response ends.
     """
 
-    def __init__(self, match: Callable[..., Any], stop: Sequence[str]):
-        self._match, self._stop = match, stop
+    stop: tuple[str, ...]
+
+    def __call__(self, prediction: str, reference: Any) -> float:
+        """Return the outcome of one prediction; raise a ValueError for a bad reference."""
+        checked = Checking(self).check(stored(read_samples([[prediction]]), [reference]))
+        return float(checked.outcomes.values[0])
+
+
+@dataclass(frozen=True)
+class Matching(NamedChecker):
+    """Compares the answer with the reference. Made by `numeric` or `choice`.
+
+    Attributes:
+        match: returns (S,) whether the answers are equal, and the answers.
+    """
+
+    match: Callable[..., Any]
 
     def validate(self, checking: Checking) -> None:
         """Raise an error if an option does not go with this checker."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the outcome of each sample, and the answer that was read."""
-        correct, answers = self._match(rows, self._stop)
+        correct, answers = self.match(rows, self.stop)
         return Checked(outcomes_of_match(rows, correct), answers)
 
 
-class MathVerify:
-    """Compares mathematical expressions with math-verify.
-
-    Args:
-        stop: texts with which a response ends.
-    """
-
-    def __init__(self, stop: Sequence[str]):
-        self._stop = stop
+class MathVerify(NamedChecker):
+    """Compares mathematical expressions with math-verify. Made by `math_verify`."""
 
     def validate(self, checking: Checking) -> None:
         """Raise an error if the library is missing, or if an option does not go with it."""
@@ -108,51 +117,58 @@ class MathVerify:
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         workers = Workers(checking.num_proc, checking.executor, limit)
-        return workers.check(partial(verify_math, stop=self._stop), None, pairs)
+        return workers.check(partial(verify_math, stop=self.stop), None, pairs)
 
 
-class OwnWorkers:
-    """Checks samples with a checker that runs its own workers, as `python_tests` does."""
+def numeric(stop: str | Sequence[str] = ()) -> Matching:
+    """Return the checker "numeric" with an option.
 
-    def __init__(self, checker: Any):
-        self._checker = checker
+    Args:
+        stop: texts with which a response ends, such as the header of the next question. What
+            follows is not read.
 
-    def validate(self, checking: Checking) -> None:
-        """Raise an error if an option does not go with this checker."""
-        if checking.executor is not None or checking.timeout is not None:
-            raise ValueError(
-                "python_tests runs programs in sandboxes of its own: give num_proc for their "
-                "number instead of an executor, and check_correct_fn=python_tests(timeout=..) of "
-                "at_k.checkers instead of a timeout."
-            )
+    Raises:
+        ValueError: if stop has anything but texts.
 
-    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return the outcome of each sample."""
-        self._checker.read_references(to_python(rows.references))
-        if rows.values.type != TEXTS:
-            first = 0 if rows.scored_or_none is None else int(rows.scored_or_none.argmax())
-            what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
-            raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
-        pairs = DistinctPairs.of(rows)
-        results = checking.results(pairs, cache, self._check_pairs)
-        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
+    Examples:
+        >>> import at_k
+        >>> checker = at_k.checkers.numeric(stop=["Exercise"])
+        >>> at_k.load("gpassk").compute(
+        ...     predictions=[["It is 7. Exercise 8"]], references=["7"], k=1, include="pass@k",
+        ...     check_correct_fn=checker,
+        ... )
+        {'pass@1': 1.0}
+    """
+    return Matching(_ends(stop), match_numbers)
 
-    def _check_pairs(
-        self, checking: Checking, pairs: list[PairToCheck]
-    ) -> Generator[BatchResult, None, None]:
-        return with_progress(self._checker.check_pairs(pairs, checking.num_proc), len(pairs))
+
+def choice(stop: str | Sequence[str] = ()) -> Matching:
+    """Return the checker "choice" with the option of `numeric`."""
+    return Matching(_ends(stop), match_choices)
+
+
+def math_verify(stop: str | Sequence[str] = ()) -> MathVerify:
+    """Return the checker "math_verify" with the option of `numeric`."""
+    return MathVerify(_ends(stop))
+
+
+def _ends(stop: str | Sequence[str]) -> tuple[str, ...]:
+    texts = (stop,) if isinstance(stop, str) else tuple(stop)
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise ValueError(f"stop has {short(text)}: give texts with which a response ends.")
+    return texts
 
 
 def package_checker(checker: Any) -> Any:
     """Return what checks samples with a checker of the package, which may be its name."""
-    name, stop = getattr(checker, "named_checker", checker), getattr(checker, "stop", ())
-    if name == "numeric":
-        return Matching(match_numbers, stop)
-    if name == "choice":
-        return Matching(match_choices, stop)
-    if name == "math_verify":
-        return MathVerify(stop)
-    return OwnWorkers(python_tests() if name == "python_tests" else checker)
+    named: dict[str, Callable[[], Any]] = {
+        "numeric": numeric,
+        "choice": choice,
+        "math_verify": math_verify,
+        "python_tests": python_tests,
+    }
+    return named[checker]() if isinstance(checker, str) else checker
 
 
 # --- Comparisons in Arrow, without a Python object for each text --------------------------
