@@ -7,16 +7,14 @@ import logging
 import math
 import os
 import re
-import signal
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from inspect import signature
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -278,22 +276,18 @@ def math_verify_library():
     Raises:
         ImportError: if it is not installed, or if it cannot be imported.
     """
+    need = "check_correct_fn='math_verify' needs the math-verify library"
     try:
         import math_verify
     except Exception as error:
-        need = "check_correct_fn='math_verify' needs the math-verify library"
         if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
             install = "pip install math-verify"
             raise ImportError(f"{need}: {install}.") from error
         raise ImportError(
             f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
         ) from error
-    # Old versions set a handler of signals even without a limit, and hide that they may not.
-    if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
-        raise ImportError(
-            "This version of math-verify only works in a main thread, and not on Windows: install "
-            "0.9 or newer, or compute in the main thread."
-        )
+    if "raise_on_error" not in signature(math_verify.parse).parameters:  # hides its time limit
+        raise ImportError(f"{need}, version 0.9 or newer: pip install -U math-verify.")
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
 
@@ -323,7 +317,6 @@ def verify_math(
         1 if math-verify finds them equal, 0 if not, and TIMED_OUT if it found no equal one and ran
         into its time limit; and the first answer in a normal form, or None if there is none.
     """
-    library = math_verify_library()
     text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
     if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
@@ -333,18 +326,22 @@ def verify_math(
     if text in (accepted.strip() for accepted in references):
         return 1, first
     for accepted in references:
+        if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
+            continue  # equal only as texts
         for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
-            if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
-                continue  # equal only as texts
-            if (tiny := _are_tiny_and_equal(expected, answer)) is not None:
-                if tiny:
-                    return 1, first
-                continue
-            equal, late = _call_math_verify(library.verify, expected, answer, timeout_seconds=0)
+            equal, late = _are_equal_expressions(expected, answer)
             if equal:
                 return 1, first
             timed_out |= late
     return TIMED_OUT if timed_out else 0, first
+
+
+def _are_equal_expressions(expected: Any, answer: Any) -> tuple[bool, bool]:
+    """Return whether two answers are equal, and whether the time limit left it open."""
+    if (tiny := _are_tiny_and_equal(expected, answer)) is not None:
+        return tiny, False
+    verify = math_verify_library().verify
+    return _call_math_verify(verify, expected, answer, limit="timeout_seconds")
 
 
 def _may_mark_answer(text: str) -> bool:
@@ -416,45 +413,23 @@ def _with_simple_roots(answer: Any) -> Any:
 _LARGEST_RADICAND = 10**9
 
 
-class _OutOfTime(BaseException):
-    """Not an Exception, which math-verify and SymPy catch as an answer that they cannot read."""
-
-
-@contextmanager
-def _time_limit() -> Iterator[None]:
-    """Raise `_OutOfTime` after TIME_LIMIT seconds of CPU time, where Python handles signals."""
-    if not _has_signals():
-        yield
-        return
-
-    def stop(*_: Any) -> NoReturn:
-        raise _OutOfTime
-
-    previous = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, previous)
-
-
-def _has_signals() -> bool:
-    return os.name == "posix" and threading.current_thread() is threading.main_thread()
-
-
 def _call_math_verify(
-    function: Callable[..., Any], *arguments: Any, **no_limit: int
+    function: Callable[..., Any], *arguments: Any, limit: str
 ) -> tuple[Any, bool]:
-    """Return the result of a function of math-verify, and whether it ran into the time limit.
+    """Return the result of a function of math-verify, and whether it ran into its time limit.
 
-    The result is None if the function fails. Its own limit is switched off, because versions
-    before 0.6.1 do not say that they ran into it.
+    The result is None if the function fails. It has no limit outside of a main thread and on Windows.
+
+    Args:
+        limit: the name of its parameter for the limit.
     """
+    from math_verify.errors import TimeoutException
+
+    has_signals = os.name == "posix" and threading.current_thread() is threading.main_thread()
+    seconds = TIME_LIMIT if has_signals else None
     try:
-        with _time_limit():
-            return function(*arguments, **no_limit), False
-    except _OutOfTime:
+        return function(*arguments, **{limit: seconds}, raise_on_error=True), False
+    except TimeoutException:
         return None, True
     except Exception:  # it cannot read or compare the answer
         return None, False
@@ -465,7 +440,7 @@ def _call_math_verify(
 def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
     """Return the answers that math-verify finds in a text, and whether it ran out of time."""
     parse = math_verify_library().parse
-    return _call_math_verify(parse, _as_math(text), parsing_timeout=0)
+    return _call_math_verify(parse, _as_math(text), limit="parsing_timeout")
 
 
 def _parse_reference(reference: str) -> list[Any]:
@@ -492,7 +467,7 @@ def _as_math(text: str) -> str:
 _PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
 TIME_LIMIT = 5
-"""The seconds of CPU time that math-verify may take to read an answer, and to compare two."""
+"""The seconds that math-verify may take to read an answer, and to compare two."""
 
 LONGEST_CHECK = 20
 """The seconds after which the process of a check is ended. Some expressions ignore TIME_LIMIT."""
