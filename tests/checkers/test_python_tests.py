@@ -281,7 +281,6 @@ def test_a_metric_names_the_question_of_a_bad_reference_and_refuses_other_sample
         {"memory": None},
         {"workers": 0},
         {"workers": 1.5},
-        {"sandbox": "docker"},
     ],
 )
 def test_an_invalid_option_is_an_error(options):

@@ -418,7 +418,8 @@ def _call_math_verify(
 ) -> tuple[Any, bool]:
     """Return the result of a function of math-verify, and whether it ran into its time limit.
 
-    The result is None if the function fails. It has no limit outside of a main thread and on Windows.
+    The result is None if the function fails. There is no limit on Windows, and outside of a main
+    thread.
 
     Args:
         limit: the name of its parameter for the limit.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.checking import BatchResult, CheckCache, Checked, Checking, DistinctPairs, PairToCheck
-from ..core.checks import InputError, check_count, check_name, check_positive, short
+from ..core.checks import InputError, check_count, check_positive, short
 from ..core.columns import TEXTS, to_python
 from ..core.samples import Samples, sample_place
 from .pool import Pool, Record, available_cores
@@ -22,7 +22,6 @@ from .responses import code_in, is_code
 from .sandbox import Limits, SandboxError
 from .workers import with_progress
 
-_SANDBOXES = ("auto", "bubblewrap", "processes")
 _CONSENT = "HF_ALLOW_CODE_EVAL"
 _LONGEST = 1e6  # seconds of CPU time
 
@@ -34,7 +33,6 @@ class PythonTests:
     timeout: float = 3
     memory: int = 10**9
     workers: int | None = None
-    sandbox: str = "auto"
     header: str | None = None
     _found: dict[Any, tuple[str, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -48,7 +46,6 @@ class PythonTests:
             check_count("workers", self.workers, "give a number of sandboxes")
         if self.header is not None and not is_code(self.header):
             raise ValueError(f"header is {short(self.header)}: give Python code, such as imports.")
-        check_name("sandbox", self.sandbox, _SANDBOXES)
 
     def __call__(self, program: str, tests: Any) -> bool | None:
         """Return whether a program passes its tests, or None if it could not be run."""
@@ -125,20 +122,20 @@ class PythonTests:
             (question, tests)
             for question, tests in enumerate(read)
             if tests.code is not None
-            and tests.code.has_definitions
-            and not (tests.entry_point and tests.code.has_check)
+            and tests.code.may_have_tests
             and tests.code not in self._found
         ]
-        if unknown:
-            with self._pool(min(self.workers or available_cores(), len(unknown))) as pool:
-                for index, found in pool.find([tests for _, tests in unknown]):
-                    question, tests = unknown[index]
-                    problem = found["problem"]
-                    if problem is None and found["ran"] == []:
-                        problem = f"test nothing: python_tests takes {FORMS}"
-                    if problem is not None:
-                        raise ValueError(f"The tests of references[{question}] {problem}.")
-                    self._found[tests.code] = tuple(found["ran"] or ())
+        if not unknown:
+            return read
+        with self._pool(min(self.workers or available_cores(), len(unknown))) as pool:
+            for index, found in pool.find([tests for _, tests in unknown]):
+                question, tests = unknown[index]
+                problem = found["problem"]
+                if problem is None and found["ran"] == []:
+                    problem = f"test nothing: python_tests takes {FORMS}"
+                if problem is not None:
+                    raise ValueError(f"The tests of references[{question}] {problem}.")
+                self._found[tests.code] = tuple(found["ran"] or ())
         return read
 
     def _check_pairs(
@@ -208,33 +205,26 @@ class PythonTests:
                 "python_tests runs programs on Linux, and without a sandbox on macOS: on Windows, "
                 "use the Windows Subsystem for Linux."
             )
-        problem = None
-        if self.sandbox != "processes":
-            if shutil.which("bwrap") is None:
-                problem = "bubblewrap is not installed (apt-get install bubblewrap)"
-            else:
-                try:
-                    return Pool(Limits(self.timeout, self.memory), workers, is_isolated=True)
-                except SandboxError as error:
-                    problem = f"bubblewrap cannot make a sandbox ({error}){_remedy()}"
-        if os.environ.get(_CONSENT) == "1" and self.sandbox != "bubblewrap":
-            if problem is not None:
-                warnings.warn(
-                    f"{problem}. Programs run in plain processes with limits, which are not a "
-                    f"sandbox, because {_CONSENT} is 1.",
-                    stacklevel=2,
-                )
-            return Pool(Limits(self.timeout, self.memory), workers, is_isolated=False)
-        if problem is None:
+        limits = Limits(self.timeout, self.memory)
+        if shutil.which("bwrap") is None:
+            problem = "bubblewrap is not installed (apt-get install bubblewrap)"
+        else:
+            try:
+                return Pool(limits, workers, is_isolated=True)
+            except SandboxError as error:
+                problem = f"bubblewrap cannot make a sandbox ({error}){_remedy()}"
+        if os.environ.get(_CONSENT) != "1":
             raise SandboxError(
-                f'sandbox="processes" runs programs in plain processes with limits, which are not '
-                f"a sandbox. Set the environment variable {_CONSENT} to 1 to consent."
+                f"python_tests runs programs in a sandbox, and {problem}. With the environment "
+                f"variable {_CONSENT}=1 it runs them in plain processes with limits, which are not "
+                f"a sandbox: do that only in a container or machine that you can lose."
             )
-        raise SandboxError(
-            f"python_tests runs programs in a sandbox, and {problem}. With the environment "
-            f"variable {_CONSENT}=1 it runs them in plain processes with limits, which are not a "
-            f"sandbox: do that only in a container or machine that you can lose."
+        warnings.warn(
+            f"{problem}. Programs run in plain processes with limits, which are not a sandbox, "
+            f"because {_CONSENT} is 1.",
+            stacklevel=2,
         )
+        return Pool(limits, workers, is_isolated=False)
 
 
 def _remedy() -> str:
@@ -255,7 +245,6 @@ def python_tests(
     timeout: float = 3,
     memory: int = 10**9,
     workers: int | None = None,
-    sandbox: str = "auto",
     header: str | None = None,
 ) -> PythonTests:
     """Return a checker that runs each program with the tests of its question, in a sandbox.
@@ -286,9 +275,6 @@ def python_tests(
         memory: bytes that a program may use.
         workers: number of sandboxes that run programs at the same time; by default the number of
             cores, or `num_proc` of `compute`.
-        sandbox: "bubblewrap" on Linux; "processes" for plain processes with limits, which are not a
-            sandbox and need the environment variable HF_ALLOW_CODE_EVAL=1; or "auto" for the first
-            of them that works and is allowed.
         header: code that runs before each program, such as imports; by default, that of
             LiveCodeBench for rows of APPS and LiveCodeBench, which imports much of the standard
             library, and none for others.
@@ -304,4 +290,4 @@ def python_tests(
         >>> [record["status"] for record in records]
         ['passed', 'failed']
     """
-    return PythonTests(timeout, memory, workers, sandbox, header)
+    return PythonTests(timeout, memory, workers, header)

@@ -29,28 +29,26 @@ FORMS = (
 
 @dataclass(frozen=True)
 class TestCode:
-    """Tests that are code.
+    """Tests that are code, as the examiner gets them.
 
     Attributes:
-        source: the code.
+        tests: the code.
         names: the names that it uses.
         imports: its statements of import outside functions and classes.
         modules: the modules that it imports.
         is_test: whether the code outside functions and classes is a test itself.
-        has_definitions: whether tests may be in functions and classes.
-        has_check: whether it defines the function `check` that HumanEval has.
+        may_have_tests: whether its functions and classes may be tests, which a sandbox finds.
         classes: names of the program that it uses as classes.
         borrowed: pairs of a name and its module, which it uses without importing it.
         is_together: whether it reaches into the interpreter of a program, which has to run it then.
     """
 
-    source: str
+    tests: str
     names: tuple[str, ...]
     imports: tuple[str, ...]
     modules: tuple[str, ...]
     is_test: bool
-    has_definitions: bool
-    has_check: bool
+    may_have_tests: bool
     classes: tuple[str, ...]
     borrowed: tuple[tuple[str, str], ...]
     is_together: bool
@@ -123,18 +121,8 @@ class Tests:
         if self.code is None:
             return None
         return {
-            "tests": self.code.source,
+            **vars(self.code),
             "entry_point": self.entry_point,
-            "names": self.code.names,
-            "imports": self.code.imports,
-            "classes": self.code.classes,
-            "borrowed": dict(self.code.borrowed),
-            "modules": [
-                *("unittest", "builtins", "sandboxed"),
-                *self.code.modules,
-                *(["_pytest"] if "pytest" in self.code.modules else []),
-            ],
-            "is_test": self.code.is_test,
             "is_together": is_together or self.code.is_together,
             "expected": self.expected,
         }
@@ -267,13 +255,7 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
         raise ValueError(f"{where} {error}") from error
 
 
-@lru_cache(maxsize=1 << 12)
-def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
-    """Read tests that are code.
-
-    Raises:
-        ValueError: if they cannot test a program, with the predicate of the message.
-    """
+def _parsed_code(code: str) -> ast.Module:
     try:
         tree = ast.parse(code)
         compile(tree, "<tests>", "exec", dont_inherit=True)
@@ -281,11 +263,23 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
         problem = error.msg if isinstance(error, SyntaxError) else error
         raise ValueError(f"is not Python code: {problem}{line}.") from error
+    return tree
+
+
+@lru_cache(maxsize=1 << 12)
+def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
+    """Read tests that are code.
+
+    Raises:
+        ValueError: if they cannot test a program, with the predicate of the message.
+    """
+    tree = _parsed_code(code)
     nodes, outside = list(ast.walk(tree)), list(_outside(tree))
     is_test = any(map(_is_active, outside))
     has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
+    has_check = any(isinstance(n, ast.FunctionDef) and n.name == "check" for n in tree.body)
     if entry_point is None and _needs_entry_point(tree, outside):
         raise ValueError(
             "defines check(candidate) and does not call it: give a dict with "
@@ -297,22 +291,26 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
             raise ValueError(f"imports {module}, which is not installed here.")
     names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
     is_together = _needs_interpreter(nodes, names, modules)
-    if is_together:  # also those in doctests, and in texts that are evaluated
-        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        names |= set(re.findall(r"\b[^\W\d]\w*", " ".join(texts)))
+    if is_together:
+        names |= _names_in_texts(nodes)
     imports = [ast.unparse(n) for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
     return TestCode(
-        source=code,
+        tests=code,
         names=tuple(sorted(names)),
         imports=tuple(line for line in imports if "__future__" not in line),
         modules=tuple(modules),
         is_test=is_test,
-        has_definitions=has_definitions,
-        has_check=any(isinstance(n, ast.FunctionDef) and n.name == "check" for n in tree.body),
+        may_have_tests=has_definitions and not (entry_point and has_check),
         classes=tuple(_classes(nodes)),
         borrowed=tuple(_borrowed_modules(nodes).items()),
         is_together=is_together,
     )
+
+
+def _names_in_texts(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names in doctests, and in texts that are evaluated."""
+    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return set(re.findall(r"\b[^\W\d]\w*", " ".join(texts)))
 
 
 def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
