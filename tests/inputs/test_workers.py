@@ -114,7 +114,7 @@ def test_a_program_without_a_main_guard_is_told_to_protect_its_start(tmp_path):
     )
     first, second = run.stdout.splitlines()
     assert first == second
-    assert first.startswith("No worker process could start")
+    assert first.startswith("A worker died.")
     assert 'if __name__ == "__main__":' in first
     assert "bootstrapping phase" in run.stderr
 

@@ -257,7 +257,9 @@ class Checking:
             raise InputError(
                 "A worker died. The first missing result is that of ",
                 *pairs.call(first),
-                ": check_correct_fn may have ended its process, or used more memory than there is.",
+                ": check_correct_fn may have ended its process, or used more memory than there is. "
+                "If no worker could start, protect the start of the program with "
+                '`if __name__ == "__main__":`, as workers import the main module.',
             ) from error
         if None in results:
             known_results = len(results) - results.count(None)
