@@ -26,7 +26,7 @@ Samples = list[list[str]]
 
 
 def by_python_tests(samples: Samples) -> list[bool]:
-    records = python_tests(sandbox="bubblewrap").run(samples, PROBLEMS)
+    records = python_tests().run(samples, PROBLEMS)
     return [record["status"] == "passed" for row in records for record in row]
 
 

@@ -331,7 +331,7 @@ def records(names, timeout=0.3):
     for name in names:
         program = FORGED[name][0] if name in FORGED else DISTURBING[name][0]
         programs += [program, RIGHT + f"# after {name}"]
-    checker = python_tests(timeout=timeout, memory="256MB", workers=1)
+    checker = python_tests(timeout=timeout, memory=256 * 10**6, workers=1)
     [row] = checker.run([programs], [REFERENCE])
     return dict(zip(names, zip(row[::2], row[1::2], strict=True), strict=True))
 
@@ -520,7 +520,7 @@ def test_tests_that_a_result_keeps_busy_end_with_their_program():
     tests = "assert len(range(n())) == 3 and len([*range(n())]) == 3 and sum(range(n())) == 3"
     programs = [f"def n(): return {number}" for number in ("3", "10 ** 9", "10 ** 18", "3 ")]
     for sums in (tests, tests.replace("[*range(n())]", "range(3)").replace("len(range(n()))", "3")):
-        [row] = python_tests(workers=1, timeout=0.3, memory="64MB").run([programs], [sums])
+        [row] = python_tests(workers=1, timeout=0.3, memory=64 * 10**6).run([programs], [sums])
         assert [record["status"] for record in row[::3]] == ["passed", "passed"], row
         assert {record["status"] for record in row[1:3]} <= {"failed", "timeout", "memory"}, row
 
@@ -530,5 +530,5 @@ def test_several_processes_may_use_as_much_memory_together_as_one():
         "import os, time\ny = bytearray(60 << 20)\nfor i in range(5):\n    if os.fork() == 0:\n"
         "        time.sleep(0.3)\n        os._exit(0)\nfor i in range(5): os.wait()\n"
     )
-    [row] = python_tests(workers=1, memory="100MB").run([[program + RIGHT]], [REFERENCE])
+    [row] = python_tests(workers=1, memory=10**8).run([[program + RIGHT]], [REFERENCE])
     assert row[0]["status"] == "passed", row

@@ -11,7 +11,6 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolEx
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
-import at_k
 import pytest
 from at_k.checkers.portable import portable_check
 from checked import OUTCOMES, REFERENCES, SAMPLES, check, same
@@ -50,45 +49,6 @@ def test_num_proc_gives_the_same_outcomes_in_other_processes():
     assert check(SAMPLES, REFERENCES, same, num_proc=2) == OUTCOMES
     outcomes = check([["a", "b"]], [os.getpid()], lambda p, r: os.getpid() != r, num_proc=2)
     assert outcomes == [[1, 1]]
-
-
-def other_process(prediction, reference):
-    return os.getpid() != reference
-
-
-def test_the_checker_says_where_it_runs():
-    checker = at_k.checkers.parallel(other_process, num_proc=2)
-    assert checker("a", os.getpid()) is False
-    assert checker.__name__ == "other_process"
-    assert check([["a", "b"]], [os.getpid()], checker) == [[1, 1]]
-    slow = at_k.checkers.parallel(lambda p, r: time.sleep(60 if p == "b" else 0), timeout=0.5)
-    with pytest.warns(UserWarning, match="longer to check than the timeout of 0.5 s"):
-        check([["a", "b"]], ["x"], slow)
-    with ThreadPoolExecutor(2) as executor:
-        assert (
-            check(SAMPLES, REFERENCES, at_k.checkers.parallel(same, executor=executor)) == OUTCOMES
-        )
-
-
-@pytest.mark.parametrize("name", ["numeric", "choice", "math_verify"])
-def test_a_named_checker_says_where_it_runs(name):
-    checker = getattr(at_k.checkers, name)(num_proc=2)
-    references = ["A" if name == "choice" else "7"]
-    assert check([[references[0], "8"]], references, checker) == [[1, 0]]
-    with pytest.raises(ValueError, match="num_proc is given to compute and to the checker"):
-        check([["7"]], ["7"], checker, num_proc=2)
-    with pytest.raises(ValueError, match="num_proc and executor exclude each other"):
-        getattr(at_k.checkers, name)(num_proc=2, executor=ThreadPoolExecutor())
-
-
-def test_where_a_function_runs_is_validated_with_it():
-    with pytest.raises(ValueError, match="num_proc is 0"):
-        at_k.checkers.parallel(same, num_proc=0)
-    with pytest.raises(TypeError, match="'numeric': give a function; named checkers have"):
-        at_k.checkers.parallel("numeric")  # type: ignore[arg-type]
-    for checker in (at_k.checkers.math_verify(num_proc=2), at_k.checkers.parallel(same)):
-        with pytest.raises(TypeError, match="named checkers have these options themselves"):
-            at_k.checkers.parallel(checker, timeout=1)
 
 
 def test_an_exception_in_a_worker_is_the_cause_and_its_sample_is_named():
@@ -154,7 +114,7 @@ def test_a_program_without_a_main_guard_is_told_to_protect_its_start(tmp_path):
     )
     first, second = run.stdout.splitlines()
     assert first == second
-    assert first.startswith("No worker process could start")
+    assert first.startswith("A worker died.")
     assert 'if __name__ == "__main__":' in first
     assert "bootstrapping phase" in run.stderr
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from .choices import choice
-from .options import NamedChecker, ParallelChecker, math_verify, numeric, parallel
+from .named import choice, math_verify, numeric
 from .pool import Record
 from .python_tests import PythonTests, python_tests
 from .sandbox import SandboxError
 
 __all__ = [
-    "NamedChecker",
-    "ParallelChecker",
     "PythonTests",
     "Record",
     "SandboxError",
     "choice",
     "math_verify",
     "numeric",
-    "parallel",
     "python_tests",
 ]

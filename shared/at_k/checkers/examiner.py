@@ -36,6 +36,7 @@ _PREDICATES = {
 } | {"equals"}
 
 
+_OWN_MODULES = ("unittest", "builtins", "sandboxed", "_pytest")
 _OWN_NUMBER = 2  # in a namespace: the first process that the server forks
 
 
@@ -166,9 +167,10 @@ def _linked(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     of the program, or if it is the entry point. A module that the program imports for its tests is
     imported here: it may be one that the program made up.
     """
-    for name in names.keys() & job["borrowed"].keys():
-        with suppress(ImportError):
-            names[name] = importlib.import_module(job["borrowed"][name])
+    for name, module in job["borrowed"]:
+        if name in names:
+            with suppress(ImportError):
+                names[name] = importlib.import_module(module)
     shadowing = {name for name in names if hasattr(builtins, name)} - {job["entry_point"]}
     if job["entry_point"] or {*names} - shadowing:
         return {name: value for name, value in names.items() if name not in shadowing}
@@ -199,7 +201,7 @@ class _RemoteProgram:
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
-        watched = job["modules"] if job["is_together"] else []
+        watched = [*_OWN_MODULES, *job["modules"]] if job["is_together"] else []
         message = {key: job[key] for key in ("names", "entry_point")}
         try:
             names = self._answer({"load": job["imports"], "watched": watched, **message})

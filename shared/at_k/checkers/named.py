@@ -7,15 +7,14 @@ import logging
 import math
 import os
 import re
-import signal
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from inspect import signature
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +31,7 @@ from ..core.checking import (
     outcomes_of_match,
 )
 from ..core.checks import InputError, Place, short
-from ..core.columns import TEXTS, from_numpy, one_chunk, sample_kind, to_python
+from ..core.columns import TEXTS, from_numpy, one_chunk, sample_kind, stored, to_python
 from ..core.match import (
     acceptable_answers,
     equals_any,
@@ -40,42 +39,50 @@ from ..core.match import (
     no_texts_or_numbers,
     read_distinct,
 )
-from ..core.samples import Samples, sample_place
+from ..core.samples import Samples, read_samples
 from .choices import read_choice, read_options
 from .numbers import answer_part, equal_forms, read_reference, read_response
 from .python_tests import python_tests
-from .workers import Workers, with_progress
+from .workers import Workers
 
 
-class Matching:
-    """Compares an answer that is read out of each response with the reference.
+@dataclass(frozen=True)
+class NamedChecker:
+    """A checker that reads an answer out of each response.
 
-    Args:
-        match: returns (S,) whether the answers are equal, and the answers.
+    Attributes:
         stop: texts with which a response ends.
     """
 
-    def __init__(self, match: Callable[..., Any], stop: Sequence[str]):
-        self._match, self._stop = match, stop
+    stop: tuple[str, ...]
+
+    def __call__(self, prediction: str, reference: Any) -> float:
+        """Return the outcome of one prediction; raise a ValueError for a bad reference."""
+        checked = Checking(self).check(stored(read_samples([[prediction]]), [reference]))
+        return float(checked.outcomes.values[0])
+
+
+@dataclass(frozen=True)
+class Matching(NamedChecker):
+    """Compares the answer with the reference. Made by `numeric` or `choice`.
+
+    Attributes:
+        match: returns (S,) whether the answers are equal, and the answers.
+    """
+
+    match: Callable[..., Any]
 
     def validate(self, checking: Checking) -> None:
         """Raise an error if an option does not go with this checker."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return the outcome of each sample, and the answer that was read."""
-        correct, answers = self._match(rows, self._stop)
+        correct, answers = self.match(rows, self.stop)
         return Checked(outcomes_of_match(rows, correct), answers)
 
 
-class MathVerify:
-    """Compares mathematical expressions with math-verify.
-
-    Args:
-        stop: texts with which a response ends.
-    """
-
-    def __init__(self, stop: Sequence[str]):
-        self._stop = stop
+class MathVerify(NamedChecker):
+    """Compares mathematical expressions with math-verify. Made by `math_verify`."""
 
     def validate(self, checking: Checking) -> None:
         """Raise an error if the library is missing, or if an option does not go with it."""
@@ -108,51 +115,58 @@ class MathVerify:
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         workers = Workers(checking.num_proc, checking.executor, limit)
-        return workers.check(partial(verify_math, stop=self._stop), None, pairs)
+        return workers.check(partial(verify_math, stop=self.stop), None, pairs)
 
 
-class OwnWorkers:
-    """Checks samples with a checker that runs its own workers, as `python_tests` does."""
+def numeric(stop: str | Sequence[str] = ()) -> Matching:
+    """Return the checker "numeric" with an option.
 
-    def __init__(self, checker: Any):
-        self._checker = checker
+    Args:
+        stop: texts with which a response ends, such as the header of the next question. What
+            follows is not read.
 
-    def validate(self, checking: Checking) -> None:
-        """Raise an error if an option does not go with this checker."""
-        if checking.executor is not None or checking.timeout is not None:
-            raise ValueError(
-                "python_tests runs programs in sandboxes of its own: give num_proc for their "
-                "number instead of an executor, and check_correct_fn=python_tests(timeout=..) of "
-                "at_k.checkers instead of a timeout."
-            )
+    Raises:
+        ValueError: if stop has anything but texts.
 
-    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return the outcome of each sample."""
-        self._checker.read_references(to_python(rows.references))
-        if rows.values.type != TEXTS:
-            first = 0 if rows.scored_or_none is None else int(rows.scored_or_none.argmax())
-            what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
-            raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
-        pairs = DistinctPairs.of(rows)
-        results = checking.results(pairs, cache, self._check_pairs)
-        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
+    Examples:
+        >>> import at_k
+        >>> checker = at_k.checkers.numeric(stop=["Exercise"])
+        >>> at_k.load("gpassk").compute(
+        ...     predictions=[["It is 7. Exercise 8"]], references=["7"], k=1, include="pass@k",
+        ...     check_correct_fn=checker,
+        ... )
+        {'pass@1': 1.0}
+    """
+    return Matching(_ends(stop), match_numbers)
 
-    def _check_pairs(
-        self, checking: Checking, pairs: list[PairToCheck]
-    ) -> Generator[BatchResult, None, None]:
-        return with_progress(self._checker.check_pairs(pairs, checking.num_proc), len(pairs))
+
+def choice(stop: str | Sequence[str] = ()) -> Matching:
+    """Return the checker "choice" with the option of `numeric`."""
+    return Matching(_ends(stop), match_choices)
+
+
+def math_verify(stop: str | Sequence[str] = ()) -> MathVerify:
+    """Return the checker "math_verify" with the option of `numeric`."""
+    return MathVerify(_ends(stop))
+
+
+def _ends(stop: str | Sequence[str]) -> tuple[str, ...]:
+    texts = (stop,) if isinstance(stop, str) else tuple(stop)
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise ValueError(f"stop has {short(text)}: give texts with which a response ends.")
+    return texts
 
 
 def package_checker(checker: Any) -> Any:
     """Return what checks samples with a checker of the package, which may be its name."""
-    name, stop = getattr(checker, "named_checker", checker), getattr(checker, "stop", ())
-    if name == "numeric":
-        return Matching(match_numbers, stop)
-    if name == "choice":
-        return Matching(match_choices, stop)
-    if name == "math_verify":
-        return MathVerify(stop)
-    return OwnWorkers(python_tests() if name == "python_tests" else checker)
+    named: dict[str, Callable[[], Any]] = {
+        "numeric": numeric,
+        "choice": choice,
+        "math_verify": math_verify,
+        "python_tests": python_tests,
+    }
+    return named[checker]() if isinstance(checker, str) else checker
 
 
 # --- Comparisons in Arrow, without a Python object for each text --------------------------
@@ -262,22 +276,18 @@ def math_verify_library():
     Raises:
         ImportError: if it is not installed, or if it cannot be imported.
     """
+    need = "check_correct_fn='math_verify' needs the math-verify library"
     try:
         import math_verify
     except Exception as error:
-        need = "check_correct_fn='math_verify' needs the math-verify library"
         if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
             install = "pip install math-verify"
             raise ImportError(f"{need}: {install}.") from error
         raise ImportError(
             f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
         ) from error
-    # Old versions set a handler of signals even without a limit, and hide that they may not.
-    if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
-        raise ImportError(
-            "This version of math-verify only works in a main thread, and not on Windows: install "
-            "0.9 or newer, or compute in the main thread."
-        )
+    if "raise_on_error" not in signature(math_verify.parse).parameters:  # hides its time limit
+        raise ImportError(f"{need}, version 0.9 or newer: pip install -U math-verify.")
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
 
@@ -307,7 +317,6 @@ def verify_math(
         1 if math-verify finds them equal, 0 if not, and TIMED_OUT if it found no equal one and ran
         into its time limit; and the first answer in a normal form, or None if there is none.
     """
-    library = math_verify_library()
     text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
     if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
@@ -317,18 +326,22 @@ def verify_math(
     if text in (accepted.strip() for accepted in references):
         return 1, first
     for accepted in references:
+        if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
+            continue  # equal only as texts
         for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
-            if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
-                continue  # equal only as texts
-            if (tiny := _are_tiny_and_equal(expected, answer)) is not None:
-                if tiny:
-                    return 1, first
-                continue
-            equal, late = _call_math_verify(library.verify, expected, answer, timeout_seconds=0)
+            equal, late = _are_equal_expressions(expected, answer)
             if equal:
                 return 1, first
             timed_out |= late
     return TIMED_OUT if timed_out else 0, first
+
+
+def _are_equal_expressions(expected: Any, answer: Any) -> tuple[bool, bool]:
+    """Return whether two answers are equal, and whether the time limit left it open."""
+    if (tiny := _are_tiny_and_equal(expected, answer)) is not None:
+        return tiny, False
+    verify = math_verify_library().verify
+    return _call_math_verify(verify, expected, answer, limit="timeout_seconds")
 
 
 def _may_mark_answer(text: str) -> bool:
@@ -400,45 +413,24 @@ def _with_simple_roots(answer: Any) -> Any:
 _LARGEST_RADICAND = 10**9
 
 
-class _OutOfTime(BaseException):
-    """Not an Exception, which math-verify and SymPy catch as an answer that they cannot read."""
-
-
-@contextmanager
-def _time_limit() -> Iterator[None]:
-    """Raise `_OutOfTime` after TIME_LIMIT seconds of CPU time, where Python handles signals."""
-    if not _has_signals():
-        yield
-        return
-
-    def stop(*_: Any) -> NoReturn:
-        raise _OutOfTime
-
-    previous = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, previous)
-
-
-def _has_signals() -> bool:
-    return os.name == "posix" and threading.current_thread() is threading.main_thread()
-
-
 def _call_math_verify(
-    function: Callable[..., Any], *arguments: Any, **no_limit: int
+    function: Callable[..., Any], *arguments: Any, limit: str
 ) -> tuple[Any, bool]:
-    """Return the result of a function of math-verify, and whether it ran into the time limit.
+    """Return the result of a function of math-verify, and whether it ran into its time limit.
 
-    The result is None if the function fails. Its own limit is switched off, because versions
-    before 0.6.1 do not say that they ran into it.
+    The result is None if the function fails. There is no limit on Windows, and outside of a main
+    thread.
+
+    Args:
+        limit: the name of its parameter for the limit.
     """
+    from math_verify.errors import TimeoutException
+
+    has_signals = os.name == "posix" and threading.current_thread() is threading.main_thread()
+    seconds = TIME_LIMIT if has_signals else None
     try:
-        with _time_limit():
-            return function(*arguments, **no_limit), False
-    except _OutOfTime:
+        return function(*arguments, **{limit: seconds}, raise_on_error=True), False
+    except TimeoutException:
         return None, True
     except Exception:  # it cannot read or compare the answer
         return None, False
@@ -449,7 +441,7 @@ def _call_math_verify(
 def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
     """Return the answers that math-verify finds in a text, and whether it ran out of time."""
     parse = math_verify_library().parse
-    return _call_math_verify(parse, _as_math(text), parsing_timeout=0)
+    return _call_math_verify(parse, _as_math(text), limit="parsing_timeout")
 
 
 def _parse_reference(reference: str) -> list[Any]:
@@ -476,7 +468,7 @@ def _as_math(text: str) -> str:
 _PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
 TIME_LIMIT = 5
-"""The seconds of CPU time that math-verify may take to read an answer, and to compare two."""
+"""The seconds that math-verify may take to read an answer, and to compare two."""
 
 LONGEST_CHECK = 20
 """The seconds after which the process of a check is ended. Some expressions ignore TIME_LIMIT."""

@@ -27,7 +27,6 @@ _VULGAR = {
 }
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _POWER = r"(?:\^|\*\*)[ ]?\{?[ ]?(?P<NAME>[-+]?\d+)[ ]?\}?"
-_START = re.compile(rf"[\d.\\{''.join(_VULGAR)}]")
 _NO_SPACES = "\u3040-\u30ff\u4e00-\u7b2b\u7b2d-\u9fff\uac00-\ud7af"
 """Letters of scripts without spaces, apart from \u7b2c, which makes a number an ordinal."""
 _NUMBER = re.compile(
@@ -120,22 +119,27 @@ def _fraction(numerator: str, denominator: str) -> Fraction | None:
     return -value if negative else value
 
 
+def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
+    """Return the value of a fraction, perhaps after a whole number."""
+    if match["vulgar"]:
+        whole, (top, bottom) = match["integer"], _VULGAR[match["vulgar"]].split("/")
+    elif match["mixed"]:
+        whole, top, bottom = match["mixed"], match["over"], match["under"]
+    else:
+        whole = match["whole"]
+        top, bottom = match["top"] or match["top1"], match["bottom"] or match["bottom1"]
+    fraction = _fraction(top, bottom)
+    if fraction is None or not whole:
+        return fraction
+    # 1 1/2 is 1.5, but 3 48/2 are two numbers, and the last one counts.
+    return int(whole[-_LONGEST_FRACTION:]) + fraction if fraction < 1 else fraction
+
+
 def _value(match: re.Match[str]) -> Decimal | Fraction | None:
     """Return the value of a match without sign and unit, or None if it is not one number."""
     number = match["number"]
     if number is None:
-        if match["vulgar"]:
-            whole, (top, bottom) = match["integer"], _VULGAR[match["vulgar"]].split("/")
-        elif match["mixed"]:
-            whole, top, bottom = match["mixed"], match["over"], match["under"]
-        else:
-            whole = match["whole"]
-            top, bottom = match["top"] or match["top1"], match["bottom"] or match["bottom1"]
-        fraction = _fraction(top, bottom)
-        if fraction is None or not whole:
-            return fraction
-        # 1 1/2 is 1.5, but 3 48/2 are two numbers, and the last one counts.
-        return int(whole[-_LONGEST_FRACTION:]) + fraction if fraction < 1 else fraction
+        return _value_of_fraction(match)
     shift = match["exponent"] or match["ten"] or match["power"]
     if match["divisor"]:
         return None if shift else _fraction(number, match["divisor"])
@@ -207,9 +211,7 @@ def _plain(text: str) -> str:
 _WORD_OPERATOR = r"\b(?:x|plus|minus|times|divided by|multiplied by|or)\b"
 _OPERATOR = rf"(?:[-+*\u00d7÷·/^±]|\\(?:times|cdot|div|pm)(?![a-z])|{_WORD_OPERATOR})"
 _FUNCTION = r"(?:log|ln|sin|cos|tan|sqrt|lfloor|lceil)(?:_\{?\w+\}?|\[\w+\])?(?![a-z])"
-_MARKS_OF_NAMES = ("^", "{", "-")
 _NAME_BEFORE = re.compile(r"(?:[^\W\d_]{2,}|(?<![^\W\d_])[ms])\s?\^\s?\{?$|_\{$|[^\W\d_]{2,}-$")
-_SIGNS = ("-", "+", "- ", "+ ", "minus ", "negative ", "Minus ", "Negative ")
 _SIGN = re.compile(r"(?:(?<![\w.)\]}%])[-+]|(?<=[=(:] )[-+] |\b(?:[mM]inus|[nN]egative) )$")
 _TERM_BEFORE = re.compile(r"[\d)]\s?$")
 _OPERAND_BEFORE = re.compile(
@@ -262,11 +264,6 @@ _GOES_ON = re.compile(
 )
 
 
-_SUSPICIOUS_WORD = re.compile(
-    r".*\\[a-z]+|.*(?:plus|minus|times|by|log|ln|sin|cos|tan|sqrt|(?<![a-z])[a-z])"
-    rf"|.*(?:小时|分钟?)|or|and|in|to|past|bis|than|not|except|the|{_MONTHS}|{_MIXED_UNITS}",
-    re.IGNORECASE,
-)
 _NUMBERED = frozenset(
     ("step", "steps", "figure", "table", "equation", "case", "example", "section", "problem")
 )
@@ -304,8 +301,6 @@ _ASIDE_AFTER = re.compile(  # 5 years older than, 100% sure
     r"\s(?:[a-z]+\s)?(?:more|less|[a-z]+er)\sthan\b|\s(?:sure|certain|confident)\b"
 )
 _RESULT_OF = ("=", "+", "*")
-_INEQUALITIES, _OPERATORS = ("<=", ">=", "!="), frozenset("+-*/^")
-_HARMLESS = frozenset(".;!?'\"\u2019")
 
 
 @dataclass(slots=True)  # frozen ones take longer to make
@@ -340,31 +335,15 @@ class _Token:
 
         Such are operands, arguments, bounds, and parts of dates, expressions and lists in brackets.
         """
-        text, stop = self.text, self.match.end()
-        before = self.before
-        prior = before[-12:].rstrip(" ")
-        last = prior[-1:]
-        if _is_suspicious(before, prior) and self._is_part(before, last):
-            return None
-        if last.isalpha() and _RANGE.search(before):
+        text, stop, before = self.text, self.match.end(), self.before
+        if self.is_operand or _WORDS_BEFORE.search(before) or _BEFORE.search(before):
             return None
         if _AFTER.match(text, stop):
             return None
-        if (
-            last in _OPENING
-            and text[stop : stop + 1] in _CLOSING
-            and _has_decimal_comma(self.match)
-        ):
+        is_in_brackets = before.rstrip(" ")[-1:] in _OPENING and text[stop : stop + 1] in _CLOSING
+        if is_in_brackets and _has_decimal_comma(self.match):
             return None
         return _form(self.match, text[self.start] == "-" or text[self.start].isalpha())
-
-    def _is_part(self, before: str, last: str) -> bool:
-        """Whether the number is an operand, a bound, or one of several."""
-        if self.is_operand:
-            return True
-        if (last.isalpha() or last == ",") and _WORDS_BEFORE.search(before):
-            return True
-        return last not in _OPERATORS and _BEFORE.search(before) is not None
 
     @property
     def is_aside(self) -> bool:
@@ -392,67 +371,24 @@ class _Token:
         return _STATED.search(self.before) is not None and not self.goes_on
 
 
-def _is_suspicious(before: str, prior: str) -> bool:
-    """Whether what stands before a number may make it a part of something else.
-
-    Args:
-        before: the text.
-        prior: its end, without spaces.
-    """
-    last = prior[-1:]
-    if not last or last in _HARMLESS:
-        return False
-    if last == "=":
-        has_another = "," in before or " or " in before or " and " in before
-        return has_another or prior.endswith(_INEQUALITIES)
-    return not last.isalpha() or _SUSPICIOUS_WORD.fullmatch(prior.rpartition(" ")[2]) is not None
-
-
 def _tokens(text: str) -> Iterator[_Token]:
     """Yield the numbers of a text, see `_plain`."""
-    stop = 0
-    while start_mark := _START.search(text, stop):
-        match = _NUMBER.match(text, start_mark.start())
-        if match is None:
-            stop = start_mark.end()
-            continue
-        start, stop = match.span()
+    for match in _NUMBER.finditer(text):
+        start = match.start()
         before = text[max(0, start - 12) : start]
-        if before[-1:] in _MARKS_OF_NAMES and _NAME_BEFORE.search(before):
+        if _NAME_BEFORE.search(before):
             continue
         if before[-1:] == " " and before[:-1].rpartition(" ")[2].lower() in _NUMBERED:
             continue
-        if before.endswith(_SIGNS) and (sign := _SIGN.search(before)):
+        if sign := _SIGN.search(before):
             start -= len(sign[0])
         yield _Token(text, match, start)
 
 
 # --- Responses ----------------------------------------------------------------------------
 
-_LAST_DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
-_FEW, _MANY = 48, 240  # characters before the last digit that are read
-_NOT_WORDS = r"x|plus|minus|negative|times|by|or|and|log|ln|sin|cos|tan|sqrt|divided|multiplied"
-_NOT_BEFORE = (
-    rf"{_NOT_WORDS}|between|from|to|entre|zwischen|et|und|y|bis|past|than|not|except|{_MIXED_UNITS}"
-    rf"|{_MONTHS}|{'|'.join(sorted(_NUMBERED))}"
-)
-_MAY_BE_ASIDE = re.compile(
-    r"\(|\b(?:more|out|counting|excluding|including|reach|than|not|except|each|among|after|because"
-    r"|since|although|though|whereas|given|instead|ahead|compared|from|which)\b"
-    r"|\b(?:and|while|but) [^\d.=]{3,40}\d"
-    r"|\b(?:the|these|those|his|her|their|its|all) (?:[a-z]+ )?\d|, (?:as|with)\b|—|Check:"
-    rf"|\b(?:by|before|without)\s[a-z]+ing\b|\d (?:of|in)\b|{_IN_YEAR}"
-)
-_EXPLAINED = 64  # characters before a number that are searched for the number that it explains
-_UNITS = rf"percent|per|pct|pi|to|{_MIXED_UNITS}|{'|'.join(_SCALES)}"
-_SIMPLE = re.compile(r"\d+\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
-_SIMPLE_BEFORE = re.compile(
-    rf"(?:^|\n|#### ?|(?:(?<![<>!])(?<!or [a-z] )(?<!and [a-z] )(?<!\d, [a-z] )=|[a-z][:,]"
-    rf"|(?:^|(?<=[\s(\"]))(?!(?:{_NOT_BEFORE})\b)[A-Za-z]{{2,}}) )$"
-)
-_SIMPLE_AFTER = re.compile(
-    rf"[.,;!?*\"')]*(?:$|\n|\s+(?!(?:{_NOT_WORDS}|{_UNITS})\b)(?:[A-Za-z]{{2,}}|I\b|$))"
-)
+_DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
+_MOST_BEFORE, _MOST_AFTER = 240, 40  # characters around the last digit that are read
 _ITEM = re.compile(r"[\s*#]*(\d+)[.)]\**\s+[^\W\d]")
 _RETRACTION = re.compile(
     r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
@@ -485,10 +421,9 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     ('12', '1/3', None)
     """
     text = answer_part(text, stop, _has_digit)
-    words = _words_of_marks(text)
-    if (simple := _simple_number(text, words)) is not None:
-        return simple or None
-    marks = _marks(text, words)
+    if not _has_digit(text):
+        return None
+    marks = _marks(text)
     if marks and (corrected := _correction(text[marks[-1].stop :])) is not None:
         return corrected
     for mark in reversed(marks):
@@ -515,22 +450,13 @@ class _Mark(NamedTuple):
     box: str | None = None
 
 
-def _marks(text: str, words: list[str]) -> list[_Mark]:
-    """Return the marks of a text in their order, of boxes and hashes the last one.
-
-    Args:
-        text: the text.
-        words: those of `_words_of_marks`.
-    """
-    marks = []
-    start = text.rfind("\\boxed")
-    if start >= 0 and (box := _boxed(text)) is not None:
+def _marks(text: str) -> list[_Mark]:
+    """Return the marks of a text in their order, of boxes and hashes the last one."""
+    marks = [_Mark(*mark.span()) for mark in _ANSWER.finditer(text)]
+    marks += [_Mark(*mark.span()) for mark in _HASHES.finditer(text)][-1:]
+    if (box := _boxed(text)) is not None:
+        start = text.rfind("\\boxed")
         marks.append(_Mark(start, start + len("\\boxed") + len(box), box))
-    if "####" in words and (hashes := [*_HASHES.finditer(text)]):
-        marks.append(_Mark(*hashes[-1].span()))
-    if words:
-        first = max(0, min(map(text.find, words)) - _LONGEST_BEFORE_WORD)
-        marks += [_Mark(*mark.span()) for mark in _ANSWER.finditer(text, first)]
     return sorted(marks)
 
 
@@ -540,13 +466,13 @@ def _is_key_of_json(text: str, mark: _Mark) -> bool:
 
 def _answer_after(text: str, mark: _Mark) -> str:
     """Return the sentence after a mark, or the value of a key of JSON."""
-    answer = text[mark.stop :]
     if _is_key_of_json(text, mark):
-        value = _VALUE_OF_JSON.match(answer)
+        value = _VALUE_OF_JSON.match(text, mark.stop)
         return next(filter(None, value.groups()), "") if value else ""
-    if space := _BEFORE_ANSWER.match(answer):
-        answer = answer[space.end() :]
-    return answer[: end.start()] if (end := _SENTENCE_END.search(answer)) else answer
+    space = _BEFORE_ANSWER.match(text, mark.stop)
+    start = space.end() if space else mark.stop
+    end = _SENTENCE_END.search(text, start)
+    return text[start : end.start() if end else None]
 
 
 def _correction(text: str) -> str | None:
@@ -559,7 +485,7 @@ def _correction(text: str) -> str | None:
 
 
 def _has_digit(text: str) -> bool:
-    return _LAST_DIGIT.search(text) is not None
+    return _DIGIT.search(text) is not None
 
 
 # --- The part of a response that has its answer -------------------------------------------
@@ -571,9 +497,6 @@ _TAGS = re.compile(
     rf"|(?P<ends>/(?:{_THOUGHT})>|/THINK\]|/think▷|\|channel\|>final<\|message\|>)"
     r"|\|end\|>)",
     re.IGNORECASE,
-)
-_MAY_THINK = re.compile(
-    r"[<\[◁](?:/?(?:think|thought|reason|reflect|scratch|analys|seed)|\|)", re.I
 )
 _NEXT_PROMPT = re.compile(
     r"\n[ \t]*(?:#+[ ]*|\*\*)?(?:(?:Question|Q|Problem|Exercise|Human|User|Instruction)"
@@ -614,11 +537,10 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
         stop: texts with which a response ends.
         has_answer: whether a text may have an answer, after which a new prompt ends the response.
     """
-    if ("<" in text or "[" in text or "◁" in text) and _MAY_THINK.search(text):
-        outside = _without_thinking(text)
-        if outside is None:
-            return ""
-        text = outside
+    outside = _without_thinking(text)
+    if outside is None:
+        return ""
+    text = outside
     for end in stop:
         text = text.partition(end)[0]
     prompts = _NEXT_PROMPT.finditer(text) if "\n" in text else iter(())
@@ -626,75 +548,6 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
         if has_answer(text[: prompt.start()]):
             return text[: prompt.start()]
     return text
-
-
-# Parts of all marks, which are searched faster than a regular expression.
-_LONGEST_BEFORE_WORD = 16  # characters of a mark before these parts
-_ASCII_WORDS = ("nswer", "NSWER", "####", "ntwort", "esposta", "espuesta", "isposta")
-_OTHER_WORDS = ("éponse", "твет", "答案", "答え", "정답")
-
-
-def _words_of_marks(text: str) -> list[str]:
-    """Return the parts of marks that are in a text."""
-    words = _ASCII_WORDS if text.isascii() else (*_ASCII_WORDS, *_OTHER_WORDS)
-    return [word for word in words if word in text]
-
-
-def _simple_number(text: str, words: list[str]) -> str | None:
-    """Return the answer of a text that ends with a number among words, or None for other texts.
-
-    The answer is empty if the text has no digit.
-
-    Most responses are such texts, and reading them takes a tenth of the time.
-    """
-    last = _last_digit(text, len(text))
-    if last < 0:
-        return ""
-    start, stop = last, last + 1
-    while start and text[start - 1] in "0123456789.,":
-        start -= 1
-    digits = text[start:stop]
-    if not (digits.isdecimal() or _SIMPLE.fullmatch(digits)):
-        return None
-    if text[start - 1 : start] == "$" or text[max(0, start - 2) : start] == "**":
-        start -= 1 if text[start - 1] == "$" else 2
-    if "boxed" in text or "?" in text[stop:] or not _stands_among_words(text, start, stop):
-        return None
-    if words and _LAST_DIGIT.search(text, min(map(text.find, words)), start):
-        return None
-    return _simple_form(digits)
-
-
-def _stands_among_words(text: str, start: int, stop: int) -> bool:
-    """Whether nothing around a number suggests that it is more than a number, or less."""
-    is_result = text[start - 3 : start] == " = " and text[start - 4].isdecimal()
-    if not is_result and not _SIMPLE_BEFORE.search(text[max(0, start - 16) : start]):
-        return False
-    if not _SIMPLE_AFTER.match(text[stop : stop + 16]):
-        return False
-    explained = max(0, start - _EXPLAINED)
-    if _LAST_DIGIT.search(text, explained, start) and _MAY_BE_ASIDE.search(text, explained, stop):
-        return False
-    if _ASIDE_AFTER.match(text, stop):
-        return False
-    may_be_item = text[stop : stop + 1] in (".", ")")
-    return not (may_be_item and _ITEM.match(text, text.rfind("\n", 0, start) + 1))
-
-
-def _last_digit(text: str, stop: int) -> int:
-    """Return where the last digit before a position is, or -1."""
-    for width in (_FEW, stop):
-        start = max(0, stop - width)
-        if match := _LAST_DIGIT.search(text[start:stop][::-1]):
-            return stop - 1 - match.start()
-    return -1
-
-
-def _simple_form(digits: str) -> str:
-    """Return the normal form of digits with a point and commas, as they are if that is it."""
-    digits = digits.replace(",", "")
-    is_normal = digits[0] not in "0." and digits[-1] != "0" and digits.isascii()
-    return digits if is_normal else number_form(Decimal(digits))
 
 
 def _boxed(text: str) -> str | None:
@@ -722,46 +575,36 @@ def _first(text: str) -> str | None:
 
 def _last(text: str) -> str | None:
     """Return the last number of a text; if it is an operand, the last number that is stated."""
+    digits = [match.start() for match in _DIGIT.finditer(text)]
     stop = len(text)
-    while (digit := _last_digit(text, stop)) >= 0:
+    while digits:
+        digit = digits.pop()
+        if digit >= stop:
+            continue
         line = text.rfind("\n", 0, digit) + 1
         is_question = line > 0 and text[line:].partition("\n")[0].rstrip().endswith("?")
-        stop = min(stop, digit + 40)
         if is_question or _is_number_of_item(text, line, digit):
             stop = line
             continue
-        start, tokens = -1, []
-        for width in (_FEW, _MANY):
-            earlier = max(line, text.rfind(" ", 0, max(0, digit - width)) + 1)
-            if earlier == start:
-                break
-            start = earlier
-            tokens = [*_tokens(_plain(text[start:stop]))]
-            answer, is_final = _answer_of_line(tokens)
-            if is_final:
-                return answer
-        if tokens:
-            return None
+        start = max(line, text.rfind(" ", 0, max(0, digit - _MOST_BEFORE)) + 1)
+        if tokens := [*_tokens(_plain(text[start : min(stop, digit + _MOST_AFTER)]))]:
+            return _answer_of_line(tokens)
         stop = start
     return None
 
 
-def _answer_of_line(tokens: list[_Token]) -> tuple[str | None, bool]:
-    """Return the last number of a line, and whether what stands before need not be read."""
+def _answer_of_line(tokens: list[_Token]) -> str | None:
+    """Return the last number of a line that is its answer."""
     while len(tokens) > 1 and _are_in_one_sentence(*tokens[-2:]) and tokens[-1].is_aside:
         tokens.pop()
     tokens = _without_explanation(tokens)
-    if not tokens:
-        return None, False
     if _are_two_facts(tokens):
-        return None, True
+        return None
     answer = tokens[-1].form
     if answer is not None or not tokens[-1].is_operand:
-        return answer, True
-    for token in reversed(tokens[:-1]):
-        if token.is_stated and (answer := token.form) is not None:
-            return answer, True
-    return None, False
+        return answer
+    stated = (token.form for token in reversed(tokens[:-1]) if token.is_stated)
+    return next((form for form in stated if form is not None), None)
 
 
 def _is_number_of_item(text: str, line: int, digit: int) -> bool:
@@ -820,8 +663,6 @@ def read_reference(answer: str) -> str | None:
     >>> read_reference("3/4"), read_reference("so 5 + 7 = 12\\n#### 12"), read_reference("x^2")
     ('0.75', '12', None)
     """
-    if answer.isdecimal() or _SIMPLE.fullmatch(answer):
-        return _simple_form(answer)
     content = _boxed(answer)
     if content is None:
         marks = [*_HASHES.finditer(answer)]

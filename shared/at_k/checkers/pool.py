@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import select
 import time
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from queue import SimpleQueue
 from typing import Any, TypedDict
 
 from .references import TestCode, Tests, read_tests
@@ -17,7 +18,6 @@ from .sandbox import Limits, Sandbox, SandboxDiedError, SandboxError
 _ATTEMPTS = 2  # that a program gets, if its sandbox dies
 _PATIENCE = 30.0  # seconds that a reply may be late
 _BETWEEN_LOOKS = 0.05  # seconds between two looks at the memory of a program
-_MEMORY = "its processes use more memory together than it may use"
 
 
 class Record(TypedDict):
@@ -36,41 +36,6 @@ class Record(TypedDict):
     tests: int
 
 
-@dataclass
-class _Task:
-    """A program, its tests, and how far they are.
-
-    Attributes:
-        index: of the sample.
-        program: the program, or None to find the tests.
-        case: the index of the case that runs next.
-        cpu_seconds: that the cases before it took.
-        attempts: how often the case was started.
-    """
-
-    index: int
-    tests: Tests
-    program: str | None
-    case: int = 0
-    cpu_seconds: float = 0.0
-    attempts: int = 0
-
-
-@dataclass
-class _Place:
-    """A sandbox and what it runs.
-
-    Attributes:
-        sandbox: the sandbox, or None if it has to be started.
-        task: what it runs, or None.
-        deadline: when the reply is overdue, in seconds.
-    """
-
-    sandbox: Sandbox | None = None
-    task: _Task | None = None
-    deadline: float = 0.0
-
-
 def available_cores() -> int:
     """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):  # not on macOS
@@ -79,7 +44,7 @@ def available_cores() -> int:
 
 
 class Pool:
-    """Sandboxes, which end with the context.
+    """Sandboxes, which end with the context. A thread waits for each of them.
 
     Args:
         limits: of each program.
@@ -92,12 +57,14 @@ class Pool:
 
     def __init__(self, limits: Limits, workers: int, is_isolated: bool):
         self._limits, self._is_isolated = limits, is_isolated
-        self._places = [_Place() for _ in range(workers)]
-        self._started = 0
+        self._numbers = itertools.count()
         self._together: set[TestCode] = set()  # that turned out to need one interpreter
+        self._is_ending = False
+        self._idle: SimpleQueue[Sandbox] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(workers)
         try:
-            for place in self._places:
-                self._start(place)  # all at the same time
+            for _ in range(workers):
+                self._idle.put(self._started())  # all at the same time
             self._try_out()
         except BaseException:
             self.end()
@@ -111,10 +78,10 @@ class Pool:
 
     def end(self) -> None:
         """End all sandboxes."""
-        for place in self._places:
-            if place.sandbox is not None:
-                place.sandbox.end()
-                place.sandbox = None
+        self._is_ending = True
+        self._threads.shutdown(cancel_futures=True)
+        while not self._idle.empty():
+            self._idle.get().end()
 
     def run(
         self, samples: Iterable[tuple[Tests, str | None]]
@@ -137,136 +104,99 @@ class Pool:
     def _replies(
         self, samples: Iterable[tuple[Tests, str | None]]
     ) -> Generator[tuple[int, dict[str, Any]], None, None]:
-        new = (_Task(index, *sample) for index, sample in enumerate(samples))
-        waiting: list[_Task] = []  # those that have to go on
-        while True:
-            idle = [place for place in self._places if place.task is None]
-            for place in idle:
-                place.task = waiting.pop() if waiting else next(new, None)
-                if place.task is not None and place.sandbox is None:
-                    self._start(place)  # all start before any is waited for
-            for place in idle:
-                self._send(place)
-            if not any(place.task for place in self._places):
-                return
-            for place, problem in self._answered():
-                task, place.task = place.task, None
-                assert task is not None
-                reply = self._reply(place, task, problem)
-                if reply is None:
-                    waiting.append(task)
-                else:
-                    yield task.index, reply
+        index = {self._threads.submit(self._reply, *sample): i for i, sample in enumerate(samples)}
+        for future in as_completed(index):
+            yield index.pop(future), future.result()
 
-    def _reply(self, place: _Place, task: _Task, problem: str | None) -> dict[str, Any] | None:
-        """Return the last reply to a task, or None if it has to go on."""
-        reply = self._received(place, problem)
-        if reply["is_last"] or reply["status"] == "not run":
-            self._replace(place)
-        task.attempts += 1
-        if reply["status"] == "not run" and task.attempts < _ATTEMPTS:
-            return None
-        task.cpu_seconds += reply["cpu_seconds"]
-        reply |= {"cpu_seconds": task.cpu_seconds, "tests": task.case}
-        if reply["status"] != "ended" or task.program is None:
-            return reply
-        result = _compared(task, reply) if task.tests.code is None else self._examined(task, reply)
-        return None if result is None else reply | result
-
-    def _received(self, place: _Place, problem: str | None) -> dict[str, Any]:
-        """Return the reply of a sandbox, or what is wrong with it."""
-        reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
-        reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}
-        if problem == _MEMORY:
-            reply |= {"status": "memory", "message": _MEMORY}
-        elif problem is None:
-            with suppress(SandboxDiedError):
-                assert place.sandbox is not None
-                reply = place.sandbox.receive()
+    def _reply(self, tests: Tests, program: str | None) -> dict[str, Any]:
+        """Return what happened to a program, or what was found if there is none."""
+        if program is None:
+            return self._run_case(tests, None)
+        if tests.code is None:
+            return self._compared(tests, program)
+        reply = self._examined(tests, program)
+        if reply["status"] == "together":
+            self._together.add(tests.code)
+            again = self._examined(tests, program)
+            reply = again | {"cpu_seconds": reply["cpu_seconds"] + again["cpu_seconds"]}
         return reply
 
-    def _examined(self, task: _Task, reply: dict[str, Any]) -> dict[str, Any] | None:
-        """Return what happened to tests, or None if they have to run beside the program."""
+    def _compared(self, tests: Tests, program: str) -> dict[str, Any]:
+        """Run a program with one input after another, as long as the outputs are as expected."""
+        seconds, reply = 0.0, {}
+        for case in range(tests.cases):
+            reply = self._run_case(tests, program, case)
+            seconds += reply["cpu_seconds"]
+            reply |= {"cpu_seconds": seconds, "tests": case}
+            if reply["status"] != "ended":
+                break
+            difference = tests.problem(case, reply["output"])
+            reply |= {"status": "passed", "message": "", "tests": case + 1}
+            if difference is not None:
+                reply |= {"status": "failed", "message": difference}
+                break
+        return reply
+
+    def _examined(self, tests: Tests, program: str) -> dict[str, Any]:
+        """Run a program with tests that are code."""
+        reply = self._run_case(tests, program) | {"tests": 0}
+        if reply["status"] != "ended":
+            return reply
         examined = reply["examined"] or {"status": "ended"}
-        if examined["status"] == "together":
-            assert task.tests.code is not None
-            self._together.add(task.tests.code)
-            task.attempts = 0
-            return None
         if examined["status"] == "ended":
-            return {"status": "failed"}
+            return reply | {"status": "failed"}
         if re.match(r"([\w.]+: )?MemoryError", examined["message"]):
             examined["status"] = "memory"
-        return {key: examined[key] for key in ("status", "message", "tests")}
+        return reply | examined
 
-    def _answered(self) -> list[tuple[_Place, str | None]]:
-        """Wait for replies, and return the places with one, and those that wait in vain."""
-        busy = {
-            place.sandbox.fileno(): place for place in self._places if place.task and place.sandbox
-        }
-        poll = select.poll()
-        for descriptor in busy:
-            poll.register(descriptor, select.POLLIN)
-        while True:
-            ready = {descriptor for descriptor, _ in poll.poll(1000 * _BETWEEN_LOOKS)}
-            found: list[tuple[_Place, str | None]] = [(busy[number], None) for number in ready]
-            for descriptor, place in busy.items():
-                assert place.sandbox is not None
-                if descriptor in ready:
-                    continue
-                if time.monotonic() > place.deadline:
-                    found.append((place, "overdue"))
-                elif not ready and place.sandbox.uses_more_than(self._limits.memory):
-                    found.append((place, _MEMORY))
-            if found:
-                return found
+    def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
+        """Return the reply of the next idle sandbox; see `run` for one that dies."""
+        is_together = tests.code in self._together
+        job = tests.job(program, case, is_together)
+        job_of_examiner = tests.job_of_examiner(is_together)
+        sandbox = self._idle.get()
+        try:
+            for _ in range(_ATTEMPTS):
+                reply = self._answer(sandbox, job, job_of_examiner)
+                if self._is_ending:
+                    break
+                if reply["is_last"] or reply["status"] == "not run":
+                    used, sandbox = sandbox, self._started()
+                    used.end()
+                if reply["status"] != "not run":
+                    break
+            return reply
+        finally:
+            self._idle.put(sandbox)
 
-    def _send(self, place: _Place) -> None:
-        """Let a sandbox run the next case of its task, if it has one."""
-        task, sandbox = place.task, place.sandbox
-        if task is None or sandbox is None:
-            return
-        is_together = task.tests.code in self._together
-        job = task.tests.job(task.program, task.case, is_together)
-        tests = task.tests.job_of_examiner(is_together)
+    def _answer(self, sandbox: Sandbox, job: dict[str, Any], tests: Any) -> dict[str, Any]:
+        """Let a sandbox run a program, and return its reply, or what is wrong with it."""
+        reply: dict[str, Any] = {"status": "not run", "message": "the sandbox died"}
+        reply |= {"cpu_seconds": 0.0, "examined": None, "is_last": True}
         sandbox.wait_until_ready()
         try:
             sandbox.send(job, tests)
-        except SandboxDiedError:  # it left between two programs
-            sandbox = self._replace(place)
-            sandbox.wait_until_ready()
-            sandbox.send(job, tests)
-        # Twice, because a server that waits for a slow machine is not dead.
-        place.deadline = time.monotonic() + 2 * self._limits.wall_seconds + _PATIENCE
+            # Twice, because a server that waits for a slow machine is not dead.
+            deadline = time.monotonic() + 2 * self._limits.wall_seconds + _PATIENCE
+            poll = select.poll()
+            poll.register(sandbox.fileno(), select.POLLIN)
+            while not poll.poll(1000 * _BETWEEN_LOOKS):
+                if self._is_ending or time.monotonic() > deadline:
+                    return reply
+                if sandbox.uses_more_than(self._limits.memory):
+                    message = "its processes use more memory together than it may use"
+                    return reply | {"status": "memory", "message": message}
+            return sandbox.receive()
+        except SandboxDiedError:
+            return reply
 
-    def _start(self, place: _Place) -> Sandbox:
-        place.sandbox = Sandbox(self._limits, self._is_isolated, self._started)
-        self._started += 1
-        return place.sandbox
-
-    def _replace(self, place: _Place) -> Sandbox:
-        if place.sandbox is not None:
-            place.sandbox.end()
-            place.sandbox = None
-        return self._start(place)
+    def _started(self) -> Sandbox:
+        return Sandbox(self._limits, self._is_isolated, next(self._numbers))
 
     def _try_out(self) -> None:
         """Raise a SandboxError unless a correct program passes and an incorrect one fails."""
-        places, self._places = self._places, self._places[:1]
         thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
         tests = read_tests("assert y", "")
-        samples = [(tests, f"{thread}y = {value}") for value in (True, False)]
-        results = dict(self.run(samples))
-        self._places = places
-        if [results[0]["status"], results[1]["status"]] != ["passed", "failed"]:
-            raise SandboxError(f"it does not run programs: {results[0]['message']}")
-
-
-def _compared(task: _Task, reply: dict[str, Any]) -> dict[str, Any] | None:
-    """Compare the output of a case; return the result, or None if there is another case."""
-    difference = task.tests.problem(task.case, reply["output"])
-    task.case, task.attempts = task.case + 1, 0
-    if difference is None and task.case < task.tests.cases:
-        return None
-    status = "passed" if difference is None else "failed"
-    return {"status": status, "message": difference or "", "tests": task.case}
+        replies = [self._reply(tests, f"{thread}y = {value}") for value in (True, False)]
+        if [reply["status"] for reply in replies] != ["passed", "failed"]:
+            raise SandboxError(f"it does not run programs: {replies[0]['message']}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import shutil
@@ -11,27 +10,20 @@ import warnings
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from numbers import Integral, Real
 from typing import Any
 
-from ..core.checks import short
+from ..core.checking import BatchResult, CheckCache, Checked, Checking, DistinctPairs, PairToCheck
+from ..core.checks import InputError, check_count, check_positive, short
+from ..core.columns import TEXTS, to_python
+from ..core.samples import Samples, sample_place
 from .pool import Pool, Record, available_cores
 from .references import CONTEST_HEADER, FORMS, Tests, modules_in, names_of_contests, read_tests
 from .responses import code_in, is_code
 from .sandbox import Limits, SandboxError
+from .workers import with_progress
 
-_SANDBOXES = ("auto", "bubblewrap", "processes")
 _CONSENT = "HF_ALLOW_CODE_EVAL"
-_BYTES_OF_UNITS = {
-    "": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KIB": 2**10,
-    "MIB": 2**20,
-    "GIB": 2**30,
-}
+_LONGEST = 1e6  # seconds of CPU time
 
 
 @dataclass(frozen=True)
@@ -39,47 +31,21 @@ class PythonTests:
     """Checks programs with tests, in a sandbox. Made by `python_tests`, which has the options."""
 
     timeout: float = 3
-    memory: int | str = "1GB"
+    memory: int = 10**9
     workers: int | None = None
-    sandbox: str = "auto"
-    fences: bool = True
     header: str | None = None
     _found: dict[Any, tuple[str, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    __name__ = "python_tests"  # in what the command prints
-
     def __post_init__(self) -> None:
-        self._limits  # noqa: B018
-        workers = self.workers
-        is_count = isinstance(workers, Integral) and not isinstance(workers, bool)
-        if workers is not None and not (is_count and workers > 0):
-            raise ValueError(f"workers is {short(workers)}: give a number of sandboxes.")
+        check_positive("timeout", self.timeout, "give seconds of CPU time", _LONGEST)
+        least = "give a number of bytes, such as 10**9, of at least 1 MiB"
+        check_count("memory", self.memory, least, 2**20)
+        if self.workers is not None:
+            check_count("workers", self.workers, "give a number of sandboxes")
         if self.header is not None and not is_code(self.header):
             raise ValueError(f"header is {short(self.header)}: give Python code, such as imports.")
-        if self.sandbox not in _SANDBOXES:
-            raise ValueError(
-                f"sandbox is {short(self.sandbox)}: choose from {', '.join(_SANDBOXES)}."
-            )
-
-    @cached_property
-    def _limits(self) -> Limits:
-        timeout, memory = self.timeout, self.memory
-        if isinstance(timeout, bool) or not isinstance(timeout, Real):
-            raise TypeError(f"timeout is {short(timeout)}: give seconds of CPU time.")
-        if not 0 < timeout < math.inf:
-            raise ValueError(f"timeout is {short(timeout)}: give seconds of CPU time.")
-        size = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]i?B)?", str(memory), re.IGNORECASE)
-        number = (
-            0 if size is None else int(float(size[1]) * _BYTES_OF_UNITS[(size[2] or "").upper()])
-        )
-        if isinstance(memory, bool) or number < 2**20:
-            raise ValueError(
-                f'memory is {short(memory)}: give a number of bytes, or a text such as "1GB", of '
-                f"at least 1 MiB."
-            )
-        return Limits(float(timeout), number)
 
     def __call__(self, program: str, tests: Any) -> bool | None:
         """Return whether a program passes its tests, or None if it could not be run."""
@@ -107,7 +73,7 @@ class PythonTests:
                 f"There are {len(programs)} lists of programs but {len(tests)} references: give "
                 f"one of each for every question."
             )
-        read = self.read_references(tests)
+        read = self._read_references(tests)
         samples = []
         for question, row in enumerate(programs):
             if isinstance(row, str):
@@ -122,9 +88,27 @@ class PythonTests:
         ordered = iter([records[index] for index in range(len(samples))])
         return [[next(ordered) for _ in row] for row in programs]
 
-    # What `Checking` calls.
+    def validate(self, checking: Checking) -> None:
+        """Raise an error if an option does not go with this checker."""
+        if checking.executor is not None or checking.timeout is not None:
+            raise ValueError(
+                "python_tests runs programs in sandboxes of its own: give num_proc for their "
+                "number instead of an executor, and check_correct_fn=python_tests(timeout=..) of "
+                "at_k.checkers instead of a timeout."
+            )
 
-    def read_references(self, references: Iterable[Any]) -> list[Tests]:
+    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
+        """Return the outcome of each sample."""
+        self._read_references(to_python(rows.references))
+        if rows.values.type != TEXTS:
+            first = 0 if rows.scored_or_none is None else int(rows.scored_or_none.argmax())
+            what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
+            raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
+        pairs = DistinctPairs.of(rows)
+        results = checking.results(pairs, cache, self._check_pairs)
+        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
+
+    def _read_references(self, references: Iterable[Any]) -> list[Tests]:
         """Read the references of all questions; see `run` for what is raised.
 
         Tests in functions and classes are found in a sandbox, because reading their code does not
@@ -138,30 +122,35 @@ class PythonTests:
             (question, tests)
             for question, tests in enumerate(read)
             if tests.code is not None
-            and tests.code.has_definitions
-            and not (tests.entry_point and tests.code.has_check)
+            and tests.code.may_have_tests
             and tests.code not in self._found
         ]
-        if unknown:
-            with self._pool(min(self.workers or available_cores(), len(unknown))) as pool:
-                for index, found in pool.find([tests for _, tests in unknown]):
-                    question, tests = unknown[index]
-                    problem = found["problem"]
-                    if problem is None and found["ran"] == []:
-                        problem = f"test nothing: python_tests takes {FORMS}"
-                    if problem is not None:
-                        raise ValueError(f"The tests of references[{question}] {problem}.")
-                    self._found[tests.code] = tuple(found["ran"] or ())
+        if not unknown:
+            return read
+        with self._pool(min(self.workers or available_cores(), len(unknown))) as pool:
+            for index, found in pool.find([tests for _, tests in unknown]):
+                question, tests = unknown[index]
+                problem = found["problem"]
+                if problem is None and found["ran"] == []:
+                    problem = f"test nothing: python_tests takes {FORMS}"
+                if problem is not None:
+                    raise ValueError(f"The tests of references[{question}] {problem}.")
+                self._found[tests.code] = tuple(found["ran"] or ())
         return read
 
-    def check_pairs(
-        self, pairs: Sequence[tuple[str, Any]], workers: int | None = None
-    ) -> Generator[tuple[int, list[tuple[bool | None, None]]], None, None]:
+    def _check_pairs(
+        self, checking: Checking, pairs: list[PairToCheck]
+    ) -> Generator[BatchResult, None, None]:
         """Yield the index and the outcome of each pair of a program and a reference.
 
         Warns of pairs that could not be run, whose outcome is None, and of names that are not
         defined, as where a benchmark puts imports before a program.
         """
+        return with_progress(self._outcomes(pairs, checking.num_proc), len(pairs))
+
+    def _outcomes(
+        self, pairs: list[PairToCheck], workers: int | None
+    ) -> Generator[BatchResult, None, None]:
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
         missing, undefined = 0, Counter[str]()
@@ -207,9 +196,7 @@ class PythonTests:
 
     def _program(self, tests: Tests, sample: str) -> str:
         """Return the program of a sample."""
-        if self.fences:
-            sample = code_in(sample, tests.wanted_names)
-        return tests.prompt + sample
+        return tests.prompt + code_in(sample, tests.wanted_names)
 
     def _pool(self, workers: int) -> Pool:
         """Start sandboxes; without bubblewrap, plain processes if the user consents."""
@@ -218,33 +205,26 @@ class PythonTests:
                 "python_tests runs programs on Linux, and without a sandbox on macOS: on Windows, "
                 "use the Windows Subsystem for Linux."
             )
-        problem = None
-        if self.sandbox != "processes":
-            if shutil.which("bwrap") is None:
-                problem = "bubblewrap is not installed (apt-get install bubblewrap)"
-            else:
-                try:
-                    return Pool(self._limits, workers, is_isolated=True)
-                except SandboxError as error:
-                    problem = f"bubblewrap cannot make a sandbox ({error}){_remedy()}"
-        if os.environ.get(_CONSENT) == "1" and self.sandbox != "bubblewrap":
-            if problem is not None:
-                warnings.warn(
-                    f"{problem}. Programs run in plain processes with limits, which are not a "
-                    f"sandbox, because {_CONSENT} is 1.",
-                    stacklevel=2,
-                )
-            return Pool(self._limits, workers, is_isolated=False)
-        if problem is None:
+        limits = Limits(self.timeout, self.memory)
+        if shutil.which("bwrap") is None:
+            problem = "bubblewrap is not installed (apt-get install bubblewrap)"
+        else:
+            try:
+                return Pool(limits, workers, is_isolated=True)
+            except SandboxError as error:
+                problem = f"bubblewrap cannot make a sandbox ({error}){_remedy()}"
+        if os.environ.get(_CONSENT) != "1":
             raise SandboxError(
-                f'sandbox="processes" runs programs in plain processes with limits, which are not '
-                f"a sandbox. Set the environment variable {_CONSENT} to 1 to consent."
+                f"python_tests runs programs in a sandbox, and {problem}. With the environment "
+                f"variable {_CONSENT}=1 it runs them in plain processes with limits, which are not "
+                f"a sandbox: do that only in a container or machine that you can lose."
             )
-        raise SandboxError(
-            f"python_tests runs programs in a sandbox, and {problem}. With the environment "
-            f"variable {_CONSENT}=1 it runs them in plain processes with limits, which are not a "
-            f"sandbox: do that only in a container or machine that you can lose."
+        warnings.warn(
+            f"{problem}. Programs run in plain processes with limits, which are not a sandbox, "
+            f"because {_CONSENT} is 1.",
+            stacklevel=2,
         )
+        return Pool(limits, workers, is_isolated=False)
 
 
 def _remedy() -> str:
@@ -263,17 +243,16 @@ def _outcome(record: Record) -> bool | None:
 
 def python_tests(
     timeout: float = 3,
-    memory: int | str = "1GB",
+    memory: int = 10**9,
     workers: int | None = None,
-    sandbox: str = "auto",
-    fences: bool = True,
     header: str | None = None,
 ) -> PythonTests:
     """Return a checker that runs each program with the tests of its question, in a sandbox.
 
     It is a `check_correct_fn` of every metric that takes one. `check_correct_fn="python_tests"` is
-    the checker with the default options. A sample is a program, and is correct if all tests pass. A
-    reference is one of these:
+    the checker with the default options. A sample is a program, or a response with one: its code is
+    the fenced block that defines a name that the tests use, or else the last one; without fences,
+    the whole text. It is correct if all tests pass. A reference is one of these:
 
     - code that raises an exception if a test fails, as assertions do; or a list of assertions
     - code with tests as pytest or unittest find them. Tests with fixtures need pytest
@@ -293,14 +272,9 @@ def python_tests(
     Args:
         timeout: seconds of CPU time that a program may take, with its tests or for each of its
             inputs. One that waits is ended after ten times this and 10 seconds.
-        memory: bytes that a program may use, also as a text such as "512MB".
+        memory: bytes that a program may use.
         workers: number of sandboxes that run programs at the same time; by default the number of
             cores, or `num_proc` of `compute`.
-        sandbox: "bubblewrap" on Linux; "processes" for plain processes with limits, which are not a
-            sandbox and need the environment variable HF_ALLOW_CODE_EVAL=1; or "auto" for the first
-            of them that works and is allowed.
-        fences: whether a sample may be a whole response. Its code is the fenced block that defines
-            a name that the tests use, or else the last one; without fences, the whole text.
         header: code that runs before each program, such as imports; by default, that of
             LiveCodeBench for rows of APPS and LiveCodeBench, which imports much of the standard
             library, and none for others.
@@ -316,4 +290,4 @@ def python_tests(
         >>> [record["status"] for record in records]
         ['passed', 'failed']
     """
-    return PythonTests(timeout, memory, workers, sandbox, fences, header)
+    return PythonTests(timeout, memory, workers, header)

@@ -14,15 +14,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
-    Future,
-    ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
-from queue import SimpleQueue
 from typing import Any
 
 from ..core.checking import NOT_FINISHED, BatchResult, Checking, PairBatch, PairToCheck
@@ -32,10 +29,6 @@ CONCURRENT_CALLS = 32
 """How many calls of an async checker run at the same time, unless an executor is given."""
 
 _BATCHES, _BATCHES_FOR_THREADS = 1 << 12, 1 << 14  # enough to keep many workers busy
-_NO_WORKER_STARTED = (
-    "No worker process could start; its own error is on standard error. Workers import the main "
-    'module: protect the start of the program with `if __name__ == "__main__":`.'
-)
 
 
 def check_workers(checking: Checking) -> None:
@@ -100,8 +93,8 @@ class Workers:
         a batch size. For labels see `portable_check`.
 
         Raises:
-            ValueError: if the checker cannot be pickled, or if worker processes cannot start.
-            BrokenExecutor: if a worker dies.
+            ValueError: if the checker cannot be pickled.
+            BrokenExecutor: if a worker cannot start, or dies.
         """
         if self.is_async:
             with _threads_for(checker, self.executor) as (call, threads):
@@ -119,11 +112,9 @@ class Workers:
             return ((start, pairs[start : start + size]) for start in range(0, len(pairs), size))
 
         if self.executor is not None:
-            if isinstance(self.executor, ProcessPoolExecutor):
-                _require_workers(self.executor)
             are_threads = isinstance(self.executor, ThreadPoolExecutor)
             most = _BATCHES_FOR_THREADS if are_threads else _BATCHES
-            yield from _check_in_executor(self.executor, check, batches(most))
+            yield from self.executor.map(check, list(batches(most)))
         elif self.timeout is not None:
             yield from self._check_in_processes(check, batches(len(pairs)))
         elif self.num_proc is not None and self.num_proc > 1:
@@ -143,21 +134,17 @@ class Workers:
         processes: list[_Worker] = []
         try:
             # All start before any is waited for, so that they start at the same time.
-            processes = [_Worker(check) for _ in range(min(self.num_proc or 1, len(remaining)))]
+            processes = [_Worker(check) for _ in remaining[: self.num_proc or 1]]
             for process in processes:
                 process.wait_until_ready()
             while remaining or any(process.batch for process in processes):
                 for process in processes:
                     if process.batch is None and remaining:
                         process.send(remaining.pop(), self.timeout)
-                busy: dict[Any, _Worker] = {
-                    process.connection: process for process in processes if process.batch
-                }
-                seconds = min(process.deadline for process in busy.values()) - time.monotonic()
-                for connection in wait(busy, None if seconds == math.inf else max(0.0, seconds)):
-                    yield busy[connection].receive()
+                yield from _received([process for process in processes if process.batch])
                 for index, process in enumerate(processes):
-                    if process.batch is not None and time.monotonic() > process.deadline:
+                    if time.monotonic() > process.deadline:
+                        assert process.batch is not None
                         start, pairs = process.batch
                         process.end()
                         processes[index] = _Worker(check)
@@ -166,6 +153,14 @@ class Workers:
         finally:
             for process in processes:
                 process.end()
+
+
+def _received(busy: list[_Worker]) -> list[BatchResult]:
+    """Wait for results, at most until the first deadline, and return them."""
+    seconds = min(process.deadline for process in busy) - time.monotonic()
+    timeout = None if seconds == math.inf else max(0.0, seconds)
+    ready = wait([process.connection for process in busy], timeout)
+    return [process.receive() for process in busy if process.connection in ready]
 
 
 def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
@@ -186,48 +181,6 @@ def _are_progress_bars_hidden() -> bool:
     return (evaluate is not None and not evaluate.is_progress_bar_enabled()) or (
         datasets is not None and datasets.are_progress_bars_disabled()
     )
-
-
-# --- Executors ----------------------------------------------------------------------------
-
-
-def _check_in_executor(
-    executor: Executor, check: CheckBatch, batches: Iterator[PairBatch]
-) -> Iterator[BatchResult]:
-    """Yield the results of batches that an executor checks, in the order in which they finish."""
-    if not hasattr(executor, "submit"):  # a pool of multiprocessing or of Ray
-        yield from executor.map(check, list(batches))
-        return
-    waiting: set[Future[BatchResult]] = set()
-    finished: SimpleQueue[Future[BatchResult]] = SimpleQueue()
-    try:
-        for batch in batches:
-            future = executor.submit(check, batch)
-            waiting.add(future)
-            future.add_done_callback(finished.put)
-        while waiting:
-            future = finished.get()
-            waiting.discard(future)
-            yield future.result()
-    finally:
-        for future in waiting:
-            future.cancel()
-
-
-def _require_workers(pool: ProcessPoolExecutor) -> None:
-    """Raise a ValueError unless workers start and run tasks that cannot fail.
-
-    So a worker that dies later died while it checked a sample. Workers usually cannot start because
-    they import a main module that starts them again.
-    """
-    tasks = os.cpu_count() or 1  # a pool starts workers for waiting tasks: so they start together
-    try:
-        with warnings.catch_warnings():
-            # As in `_Worker`: Python warns if it forks a process that has threads.
-            warnings.filterwarnings("ignore", ".*multi-threaded", DeprecationWarning)
-            list(pool.map(bool, range(tasks)))
-    except BrokenExecutor as error:
-        raise ValueError(_NO_WORKER_STARTED) from error
 
 
 # --- Async checkers -----------------------------------------------------------------------
@@ -314,7 +267,7 @@ class _Worker:
         try:
             self.connection.recv()
         except EOFError as error:
-            raise ValueError(_NO_WORKER_STARTED) from error
+            raise BrokenExecutor("A worker process could not start.") from error
 
     def send(self, batch: PairBatch, timeout: float | None) -> None:
         self.batch = batch
@@ -329,7 +282,7 @@ class _Worker:
             result = self.connection.recv()
         except (EOFError, OSError) as error:
             raise BrokenExecutor("A worker process died.") from error
-        self.batch = None
+        self.batch, self.deadline = None, math.inf
         return result
 
     def end(self) -> None:

@@ -39,9 +39,8 @@ Checker = str | Callable[[Any, Any], Any]
 
 The function may be async. If it has an attribute `batched` that is True, it is a function of a list
 of predictions and a list of references, and returns a list of results. The lists have at most
-`batch_size` entries, which is another attribute of the function, by default 64. A checker with the
-methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers. Checkers
-with options are made by `at_k.checkers`.
+`batch_size` entries, which is another attribute of the function, by default 64. Named checkers with
+options are made by `at_k.checkers`.
 """
 
 PairToCheck = tuple[Any, Any]
@@ -102,9 +101,9 @@ class Checking:
 
     Attributes:
         checker: see `Checker`.
-        num_proc: number of processes to check in; by default that of the checker, if it has one.
-        executor: an executor to check in, with the same default.
-        timeout: seconds that a check may take, with the same default.
+        num_proc: number of processes to check in.
+        executor: an executor to check in.
+        timeout: seconds that a check may take.
         labels: labels that stand for outcomes, and the number of each.
 
     Raises:
@@ -119,27 +118,12 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
-        self._take_options_of_checker()
-        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
-            return
         self._check_checker()
         self._check_options()
         if self._package_checker is not None:
             self._package_checker.validate(self)
         elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
             PACKAGE.rooms.check_workers(self)
-
-    def _take_options_of_checker(self) -> None:
-        options = getattr(self.checker, "run_options", None)  # see at_k.checkers.parallel
-        if not isinstance(options, Mapping):
-            return
-        for name, value in options.items():
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name} is given to compute and to the checker: give it to the checker only."
-                )
-            setattr(self, name, value)
-        self.checker = getattr(self.checker, "function", self.checker)
 
     def _check_checker(self) -> None:
         if isinstance(self.checker, str):
@@ -177,11 +161,10 @@ class Checking:
     @cached_property
     def _package_checker(self) -> Any:
         """The checker of the package, which checks all samples in its own way; or None."""
-        checker = self.checker
-        has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
-        if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
+        is_name = isinstance(self.checker, str) and not self.matches_exactly
+        if not (is_name or hasattr(self.checker, "check_samples")):
             return None
-        return PACKAGE.rooms.checker(checker)
+        return PACKAGE.rooms.checker(self.checker)
 
     @property
     def is_async(self) -> bool:
@@ -271,7 +254,9 @@ class Checking:
             raise InputError(
                 "A worker died. The first missing result is that of ",
                 *pairs.call(first),
-                ": check_correct_fn may have ended its process, or used more memory than there is.",
+                ": check_correct_fn may have ended its process, or used more memory than there is. "
+                "If no worker could start, protect the start of the program with "
+                '`if __name__ == "__main__":`, as workers import the main module.',
             ) from error
         if None in results:
             known_results = len(results) - results.count(None)

@@ -39,8 +39,8 @@ def match_exactly(rows: Samples) -> np.ndarray:
         return np.zeros(len(values), dtype=bool)
     if kind == "numbers":
         expected = "exact_match compares numbers, as the predictions are, with a number"
-        answers, counts = acceptable_answers(references, _as_number, expected)
-        values, accepted = _comparable_numbers(rows, answers)
+        answers, counts = acceptable_answers(references, _number_form, expected)
+        values, accepted = _forms_of_numbers(rows), pa.array(answers, TEXTS)
     elif kind != "texts":
         raise no_texts_or_numbers("exact_match")
     elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
@@ -120,50 +120,26 @@ def _is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _as_number(answer) -> int | float | None:
-    """Return a number, as an int if its shortest decimal is an integer."""
-    if not isinstance(answer, (int, float)):
-        return None
-    if isinstance(answer, float) and answer.is_integer():
-        return int(Decimal(repr(answer)))
-    return int(answer) if isinstance(answer, bool) else answer
+def _number_form(answer) -> str | None:
+    """Return the normal form of a number; that of nan equals none of a sample."""
+    return exact_form(answer) if isinstance(answer, (int, float)) else None
 
 
-def _as_double(answer: int | float) -> float | None:
-    """Return the double whose shortest decimal is the number, or None if there is none."""
-    try:
-        double = float(answer)
-    except OverflowError:
-        return None
-    return double if double != double or _as_number(double) == answer else None
-
-
-def _comparable_numbers(
-    rows: Samples, answers: list[int | float]
-) -> tuple[pa.ChunkedArray, pa.Array]:
-    """Return samples and acceptable answers in a type that holds both without rounding."""
-    values = rows.values
-    if values.type == JSON:  # bools, or large integers, among other numbers
-        accepted = [None if math.isnan(x) else exact_form(x) for x in answers]
-        return read_distinct(values, exact_form)[1], pa.array(accepted, TEXTS)
-    if pa.types.is_floating(values.type):
-        if pc.any(pc.is_nan(values)).as_py():
-            index = pc.index(pc.is_nan(values), True).as_py()
-            place = sample_place("predictions", rows.sizes, index)
-            what = " is nan, which equals nothing: give None if it is unscored."
-            raise InputError(place, what)
-        return values, pa.array([*map(_as_double, answers)], pa.float64())
-    integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
-    least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
-    integers = [x if isinstance(x, int) and least <= x < beyond else None for x in answers]
-    return values.cast(integer), pa.array(integers, integer)
+def _forms_of_numbers(rows: Samples) -> pa.ChunkedArray:
+    """Return (S,) the normal form of each number."""
+    forms, values = read_distinct(rows.values, exact_form)
+    if "nan" in forms:
+        index = pc.index(values, "nan").as_py()
+        place = sample_place("predictions", rows.sizes, index)
+        raise InputError(place, " is nan, which equals nothing: give None if it is unscored.")
+    return values
 
 
 def exact_form(number: int | float) -> str:
     """Return the normal form of a number. True is 1."""
-    if not math.isfinite(number):
-        return str(number)
-    return decimal_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
+    if isinstance(number, int):
+        return decimal_form(Decimal(int(number)))
+    return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
 
 
 def decimal_form(number: Decimal) -> str:
