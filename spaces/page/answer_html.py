@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from at_k.cli.formats import Cells
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
 from .charts import Chart, charts_of
 from .figures import draw, page_svg
 from .request import Answer
-from .score_tables import Table, paper_sentence, score_tables
-from .sentences import percent
+from .score_tables import views_of
 from .space import Space
 
 
@@ -28,7 +28,7 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
     """
     sentence, verdict = space.sentence(answer.runs, answer.options), ""
     if answer.comparison is not None:
-        verdict = paper_sentence(space, answer)
+        verdict = answer.comparison.view.sentence()
         if answer.comparison.board is not None:  # of many runs, it says what is most important
             sentence, verdict = verdict, ""
     percentage = r"\b[\d.]+ %(?! (?:confidence|credible) interval)"
@@ -86,25 +86,13 @@ def code_html(code: str) -> str:
 
 def scores_html(space: Space, answer: Answer) -> str:
     """Return the tables of scores, and what their numbers are."""
-    return f"<h2>Scores</h2>{''.join(map(_table_with_notes, score_tables(space, answer)))}"
-
-
-def _table_with_notes(table: Table) -> str:
-    """Return a table. The limits of a single run are beside its scores, of several below them."""
-    beside = len(table.head) == 2 and table.confidence is not None
-    head = [_breakable(name) for name in table.head]
-    if beside:
-        head.append(f"{percent(table.confidence)} limits")  # type: ignore[arg-type]
-    rows = []
-    for name, cells in table.rows:
-        row = [_breakable(name)]
-        for cell in cells:
-            limits = _minus(" to ".join(cell.limits)) if cell.limits else ""
-            text = _minus(escape(cell.text))
-            row += [text, limits or "none"] if beside else [text + f"<small>{limits}</small>"]
-        rows.append(row)
-    notes = f'<p class="caption">{escape(" ".join(table.notes))}</p>' if table.notes else ""
-    return _table_html(head, rows) + notes
+    views = views_of(space, answer)
+    html = "<h2>Scores</h2>"
+    for view in views:
+        html += "".join(f"<h3>{_breakable(label)}</h3>" for label in view.input)
+        html += "".join(map(_table_html, view.paper_tables()))
+    notes = dict.fromkeys(note for view in views for note in view.notes(for_paper=True))
+    return f'{html}<p class="caption">{escape(" ".join(notes))}</p>'
 
 
 def _breakable(label: str) -> str:
@@ -112,18 +100,17 @@ def _breakable(label: str) -> str:
     return escape(label).replace("_", "_<wbr>")
 
 
-def _minus(number: str) -> str:
-    return number.replace("-", "&minus;")
-
-
-def _table_html(headers: list[str], rows: list[list[str]]) -> str:
-    head = "".join(f'<th scope="col">{header}</th>' for header in headers)
+def _table_html(table: Cells) -> str:
+    """Return a table. Limits, which are in brackets, are smaller than their scores."""
+    head = "".join(f'<th scope="col">{_breakable(heading)}</th>' for heading in table[0])
     body = ""
-    for name, *cells in rows:
-        values = "".join(f"<td>{cell}</td>" for cell in cells)
-        body += f'<tr><th scope="row">{name}</th>{values}</tr>'
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="numbers">{table}</div>'
+    for name, *cells in table[1:]:
+        numbers = [escape(cell).replace("-", "&minus;") for cell in cells]
+        limits = [re.sub(r"\(.*\)", r"<small>\g<0></small>", number) for number in numbers]
+        values = "".join(f"<td>{cell}</td>" for cell in limits)
+        body += f'<tr><th scope="row">{_breakable(name)}</th>{values}</tr>'
+    table_html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="numbers">{table_html}</div>'
 
 
 def html_of(markdown: str) -> str:

@@ -211,13 +211,10 @@ class Handlers:
             for step in score_in_steps(request):
                 if self._latest.get(session) is not current:
                     return
-                if isinstance(step, Answer):
-                    yield updates | self._answer_updates(request, step, values)
-                else:
-                    if step is not None:
-                        text = f"Checked, about {step.seconds_left:.0f} s left"
-                        progress((step.checked, step.total), desc=text, unit="distinct samples")
+                if step is None:
                     yield {self._outputs.problem: gr.skip()}
+                else:
+                    yield updates | self._answer_updates(request, step, values)
         except ChoiceError as error:
             yield updates | self._asking_updates(request, error)
         except ValueError as error:

@@ -82,36 +82,28 @@ class Run:
         sample_counts: the number of scored samples of each question.
         results: the scores of each call by its name, or the list of them for a sweep.
         is_binary: whether a sample is correct or not, and has no reward.
-        interval: the interval method of scores that do not name theirs.
     """
 
     label: str
     sample_counts: list[int]
     results: dict[str, Any]
     is_binary: bool
-    interval: str
 
     def scores(self, call: str = "scores") -> Scores:
         """Return the scores of a call."""
         return self.results[call]
 
     def estimates(self, call: str = "scores") -> dict[str, Estimate]:
-        """Return the scores of a call as records, by their keys. All intervals have a name."""
+        """Return the scores of a call as records, by their keys."""
         return self._estimates[call]
 
     @cached_property
     def _estimates(self) -> dict[str, dict[str, Estimate]]:
         return {
-            call: {x.full_key: self._named(x) for x in estimates_of(scores)}
+            call: {x.full_key: x for x in estimates_of(scores)}
             for call, scores in self.results.items()
             if isinstance(scores, dict)  # and no list of a sweep
         }
-
-    def _named(self, estimate: Estimate) -> Estimate:
-        interval = estimate.interval
-        if interval is None or interval.interval:
-            return estimate
-        return estimate._replace(interval=interval._replace(interval=self.interval))
 
     def estimates_of_all_calls(self) -> dict[str, Estimate]:
         """Return the scores of all calls together, by their keys."""
@@ -125,14 +117,6 @@ class Run:
         """Return the groups that have scores, in the order of the keys."""
         groups = dict.fromkeys(estimate.group for estimate in self.estimates(call).values())
         return [group for group in groups if group is not None]
-
-
-def interval_method(estimate: Estimate) -> str:
-    """Return the name of the interval method of a score, or "" if it has no interval.
-
-    It is "none: " and the reason if there is an interval for other scores, but not for this one.
-    """
-    return "" if estimate.interval is None else str(estimate.interval.interval)
 
 
 def compared_interval(options: Options) -> str:

@@ -60,7 +60,7 @@ def ways() -> Iterator[dict[str, Callable[[], object]]]:
 
     def paste() -> object:
         asked = request.make_request(space, "exact_match", {"k": 2}, text=LINES)
-        answer = worker._score(asked, lambda progress: None)
+        answer = worker._score(asked)
         return events.shown_values(space, asked, answer, kept, ["wide"])
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

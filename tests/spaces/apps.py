@@ -32,7 +32,7 @@ def request_for(page, metric, text="", files=(), reading=None, checker="exact_ma
 
 
 def answer_to(page, request):
-    return page.worker._score(request, lambda progress: None)
+    return page.worker._score(request)
 
 
 def answer_of(page, metric, text="", **given):

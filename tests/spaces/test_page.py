@@ -161,7 +161,7 @@ def test_k_is_lowered_with_a_note_and_returns_with_more_samples(browser, space):
         assert problem(page) == "k must be a number between 1 and 512."
 
 
-def test_a_slow_request_shows_its_progress_is_stopped_and_gives_way_to_a_later_one(browser, space):
+def test_a_slow_request_is_stopped_and_gives_way_to_a_later_one(browser, space):
     # All texts are distinct. To check them takes most of the 20 seconds that a request may take, so
     # that there is time to press the button also on a busy machine.
     texts = [rf"$\frac{{{number}}}{{x + 1}}$" for number in range(100)]
@@ -171,9 +171,6 @@ def test_a_slow_request_shows_its_progress_is_stopped_and_gives_way_to_a_later_o
         page.get_by_role("radio", name="math_verify").check()
         page.click("#score")
         page.wait_for_selector("#stop:visible")
-        page.wait_for_function(
-            "document.querySelector('#working').innerText.includes('distinct samples')"
-        )
         take_screenshot(page, "gpassk-computing")
         page.wait_for_timeout(2000)
         assert sentence(page) == "" or not page.locator("#answer").evaluate(

@@ -142,7 +142,7 @@ def test_the_questions_have_counts_rewards_grades_and_verdicts(page):
     assert table[1] == ["q1", "0.500", "0.500", "0.500:  1 A   0 C"]
     verdicts = "answer,statement,verdict\na,s1,Fully\na,s2,none\n"
     table, _ = table_of(page, "score_agg", verdicts)
-    assert table[1] == ["a", "0.450", "0.500:  1 fully   0 none"]
+    assert table[1] == ["a", "45.0", "0.500:  1 fully   0 none"]
 
 
 def test_questions_are_filtered_by_the_share_of_correct_samples(page):
@@ -196,8 +196,8 @@ def test_the_code_reads_what_was_chosen(page, tmp_path):
 
 def test_rows_that_are_equal_by_definition_are_shown_once(page):
     space, answer = answer_of(page, "gpassk", OUTCOMES, k=4, tau=0.5)
-    (table,) = page.score_tables.score_tables(space, answer)
-    names = [name for name, _ in table.rows]
+    (view,) = page.score_tables.views_of(space, answer)
+    names = [name for name, *_ in view.paper_tables()[0][1:]]
     assert names == ["pass@4", "G-Pass@4_0.5", "pass^4", "pass@2", "mG-Pass@4", "pass^2"]
     scores = answer.runs[0].scores()
     assert scores["mG-Pass@2"] == scores["pass^2"]
@@ -206,9 +206,8 @@ def test_rows_that_are_equal_by_definition_are_shown_once(page):
 
 def paper(page, metric, text, **given):
     space, answer = answer_of(page, metric, text, **given)
-    return page.score_tables.paper_sentence(space, answer), page.score_tables.table_text(
-        space, answer, "Markdown"
-    )
+    (view,) = page.score_tables.views_of(space, answer, for_paper=True)
+    return view.sentence(), page.score_tables.table_text(space, answer, "Markdown")
 
 
 def test_the_limits_are_for_the_chosen_questions(page):
@@ -220,16 +219,16 @@ def test_the_limits_are_for_the_chosen_questions(page):
     start = f"On 3 questions with 4 samples each, pass@2 is {mu} % ({interval})"
     assert sentence.startswith(start)
     assert f"| pass@2 | {mu} ({lo}, {hi}) |" in markdown
-    assert f"Interval: 95 % confidence interval {OTHER}." in markdown
+    assert f"95 % CI: confidence limits {OTHER}." in markdown
     space, answer = answer_of(page, "gpassk", "1\n0", k=1)
     note = f"Each question has one sample, so the limits are {OTHER}."
     assert note in answer.notes
-    assert OTHER in page.score_tables.paper_sentence(space, answer)
+    assert OTHER in page.score_tables.views_of(space, answer)[0].sentence()
     space, answer = answer_of(page, "cons_at_k", '{"outcomes": [1]}')
     reason = "No interval: each question has one sample, and there is one question"
     assert reason in page.answer_html.scores_html(space, answer)
     space, answer = answer_of(page, "score_agg", "fully none")
-    assert "No interval: there is one item" in page.answer_html.scores_html(space, answer)
+    assert "No interval: there is one question" in page.answer_html.scores_html(space, answer)
 
 
 def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chosen(page):
@@ -237,7 +236,7 @@ def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chose
     assert "avg@4 is 66.7 % (95 % confidence interval " in shares
     assert "bayes@4" not in shares
     posterior, _ = paper(page, "bayes_at_n", OUTCOMES, interval="posterior")
-    assert "bayes@4 is 61.1 % (95 % credible interval " in posterior
+    assert "bayes@4 is 0.611 (95 % credible interval " in posterior
     metric = at_k.load("bayes_at_n")
     real = metric.compute(predictions=[[0.5, 4], [1, 2.5]], confidence=0.95, interval="questions")
     limits = f"{real['avg@2_lo']:.3f} to {real['avg@2_hi']:.3f}"
@@ -268,9 +267,11 @@ def test_many_files_are_a_sorted_table_with_letters(page, tmp_path):
     (tmp_path / "up" / "better.jsonl").write_text("\n".join(map(json.dumps, better[::-1])))
     files = (*TWO_FILES, str(tmp_path / "up" / "better.jsonl"))
     space, answer = answer_of(page, "gpassk", files=files, checker="numeric", k=4)
-    ranks, _ = page.score_tables.score_tables(space, answer)
-    assert [name for name, _ in ranks.rows] == ["better", "smollm2_cool", "smollm2_warm"]
-    assert [cells[-1].text for _, cells in ranks.rows] == ["a", "b", "c"]
+    ranking, *scores = page.score_tables.views_of(space, answer)
+    rows = ranking.paper_tables()[0][1:]
+    assert [row[0] for row in rows] == ["better", "smollm2_cool", "smollm2_warm"]
+    assert [row[2] for row in rows] == ["a", "b", "c"]
+    assert [view.input for view in scores] == [["smollm2_cool"], ["smollm2_warm"], ["better"]]
     html = page.answer_html.result_html(space, answer, "")
     assert "Of 3 runs on 94 questions with 32 samples each, checked with numeric, better" in html
 
