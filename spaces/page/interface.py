@@ -19,7 +19,7 @@ from .asking import is_reading
 from .controls import Choice, Control, NumberField
 from .downloads import Downloads, result_dict
 from .events import connect_events, shown_values
-from .layout import build_layout
+from .layout import Layout
 from .received import MAX_BYTES
 from .request import ChoiceError, make_request
 from .samples import MAX_SAMPLES
@@ -66,8 +66,7 @@ def build_page(space: Space) -> gr.Blocks:
     downloads = Downloads(space)
     shown = shown_values(space, request, answer, downloads, ["narrow", "wide"])
     with gr.Blocks(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
-        layout = build_layout(space, request, shown)
-        connect_events(space, blocks, layout, downloads)
+        connect_events(space, blocks, Layout(space, request, shown), downloads)
         connect_api(space)
     return blocks
 

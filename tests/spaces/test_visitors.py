@@ -101,13 +101,12 @@ def test_every_download_is_a_file_of_its_kind(page):
 def test_a_later_request_of_a_visitor_ends_an_earlier_one(page, monkeypatch):
     space, answer = answer_of(page, "gpassk", "1,0,1\n0,0,1", k=2)
     monkeypatch.setattr(page.events, "score_in_steps", lambda request: iter([None, answer]))
-    layout = SimpleNamespace(inputs=None, outputs=SimpleNamespace(problem="problem"))
-    handlers = page.events.Handlers(space, layout, None)
+    handlers = page.events.Handlers(space, SimpleNamespace(problem="problem"), None)
     monkeypatch.setattr(handlers, "_answer_updates", lambda *_: {"answer": answer})
+    score = handlers.scoring(lambda values: ("request", {}))
 
     def steps(session):
-        visitor = SimpleNamespace(session_hash=session)
-        return handlers._steps(None, {}, {}, visitor, None)
+        return score({}, SimpleNamespace(session_hash=session))
 
     first, other, second = steps("one"), steps("other"), steps("one")
     assert [list(next(run)) for run in (first, other, second)] == [["problem"]] * 3
