@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from at_k.cli.formats import enumerated
 from page.charts import Chart
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
-from page.sentences import percent, sentence_per_run
+from page.sentences import enumerated, percent, sentence_per_run
 from page.space import Call, Example, Options, Run, Space, compared_interval
 
 ABOUT = r"""

@@ -32,10 +32,10 @@ from .request import Answer, ChoiceError, Reading, Request, make_request
 from .scoring import score_in_steps
 from .sharing import (
     LONGEST_LINK,
+    check_parameters,
     example_request,
     is_saved_page,
     opened_request,
-    request_of_address,
     shared_text,
 )
 from .space import Example, Space
@@ -175,12 +175,12 @@ class Handlers:
         return request, self._input_updates(request)
 
     def addressed(self, values: Values) -> tuple[Request | None, Values]:
-        """Return what the address of a new page asks for: a link, or an example with options."""
+        """Return the request that the address of a new page holds, or None."""
         address = values[self._layout.address] or ""
         if address.startswith("#"):
             return self._opened(address[1:])
-        request = request_of_address(self._space, dict(parse_qsl(address[1:])))
-        return request, {} if request is None else self._input_updates(request)
+        check_parameters(dict(parse_qsl(address[1:])))
+        return None, {}
 
     def _opened(self, text: str) -> tuple[Request, Values]:
         request = opened_request(self._space, text, self._downloads.new_folder)

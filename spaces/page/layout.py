@@ -108,7 +108,7 @@ class Layout:
             request.text,
             lines=6,
             max_lines=6,
-            label="A table, rows of outcomes, JSON, or the name of a dataset on the Hub",
+            label="A table, rows of outcomes, or JSON",
             elem_id="text",
         )
         self.files = gr.File(

@@ -71,7 +71,7 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
             # A group column can be chosen for files, on the pages that have such an option.
             columns["groups"] = request.options.get("group")
     else:
-        paths = [write_text(request.text, notes)]
+        paths = [write_text(request.text)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         runs = {Path(path).stem: _read_run(request, path, columns) for path in paths}

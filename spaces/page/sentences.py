@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from at_k.cli.formats import Scale
+from at_k.cli.formats import enumerated as enumerated
 
 from .space import Run
 
