@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from at_k.cli.formats import Cells
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
-from .charts import Chart, charts_of
+from .charts import charts_of
 from .figures import draw, page_svg
 from .request import Answer
 from .score_tables import views_of
@@ -43,26 +43,14 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
     )
 
 
-def chart_html(space: Space, answer: Answer, widths: Sequence[str], numbers: slice) -> str:
-    """Return the charts of an answer with their titles and explanations.
-
-    Args:
-        space: the Space.
-        answer: the answer.
-        widths: the names of the widths for which charts are drawn, of `figures.WIDTHS`.
-        numbers: which charts.
-    """
-    charts = list(filter(None, charts_of(space, answer)))[numbers]
-    return "".join(_chart_html(chart, answer, widths) for chart in charts)
-
-
-def _chart_html(chart: Chart, answer: Answer, widths: Iterable[str]) -> str:
-    pictures = "".join(
-        f'<div class="chart {width}">{page_svg(draw(chart, answer, width))}</div>'
-        for width in widths
+def chart_html(space: Space, answer: Answer) -> str:
+    """Return the charts of an answer with their titles and explanations."""
+    return "".join(
+        f'<section><h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'
+        f'<div class="chart">{page_svg(draw(chart, answer))}</div></section>'
+        for chart in charts_of(space, answer)
+        if chart is not None
     )
-    caption = f'<h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'
-    return f"<section>{caption}{pictures}</section>"
 
 
 def problem_html(problem: str) -> str:

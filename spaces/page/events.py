@@ -45,13 +45,13 @@ _logger = logging.getLogger(__name__)
 Values = dict[Any, Any]
 """The value of each component, by component: given to a handler, or returned as updates."""
 
-_BEGIN = "(...values) => page.begin(values, false)"
+_BEGIN = "(...values) => page.begin(values)"
 _BEGIN_AT_TOP = "(...values) => page.begin(values, true)"
 _UNEXPECTED = "An error on this server prevents a result for these inputs."
 
 
 def shown_values(
-    space: Space, request: Request, answer: Answer, downloads: Downloads, widths: list[str]
+    space: Space, request: Request, answer: Answer, downloads: Downloads
 ) -> dict[str, Any]:
     """Return the values of the components that show an answer, by their names in `Layout`."""
     shared = shared_text(request)
@@ -59,9 +59,8 @@ def shown_values(
     choices = downloads.choices(answer)
     return {
         "result": result_html(space, answer, shared if len(shared) <= LONGEST_LINK else ""),
-        "first_chart": chart_html(space, answer, widths, slice(1)),
         "scores": scores_html(space, answer),
-        "charts": chart_html(space, answer, ["narrow"], slice(1, None)),
+        "charts": chart_html(space, answer),
         "code": code_html(python_code(space, answer)),
         "questions": questions_html(space, answer),
         "download": menu_html(choices),
@@ -109,7 +108,6 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         event.success(None, shown, js="(...shown) => page.done(...shown)", **private)
         event.failure(None, js="() => page.fail()", **private)
     blocks.load(None, None, layout.address, js="() => page.open()", **private)
-    layout.stop.click(None, js="() => page.stop()", cancels=events, **private)
     quick: dict[str, Any] = {"show_progress": "hidden", **private}
     layout.only.input(
         handlers.show_questions, [layout.folder, layout.only], layout.questions, **quick
@@ -155,7 +153,7 @@ class Handlers:
                     if request is None or answer is None:
                         yield nothing
                     else:
-                        yield updates | self._answer_updates(request, answer, values)
+                        yield updates | self._answer_updates(request, answer)
             except ValueError as error:
                 yield updates | self._problem_updates(request, error)
             except Exception:
@@ -242,11 +240,10 @@ class Handlers:
 
     # --- What a request shows ------------------------------------------------------------------
 
-    def _answer_updates(self, request: Request, answer: Answer, values: Values) -> Values:
+    def _answer_updates(self, request: Request, answer: Answer) -> Values:
         """Show an answer."""
         layout = self._layout
-        widths = ["narrow" if values[layout.is_narrow] else "wide"]
-        shown = shown_values(self._space, request, answer, self._downloads, widths)
+        shown = shown_values(self._space, request, answer, self._downloads)
         file = Path(shown.pop("file"))
         updates = {getattr(layout, name): value for name, value in shown.items()}
         updates |= {

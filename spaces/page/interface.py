@@ -64,7 +64,7 @@ def build_page(space: Space) -> gr.Blocks:
     preload(space)
     answer = score(request)
     downloads = Downloads(space)
-    shown = shown_values(space, request, answer, downloads, ["narrow", "wide"])
+    shown = shown_values(space, request, answer, downloads)
     with gr.Blocks(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
         connect_events(space, blocks, Layout(space, request, shown), downloads)
         connect_api(space)

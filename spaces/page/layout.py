@@ -25,7 +25,6 @@ _REPOSITORY = "https://github.com/evaluate-at-k/evaluate-at-k"
 _STATES = {
     "changed": "The inputs have changed since. Press Score.",
     "scoring": "Computing ..",
-    "stopped": "Stopped: these inputs have no result yet.",
     "failed": "There is no result: the server did not answer. Press Score to try again.",
     "large": f"The file is too large: at most {MAX_BYTES // 1_000_000} MB are read.",
 }
@@ -36,8 +35,7 @@ class Layout:
     """The components of a page, which are created in the current `gr.Blocks`.
 
     Attributes:
-        is_narrow: whether charts are drawn for a phone. The script of the page says so.
-        address: what the address has after its path when the page opens, from the script too.
+        address: what the address has after its path when the page opens, from the script.
         examples: the button of each example.
         problem: why there is no answer.
         asking: the column with the inputs that answer what the rules of reading ask.
@@ -54,7 +52,6 @@ class Layout:
             request: the request of the first example.
             shown: its answer: the values of components by the names of their attributes.
         """
-        self.is_narrow = gr.Checkbox(visible=False)
         self.address = gr.Textbox("", visible=False)
         self.folder, self.asked_for = gr.State(shown["folder"]), gr.State("")
         gr.HTML(title_html(space), elem_id="summary")
@@ -65,7 +62,6 @@ class Layout:
                 states = "".join(f'<p class="{x}">{text}</p>' for x, text in _STATES.items())
                 gr.HTML(f'<div role="status">{states}</div>', elem_id="state")
                 self.working = gr.HTML(elem_id="working")
-                self.stop = gr.Button("Stop", size="sm", elem_id="stop")
                 self.problem = gr.HTML(visible=False, elem_id="problem")
                 with gr.Column(visible=False, elem_id="asking") as self.asking:
                     self._add_choices()
@@ -136,7 +132,7 @@ class Layout:
 
     def _add_details(self, space: Space, shown: dict[str, Any]) -> None:
         """Add what is below the result: charts, tables, questions, code and downloads."""
-        self.first_chart = gr.HTML(shown["first_chart"], elem_classes="charts")
+        self.charts = gr.HTML(shown["charts"], elem_classes="charts")
         self.scores = gr.HTML(shown["scores"])
         gr.HTML(
             f'<h2>{space.row_noun.capitalize()}s</h2><p class="caption">Select a row to read its '
@@ -157,7 +153,6 @@ class Layout:
             elem_id="questions",
         )
         self.samples = gr.HTML(elem_id="samples")
-        self.charts = gr.HTML(shown["charts"], elem_classes="charts")
         self.code = gr.HTML(shown["code"], elem_id="code")
         with gr.Column(elem_id="downloads"):
             self.download = gr.HTML(
@@ -173,7 +168,7 @@ class Layout:
     @property
     def inputs(self) -> set[Component]:
         """Those that hold a request."""
-        samples = {self.is_narrow, self.address, self.source, self.text, self.files, self.checker}
+        samples = {self.address, self.source, self.text, self.files, self.checker}
         choices = {self.ways, self.chosen, *self.columns.values(), self.correct, self.asked_for}
         return samples | choices | {*self.controls.values()}
 
@@ -181,10 +176,10 @@ class Layout:
     def outputs(self) -> set[Any]:
         """Those that a request updates."""
         columns = {self.asking, self.answer, self.details}
-        details = {self.first_chart, self.scores, self.only, self.questions, self.samples}
-        further = {self.charts, self.code, self.download, self.file, self.copy_link, self.folder}
+        details = {self.charts, self.scores, self.only, self.questions, self.samples}
+        further = {self.code, self.download, self.file, self.copy_link, self.folder}
         shown = {self.problem, self.result} | columns | details | further
-        return shown | self.inputs - {self.is_narrow, self.address}
+        return shown | self.inputs - {self.address}
 
 
 def title_html(space: Space) -> str:

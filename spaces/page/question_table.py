@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
-from at_k.checkers.numbers import read_response
 from at_k.cli.formats import Scale, csv_text
 
 from .answer_html import escape
@@ -21,7 +19,6 @@ _LONGEST_IN_ROW = 24
 _SAMPLES_IN_ROW = 32
 _LONGEST_SAMPLE = 1_000
 _MAX_SCORES = 4
-_LONGEST_EXPONENT = 12
 _MARKS = {0: "\u2717", 1: "\u2713", None: "?"}
 
 ALL = "All"
@@ -288,22 +285,10 @@ def _word(reward: float | None, binary: bool) -> str:
 
 
 def _sample_html(sample: Any, checker: str | None) -> str:
-    """Return a sample, unless it is the outcome itself, and the number that a checker read."""
+    """Return a sample, unless it is the outcome itself."""
     if sample is None or (checker is None and not isinstance(sample, str)):
         return ""
-    html = f" <code>{escape(_shortened(str(sample), _LONGEST_SAMPLE))}</code>"
-    if checker != "numeric":
-        return html
-    number = read_response(sample) if isinstance(sample, str) else str(sample)
-    return f"{html} <small>{'no number' if number is None else escape(_plain(number))}</small>"
-
-
-def _plain(number: str) -> str:
-    """Return a number without an exponent, unless it needs one: "10" for "1E+1"."""
-    exponent = number.partition("E")[2]
-    if not exponent or abs(int(exponent)) > _LONGEST_EXPONENT:
-        return number
-    return f"{Decimal(number):f}"
+    return f" <code>{escape(_shortened(str(sample), _LONGEST_SAMPLE))}</code>"
 
 
 def _shortened(text: str, longest: int) -> str:

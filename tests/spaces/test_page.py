@@ -86,7 +86,8 @@ def test_a_phone_has_the_sentence_then_the_inputs_and_then_the_rest(browser, spa
         assert number["y"] + number["height"] <= DESKTOP["height"]
         assert page.locator("button:visible").count() <= 12
         titles = page.locator("#details h2").all_inner_texts()
-        assert titles[:3] == ["pass@k and pass^k by k", "Scores", "Questions"]
+        assert titles[0] == "pass@k and pass^k by k"
+        assert titles[-2:] == ["Scores", "Questions"]
 
 
 def test_every_example_is_scored_with_one_click(browser, space):
@@ -160,7 +161,7 @@ def test_k_is_lowered_with_a_note_while_there_are_too_few_samples(browser, space
         assert problem(page) == "k must be a number between 1 and 512."
 
 
-def test_a_slow_request_is_stopped_and_gives_way_to_a_later_one(browser, space):
+def test_a_slow_request_gives_way_to_a_later_one(browser, space):
     # All texts are distinct. To check them takes most of the 20 seconds that a request may take, so
     # that there is time to press the button also on a busy machine.
     texts = [rf"$\frac{{{number}}}{{x + 1}}$" for number in range(100)]
@@ -169,19 +170,12 @@ def test_a_slow_request_is_stopped_and_gives_way_to_a_later_one(browser, space):
         page.fill("#text textarea", "\n".join(map(json.dumps, questions)))
         page.get_by_role("radio", name="math_verify").check()
         page.click("#score")
-        page.wait_for_selector("#stop:visible")
+        page.wait_for_selector("#state .scoring:visible")
         take_screenshot(page, "gpassk-computing")
         page.wait_for_timeout(2000)
         assert sentence(page) == "" or not page.locator("#answer").evaluate(
             "part => part.checkVisibility({visibilityProperty: true})"
         )
-        page.click("#stop")
-        wait_for_state(page, "stopped")
-        page.wait_for_timeout(1500)
-        assert state(page) == "stopped"
-        assert sentence(page) == ""
-        page.click("#score")
-        page.wait_for_selector("#stop:visible")
         page.locator("#examples button").first.click()
         settle(page)
         page.wait_for_timeout(2500)  # in which nothing of the earlier request comes
