@@ -56,24 +56,19 @@ def compared_ks(k: int) -> list[int]:
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
-    interval = {"confidence": options["confidence"], "interval": options["interval"]}
     return {
         "scores": Call(
             {
                 "k": ks,
                 "thresholds": [options["tau"]],
                 "include": ["pass@k", "G-Pass@k", "mG-Pass@k", "pass^k"],
-                **interval,
             }
         ),
-        "by_threshold": Call(
-            {"k": ks, "thresholds": thresholds, "include": ["G-Pass@k"], **interval}
-        ),
+        "by_threshold": Call({"k": ks, "thresholds": thresholds, "include": ["G-Pass@k"]}),
         "by_k": Call(
             {
                 "k": sorted({*curve_ks(smallest), options["k"]}),
                 "include": ["pass@k", "pass^k"],
-                **interval,
                 "return_per_question": True,
             }
         ),
@@ -192,8 +187,8 @@ SPACE = Space(
         ),
     ],
     controls=[
-        NumberField("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
-        NumberField("tau", "τ", "share of them that must be correct", 0, 1, 0.05, 0.5),
+        NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1, limited_by_samples=True),
+        NumberField("tau", "τ", "share of them that must be correct", 0.5, 0, 1, 0.05),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],

@@ -11,7 +11,7 @@ from gradio.components import Component
 
 from .answer_html import html_of
 from .asking import ROLES
-from .controls import Choice, Control, TextField
+from .controls import Choice, Control, NumberField
 from .question_table import ALL, FILTERS
 from .received import MAX_BYTES
 from .request import Request
@@ -192,7 +192,7 @@ def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
     if isinstance(control, Choice):
         choices = [(text, name) for name, text in control.choices.items()]
         return gr.Radio(choices, value=value, **about)
-    if isinstance(control, TextField):
+    if not isinstance(control, NumberField):
         return gr.Textbox(value, **about)
     if not control.limited_by_samples:
         about["info"] += f", {control.minimum:g} to {control.maximum:g}"

@@ -11,7 +11,7 @@ from typing import Any
 from at_k.cli.formats import View
 from at_k.core.checks import InputError
 
-from .controls import NumberField, parse_options
+from .controls import parse_options
 from .space import CHECKERS, Call, Options, Run, Space
 
 MAX_SAMPLES_PER_QUESTION = 512
@@ -67,12 +67,6 @@ class Request:
     text: str = ""
     files: tuple[str, ...] = ()
     reading: Reading = field(default_factory=dict)
-
-    @property
-    def limited_options(self) -> list[str]:
-        """The options that can be at most the number of samples per question."""
-        controls = [x for x in self.space.controls if isinstance(x, NumberField)]
-        return [x.name for x in controls if x.limited_by_samples]
 
     def fingerprint_of_samples(self) -> str:
         """Return a text that is equal for requests with the same samples."""

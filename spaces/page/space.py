@@ -113,11 +113,6 @@ class Run:
         """Return the first score of a metric, such as "avg@N"."""
         return next(x for x in self.estimates(call).values() if x.metric == metric)
 
-    def groups(self, call: str = "scores") -> list[str]:
-        """Return the groups that have scores, in the order of the keys."""
-        groups = dict.fromkeys(estimate.group for estimate in self.estimates(call).values())
-        return [group for group in groups if group is not None]
-
 
 def compared_interval(options: Options) -> str:
     """Return the interval method of differences between runs, for the chosen questions."""
@@ -140,7 +135,8 @@ class Space:
         examples: the page opens with the first one, which has a text.
         controls: the options of the page.
         calls: returns the calls of `compute` by name, given the options and the smallest number of
-            samples of a question. The call named "scores" fills the table of scores.
+            samples of a question. The call named "scores" fills the table of scores. The page adds
+            the checker, and the confidence and the interval unless it is a sweep.
         measures: returns the scores by which runs are compared, as arguments of `at_k.compare`,
             given the options, the smallest number of samples, and whether samples were checked.
             The first one is in the sentence and the chart of a comparison.

@@ -27,7 +27,7 @@ from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import check_same_questions, grade_runs, parse_run
 
 from .comparing import compare
-from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
+from .controls import OTHER_QUESTIONS, SAME_QUESTIONS, NumberField
 from .grading import questions_of, samples_for
 from .places import in_words
 from .received import MAX_BYTES
@@ -156,11 +156,38 @@ def _score(request: Request) -> Answer:
 def _used_options(
     request: Request, counts: Mapping[str, Sequence[int]], smallest: int
 ) -> tuple[Options, list[str]]:
-    """Return the options that are used, and sentences that say which were changed."""
-    options, changes = _lowered(request, smallest)
-    chosen = options.get("interval", SAME_QUESTIONS)
-    options["interval"], change = _interval(chosen, counts, request.space)
-    return options, [*changes, change]
+    """Return the options that are used, and sentences that say which were changed.
+
+    Args:
+        request: the request.
+        counts: the number of samples of each question, by run.
+        smallest: the smallest of them.
+
+    Raises:
+        ValueError: if one question is to tell how questions vary.
+    """
+    space, options, changes = request.space, dict(request.options), []
+    row, cell = space.row_noun, space.cell_noun
+    for control in space.controls:
+        is_limited = isinstance(control, NumberField) and control.limited_by_samples
+        if is_limited and options[control.name] > smallest:
+            options[control.name] = smallest
+            changes.append(
+                f"{control.name} was lowered to {smallest}, the smallest number of {cell}s of any "
+                f"{row}."
+            )
+    chosen = options.setdefault("interval", SAME_QUESTIONS)
+    is_single = any(len(run) == 1 for run in counts.values())
+    if chosen == OTHER_QUESTIONS and is_single:
+        raise ValueError(
+            f"One {row} does not show how {row}s vary: add {row}s, or choose the same {row}s, "
+            f"sampled again."
+        )
+    has_one_each = all(max(run) == 1 for run in counts.values())
+    if chosen == SAME_QUESTIONS and space.has_references and has_one_each and not is_single:
+        options["interval"] = OTHER_QUESTIONS
+        changes.append(f"Each {row} has one {cell}, so the limits are for other {row}s like these.")
+    return options, changes
 
 
 def _calls(
@@ -176,8 +203,11 @@ def _calls(
     """
     is_default = checker in (None, "exact_match")
     checking = {} if is_default else {"check_correct_fn": checker}
+    limits = {name: options[name] for name in ("confidence", "interval")}
     calls = {
-        name: replace(call, arguments={**checking, **call.arguments})
+        name: replace(
+            call, arguments={**checking, **call.arguments, **({} if call.sweep else limits)}
+        )
         for name, call in space.calls(options, smallest).items()
     }
     measures = [
@@ -208,19 +238,6 @@ def _scored_run(
     return Run(run.name, sample_counts(samples), results, is_binary)
 
 
-def _lowered(request: Request, smallest: int) -> tuple[Options, list[str]]:
-    """Return the options with k at most the number of samples, and sentences that say so."""
-    options, notes = dict(request.options), []
-    row, cell = request.space.row_noun, request.space.cell_noun
-    for name in request.limited_options:
-        if options[name] > smallest:
-            options[name] = smallest
-            notes.append(
-                f"{name} was lowered to {smallest}, the smallest number of {cell}s of any {row}."
-            )
-    return options, notes
-
-
 def _without_python(message: str) -> str:
     """Return a warning of the package in the words of the page."""
     problem, separator, _ = message.partition(": exact_match compares whole texts.")
@@ -230,26 +247,6 @@ def _without_python(message: str) -> str:
         f"{problem}: exact_match compares whole texts. Try numeric, which compares the number in "
         f"each sample, or math_verify for mathematical expressions."
     )
-
-
-def _interval(chosen: str, counts: Mapping[str, Sequence[int]], space: Space) -> tuple[str, str]:
-    """Return the interval method for the chosen questions, and a note if it is another one.
-
-    Raises:
-        ValueError: if one question is to tell how questions vary.
-    """
-    row, cell = space.row_noun, space.cell_noun
-    is_single = any(len(run) == 1 for run in counts.values())
-    if chosen == OTHER_QUESTIONS and is_single:
-        raise ValueError(
-            f"One {row} does not show how {row}s vary: add {row}s, or choose the same {row}s, "
-            f"sampled again."
-        )
-    has_one_each = all(max(run) == 1 for run in counts.values())
-    if chosen == SAME_QUESTIONS and space.has_references and has_one_each and not is_single:
-        note = f"Each {row} has one {cell}, so the limits are for other {row}s like these."
-        return OTHER_QUESTIONS, note
-    return chosen, ""
 
 
 def _results(
