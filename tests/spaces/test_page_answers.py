@@ -32,7 +32,7 @@ def test_every_example_is_scored_and_its_code_prints_these_scores(page, tmp_path
         answer = answer_to(page, request)
         assert space.sentence(answer.runs, answer.options)
         assert page.answer_html.scores_html(space, answer).count("<tr>") > 1
-        assert page.question_table.question_table(space, answer).rows
+        assert page.question_table.question_rows(space, answer)
         if number:
             continue
         figures = page.answer_html.chart_html(space, answer)
@@ -109,9 +109,9 @@ def test_each_distinct_pair_is_checked_once_in_a_request(page, monkeypatch):
 
 def table_of(page, metric, text, **given):
     space, answer = answer_of(page, metric, text, **given)
-    table = page.question_table.question_table(space, answer)
-    rows = [cells for _, cells in table.rows]
-    return [table.head, *rows], page.question_table.samples_html(space, answer, 0)
+    rows = [cells for _, cells in page.question_table.question_rows(space, answer)]
+    table = [[*rows[0]], *([*cells.values()] for cells in rows)]
+    return table, page.question_table.samples_html(space, answer, 0)
 
 
 def test_the_questions_have_scores_samples_marked_correct_or_not_and_texts(page):
@@ -147,9 +147,9 @@ def test_the_questions_have_counts_rewards_grades_and_verdicts(page):
 
 def test_questions_are_filtered_by_the_share_of_correct_samples(page):
     space, answer = answer_of(page, "gpassk", "1 1\n1 0\n0 0")
-    table = page.question_table.question_table
+    rows = page.question_table.question_rows
     shown = {
-        name: [cells[0] for _, cells in table(space, answer, name).rows]
+        name: [cells["question"] for _, cells in rows(space, answer, name)]
         for name in page.question_table.FILTERS
     }
     assert shown == {
@@ -166,9 +166,8 @@ def test_questions_are_filtered_by_the_share_of_correct_samples(page):
 def test_two_runs_have_the_largest_differences_first_and_their_code_compares_them(page, tmp_path):
     given = {"files": TWO_FILES, "checker": "numeric", "k": 8}
     space, answer = answer_of(page, "gpassk", **given)
-    table = page.question_table.question_table(space, answer)
-    assert table.head[1] == "difference in pass@8 (%)"
-    differences = [abs(float(cells[1])) for _, cells in table.rows]
+    rows = page.question_table.question_rows(space, answer)
+    differences = [abs(float(cells["difference in pass@8 (%)"])) for _, cells in rows]
     assert len(differences) == 94
     assert differences == sorted(differences, reverse=True)
     for file in TWO_FILES:
