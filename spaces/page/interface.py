@@ -73,18 +73,12 @@ def build_page(space: Space) -> gr.Blocks:
 
 def connect_api(space: Space) -> None:
     """Offer the function `scores` to programs, with a parameter for each option of the page."""
-    options = {control.name: control for control in space.controls}
-    defaults = {"checker": "exact_match", **{x.name: x.value for x in space.controls}}
     kind = Parameter.POSITIONAL_OR_KEYWORD
-    types: dict[str, Any] = {name: type(value) for name, value in defaults.items()}
-    types |= {x.name: Literal[tuple(x.choices)] for x in space.controls if isinstance(x, Choice)}
-    types |= {"checker": Literal[CHECKERS], "reading": dict}
     parameters = [
         Parameter("samples", kind, annotation=str),
-        *(
-            Parameter(name, kind, default=defaults.get(name, {}), annotation=types[name])
-            for name in (*defaults, "reading")
-        ),
+        Parameter("checker", kind, default="exact_match", annotation=Literal[CHECKERS]),
+        *(Parameter(x.name, kind, default=x.value, annotation=_type(x)) for x in space.controls),
+        Parameter("reading", kind, default={}, annotation=dict),
     ]
 
     def scores(samples, checker, *values):
@@ -94,7 +88,8 @@ def connect_api(space: Space) -> None:
             *option_values, reading = values
             if not (isinstance(reading, dict) and is_reading(reading)):
                 raise ValueError("reading must be an object, such as {'missing': 'drop'}.")
-            chosen = dict(zip(options, option_values, strict=True))
+            names = [control.name for control in space.controls]
+            chosen = dict(zip(names, option_values, strict=True))
             request = make_request(space, checker, chosen, text=samples, reading=reading)
             answer = score(request)
             result = result_dict(space, answer) | {"notes": answer.notes}
@@ -107,7 +102,7 @@ def connect_api(space: Space) -> None:
     scores.__annotations__ = {x.name: x.annotation for x in parameters} | {"return": dict}
     scores.__signature__ = Signature(parameters, return_annotation=dict)  # type: ignore[attr-defined]
     example = "\n".join(space.examples[0].text.splitlines()[:2])
-    described = "; ".join(f"{name}: {_described(control)}" for name, control in options.items())
+    described = "; ".join(f"{control.name}: {_described(control)}" for control in space.controls)
     description = (
         f"Scores samples, such as client.predict({example!r}, api_name='/scores'). samples: text: "
         f"a table, rows of outcomes, JSON Lines or JSON, at most {MAX_SAMPLES:,} samples; checker: "
@@ -124,6 +119,10 @@ def _remedy(error: ChoiceError) -> str:
     ways += ['{"predictions": .., "references": ..}'] * bool(error.columns)
     ways += ['{"correct_values": [..]}'] * error.asks_correct
     return f" Give reading={' or '.join(ways)}."
+
+
+def _type(control: Control) -> Any:
+    return Literal[tuple(control.choices)] if isinstance(control, Choice) else type(control.value)
 
 
 def _described(control: Control) -> str:

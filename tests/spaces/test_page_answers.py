@@ -64,31 +64,6 @@ def lines_of(code, folder):
     return done.stdout.splitlines()
 
 
-def test_the_pages_without_a_running_server_in_these_tests_are_built():
-    """In one process: each would import gradio again."""
-    names = [name for name in NAMES if name != "gpassk"]
-    code = f"""
-import importlib, os, sys
-from page.interface import build_page
-sys.path.insert(0, "")
-for name in {names}:
-    sys.path[0] = os.path.abspath(name)
-    sys.modules.pop("app", None)
-    space = importlib.import_module("app").SPACE
-    config = build_page(space).get_config_file()
-    functions = [x["api_name"] for x in config["dependencies"]].count("scores")
-    print(name, len(config["components"]), functions)
-"""
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'spaces'}:{ROOT / 'shared'}"}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT / "spaces", env=environment, capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()
-    lines = [line.split() for line in done.stdout.decode().splitlines()]
-    assert [name for name, *_ in lines] == names
-    assert all(int(components) > 30 for _, components, _ in lines)
-    assert {functions for *_, functions in lines} == {"1"}
-
-
 def test_each_distinct_pair_is_checked_once_in_a_request(page, monkeypatch):
     from at_k.checkers import named
 

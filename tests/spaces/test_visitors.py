@@ -131,12 +131,10 @@ def test_no_text_in_the_csv_of_a_page_is_a_formula(page, metric):
     assert groups == {"group", "", "-1.5", r"a\r=cmd", *(f"'{name}" for name in FORMULAS)}
 
 
-@pytest.mark.parametrize("number", [2, 3])
-def test_no_name_of_a_file_is_a_formula_in_the_csv_of_a_page(page, tmp_path, number):
-    """With two files there are differences, and with three a ranking."""
+def test_no_name_of_a_file_is_a_formula_in_the_csv_of_a_page(page, tmp_path):
     files = []
     (tmp_path / "uploaded").mkdir()
-    for name in ("=cmd.csv", "+1+cmd.csv", "=3*9.csv")[:number]:
+    for name in ("=cmd.csv", "+1+cmd.csv", "=3*9.csv"):
         file = tmp_path / "uploaded" / name
         file.write_text("id,1,2,3\na,1,0,1\nb,0,1,1\nc,1,1,0\n")
         files.append(str(file))
