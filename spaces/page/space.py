@@ -119,11 +119,6 @@ def compared_interval(options: Options) -> str:
     return "questions" if options["interval"] == "questions" else "sampling"
 
 
-def is_never_repeated(estimate: Estimate) -> bool:
-    """No score of the table equals another one by its definition."""
-    return False
-
-
 @dataclass(frozen=True)
 class Space:
     """The page of one metric.
@@ -148,7 +143,6 @@ class Space:
         row_noun: what a question is called.
         cell_noun: what a sample is called.
         has_references: whether samples can be checked against references.
-        max_files: how many files can be compared.
     """
 
     metric: str
@@ -161,18 +155,12 @@ class Space:
     sentence: Callable[[Sequence[Run], Options], str]
     main_scores: Callable[[Run, Options], list[str]]
     charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
-    is_repeated: Callable[[Estimate], bool] = is_never_repeated
+    is_repeated: Callable[[Estimate], bool] = lambda estimate: False
     row_noun: str = "question"
     cell_noun: str = "sample"
     has_references: bool = True
-    max_files: int = 8
 
     @property
     def has_binary_outcomes(self) -> bool:
         """Whether an outcome is 0 or 1, and no reward or verdict."""
         return self.metric in ("gpassk", "cons_at_k")
-
-    @property
-    def title(self) -> str:
-        """The heading of the page."""
-        return TITLES[self.metric]
