@@ -17,13 +17,12 @@ COMMIT = "0" * 40
 
 
 class Hub(http.server.ThreadingHTTPServer):
-    """Serves folders as Spaces and datasets whose only branch is `main`.
+    """Serves folders as Spaces whose only branch is `main`.
 
     Args:
         spaces: The folder of each Space by its name, such as "evaluate-metric/gpassk". Default:
             the metrics of this project as those of `evaluate`.
         delay: Seconds from a request to its answer.
-        datasets: The folder of each dataset by its name.
         uploads: A folder in which new Spaces and what is committed to them are kept. Default: the
             Hub cannot be written to.
 
@@ -36,13 +35,11 @@ class Hub(http.server.ThreadingHTTPServer):
         self,
         spaces: dict[str, Path] | None = None,
         delay: float = 0.0,
-        datasets: dict[str, Path] | None = None,
         uploads: Path | None = None,
     ):
         super().__init__(("127.0.0.1", 0), _Handler)
         ours = {f"evaluate-metric/{path.name}": path for path in METRICS.iterdir()}
         self.spaces = ours if spaces is None else spaces
-        self.datasets = datasets or {}
         self.delay = delay
         self.uploads = uploads
         self.tags: dict[str, list[str]] = {}
@@ -84,7 +81,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         time.sleep(self.server.delay)
         content = self._content()
         self.send_response(404 if content is None else 200)
-        if content is None and self.path.startswith(("/api/spaces/", "/api/datasets/")):
+        if content is None and self.path.startswith("/api/spaces/"):
             self.send_header("X-Error-Code", "RepoNotFound")
         self.send_header("Content-Length", str(len(content or b"")))
         if content is not None:
@@ -98,14 +95,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/api/agent-harnesses":  # huggingface_hub asks for it once a day
             return b'{"standardEnvVars": [], "harnesses": {}}'
         parts = urllib.parse.unquote(self.path.partition("?")[0]).strip("/").split("/")
-        if parts[:2] == ["api", "datasets"]:
-            folder = self.server.datasets.get("/".join(parts[2:]))
-            return None if folder is None else _listing("/".join(parts[2:]), folder)
         if parts[:2] == ["api", "spaces"]:
             return self._describe("/".join(parts[2:4]), *parts[4:5])
-        folders = {"spaces": self.server.spaces, "datasets": self.server.datasets}.get(parts[0], {})
-        folder = folders.get("/".join(parts[1:3]))
-        if folder is None or parts[3:5] != ["resolve", "main"]:
+        folder = self.server.spaces.get("/".join(parts[1:3]))
+        if parts[0] != "spaces" or folder is None or parts[3:5] != ["resolve", "main"]:
             return None
         file = folder.joinpath(*parts[5:])
         return file.read_bytes() if file.is_file() else None
@@ -183,12 +176,3 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
-
-
-def _listing(name: str, folder: Path) -> bytes:
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    siblings = [
-        {"rfilename": file.relative_to(folder).as_posix(), "size": file.stat().st_size}
-        for file in files
-    ]
-    return json.dumps({"id": name, "siblings": siblings}).encode()

@@ -69,8 +69,6 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
             {
                 **chosen,
                 **({} if bounds is None else {"bounds": bounds}),
-                "confidence": options["confidence"],
-                "interval": options["interval"],
                 "return_per_question": True,
             }
         )
@@ -113,7 +111,7 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
 
 def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
     """Return the chart of the scores of groups, if there are any; of several runs Bayes@N only."""
-    if not runs[0].groups():
+    if all(x.group is None for x in runs[0].estimates().values()):
         return None
     key = {"key": runs[0].estimate_of("bayes@N").key} if len(runs) > 1 else {}
     return Chart(
@@ -170,15 +168,17 @@ SPACE = Space(
             "w",
             "Rewards",
             "of the categories 0, 1, ..; empty if samples are correct or not, or are rewards",
+            "",
             parse_numbers,
         ),
         TextField(
             "categories",
             "Categories",
             "in the order of the rewards, if the samples are labels",
+            "",
             parse_words,
         ),
-        TextField("group", "Group column", "of a file, such as topic", parse_word),
+        TextField("group", "Group column", "of a file, such as topic", "", parse_word),
     ],
     calls=calls,
     measures=measures,

@@ -52,10 +52,9 @@ def vote_ks(maximum: int) -> list[int]:
 
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     ks = sorted({*vote_ks(smallest), options["k"]})
-    interval = {"confidence": options["confidence"], "interval": options["interval"]}
     return {
-        "scores": Call({"k": options["k"], **interval}),
-        "by_k": Call({"k": ks, **interval, "return_per_question": True}),
+        "scores": Call({"k": options["k"]}),
+        "by_k": Call({"k": ks, "return_per_question": True}),
     }
 
 
@@ -139,7 +138,7 @@ SPACE = Space(
         ),
     ],
     controls=[
-        NumberField("k", "k", "samples that vote", 1, 512, 1, 5, limited_by_samples=True),
+        NumberField("k", "k", "samples that vote", 5, 1, 512, 1, limited_by_samples=True),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],

@@ -56,24 +56,19 @@ def compared_ks(k: int) -> list[int]:
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
-    interval = {"confidence": options["confidence"], "interval": options["interval"]}
     return {
         "scores": Call(
             {
                 "k": ks,
                 "thresholds": [options["tau"]],
                 "include": ["pass@k", "G-Pass@k", "mG-Pass@k", "pass^k"],
-                **interval,
             }
         ),
-        "by_threshold": Call(
-            {"k": ks, "thresholds": thresholds, "include": ["G-Pass@k"], **interval}
-        ),
+        "by_threshold": Call({"k": ks, "thresholds": thresholds, "include": ["G-Pass@k"]}),
         "by_k": Call(
             {
                 "k": sorted({*curve_ks(smallest), options["k"]}),
                 "include": ["pass@k", "pass^k"],
-                **interval,
                 "return_per_question": True,
             }
         ),
@@ -83,15 +78,20 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
     k, tau = options["k"], options["tau"]
     compared: list[dict[str, Any]] = [{"metric": "pass@k", "k": sorted({*curve_ks(smallest), k})}]
-    if 1 < max(1, math.ceil(tau * k - 1e-9)) < k:
+    if 1 < required_samples(k, tau) < k:
         compared.append({"metric": "G-Pass@k", "k": k, "tau": tau})
     compared.append({"metric": "pass^k", "k": k})
     return [{**measure, "interval": compared_interval(options)} for measure in compared]
 
 
+def required_samples(k: int, tau: float) -> int:
+    """Return how many of k samples have to be correct."""
+    return max(1, math.ceil(tau * k - 1e-9))
+
+
 def main_scores(run: Run, options: Options) -> list[str]:
     k, tau = options["k"], options["tau"]
-    required = max(1, math.ceil(tau * k - 1e-9))
+    required = required_samples(k, tau)
     return [f"pass@{k}", *[f"G-Pass@{k}_{tau}"] * (1 < required < k), *[f"pass^{k}"] * (k > 1)]
 
 
@@ -102,31 +102,27 @@ def is_repeated(estimate: Estimate) -> bool:
     k, tau = estimate.k, estimate.tau
     if tau is None or not isinstance(k, int):
         return False
-    return max(1, math.ceil(tau * k - 1e-9)) in (1, k)
+    return required_samples(k, tau) in (1, k)
 
 
 def sentence(runs: Sequence[Run], options: Options) -> str:
     k, tau = options["k"], options["tau"]
-    required = max(1, math.ceil(tau * k - 1e-9))
+    required = required_samples(k, tau)
 
     def shares(key: str) -> str:
         return " vs. ".join(percent(run.scores()[key]) for run in runs)
 
     at_least_one, all_correct = shares(f"pass@{k}"), shares(f"pass^{k}")
     all_k = "both" if k == 2 else f"all {k}"
+    most = ""
+    if 1 < required < k:
+        most = f"at least {required} are correct {shares(f'G-Pass@{k}_{tau}')} of the time, "
+    clause = (
+        f"of {k} samples of a question, at least one is correct {at_least_one} of the time, {most}"
+        f"and {all_k} are correct {all_correct} of the time."
+    )
     if k == 1:
         clause = f"a sample is correct {at_least_one} of the time."
-    elif required in (1, k):
-        clause = (
-            f"of {k} samples of a question, at least one is correct {at_least_one} of the time, "
-            f"and {all_k} are correct {all_correct} of the time."
-        )
-    else:
-        clause = (
-            f"of {k} samples of a question, at least one is correct {at_least_one} of the time, "
-            f"at least {required} are correct {shares(f'G-Pass@{k}_{tau}')} of the time, and all "
-            f"{k} are correct {all_correct} of the time."
-        )
     if len(runs) > 1:
         return f"{' vs. '.join(run.label for run in runs)}: {clause}"
     return f"{clause[0].upper()}{clause[1:]}"
@@ -192,8 +188,8 @@ SPACE = Space(
         ),
     ],
     controls=[
-        NumberField("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
-        NumberField("tau", "τ", "share of them that must be correct", 0, 1, 0.05, 0.5),
+        NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1, limited_by_samples=True),
+        NumberField("tau", "τ", "share of them that must be correct", 0.5, 0, 1, 0.05),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],

@@ -49,7 +49,6 @@ q4,0,0,1,0,0,0
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     k = options["k"]
     common: dict[str, Any] = {} if options["w"] is None else {"w": options["w"]}
-    common |= {"confidence": options["confidence"], "interval": options["interval"]}
     return {
         "scores": Call({"k": sorted({1, k}), **common}),
         "by_k": Call(
@@ -120,11 +119,12 @@ SPACE = Space(
         ),
     ],
     controls=[
-        NumberField("k", "k", "samples drawn per question", 1, 512, 1, 4, limited_by_samples=True),
+        NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1, limited_by_samples=True),
         TextField(
             "w",
             "Rewards",
             "of the categories 0, 1, ..; empty if the samples are rewards, or are checked",
+            "",
             parse_numbers,
         ),
         WHICH_QUESTIONS,

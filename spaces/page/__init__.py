@@ -1,8 +1,8 @@
 """The page that all Spaces share. Each app.py describes one metric and calls `interface.serve`.
 
 Importing the package sets environment variables that libraries read once, when they are imported.
-The Hugging Face libraries use no network, except in a process that reads a dataset for a visitor.
-They and Gradio keep their files in a temporary folder, which is removed when the server ends.
+The Hugging Face libraries use no network. They and Gradio keep their files in a temporary folder,
+which is removed when the server ends.
 """
 
 import atexit

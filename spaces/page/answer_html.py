@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from at_k.cli.formats import Cells
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
-from .charts import Chart, charts_of
+from .charts import charts_of
 from .figures import draw, page_svg
 from .request import Answer
-from .score_tables import Table, paper_sentence, score_tables
-from .sentences import percent
+from .score_tables import views_of
 from .space import Space
 
 
@@ -28,7 +28,7 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
     """
     sentence, verdict = space.sentence(answer.runs, answer.options), ""
     if answer.comparison is not None:
-        verdict = paper_sentence(space, answer)
+        verdict = answer.comparison.view.sentence()
         if answer.comparison.board is not None:  # of many runs, it says what is most important
             sentence, verdict = verdict, ""
     percentage = r"\b[\d.]+ %(?! (?:confidence|credible) interval)"
@@ -43,26 +43,14 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
     )
 
 
-def chart_html(space: Space, answer: Answer, widths: Sequence[str], numbers: slice) -> str:
-    """Return the charts of an answer with their titles and explanations.
-
-    Args:
-        space: the Space.
-        answer: the answer.
-        widths: the names of the widths for which charts are drawn, of `figures.WIDTHS`.
-        numbers: which charts.
-    """
-    charts = list(filter(None, charts_of(space, answer)))[numbers]
-    return "".join(_chart_html(chart, answer, widths) for chart in charts)
-
-
-def _chart_html(chart: Chart, answer: Answer, widths: Iterable[str]) -> str:
-    pictures = "".join(
-        f'<div class="chart {width}">{page_svg(draw(chart, answer, width))}</div>'
-        for width in widths
+def chart_html(space: Space, answer: Answer) -> str:
+    """Return the charts of an answer with their titles and explanations."""
+    return "".join(
+        f'<section><h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'
+        f'<div class="chart">{page_svg(draw(chart, answer))}</div></section>'
+        for chart in charts_of(space, answer)
+        if chart is not None
     )
-    caption = f'<h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'
-    return f"<section>{caption}{pictures}</section>"
 
 
 def problem_html(problem: str) -> str:
@@ -86,25 +74,13 @@ def code_html(code: str) -> str:
 
 def scores_html(space: Space, answer: Answer) -> str:
     """Return the tables of scores, and what their numbers are."""
-    return f"<h2>Scores</h2>{''.join(map(_table_with_notes, score_tables(space, answer)))}"
-
-
-def _table_with_notes(table: Table) -> str:
-    """Return a table. The limits of a single run are beside its scores, of several below them."""
-    beside = len(table.head) == 2 and table.confidence is not None
-    head = [_breakable(name) for name in table.head]
-    if beside:
-        head.append(f"{percent(table.confidence)} limits")  # type: ignore[arg-type]
-    rows = []
-    for name, cells in table.rows:
-        row = [_breakable(name)]
-        for cell in cells:
-            limits = _minus(" to ".join(cell.limits)) if cell.limits else ""
-            text = _minus(escape(cell.text))
-            row += [text, limits or "none"] if beside else [text + f"<small>{limits}</small>"]
-        rows.append(row)
-    notes = f'<p class="caption">{escape(" ".join(table.notes))}</p>' if table.notes else ""
-    return _table_html(head, rows) + notes
+    views = views_of(space, answer)
+    html = "<h2>Scores</h2>"
+    for view in views:
+        html += "".join(f"<h3>{_breakable(label)}</h3>" for label in view.input)
+        html += "".join(map(_table_html, view.paper_tables()))
+    notes = dict.fromkeys(note for view in views for note in view.notes(for_paper=True))
+    return f'{html}<p class="caption">{escape(" ".join(notes))}</p>'
 
 
 def _breakable(label: str) -> str:
@@ -112,18 +88,17 @@ def _breakable(label: str) -> str:
     return escape(label).replace("_", "_<wbr>")
 
 
-def _minus(number: str) -> str:
-    return number.replace("-", "&minus;")
-
-
-def _table_html(headers: list[str], rows: list[list[str]]) -> str:
-    head = "".join(f'<th scope="col">{header}</th>' for header in headers)
+def _table_html(table: Cells) -> str:
+    """Return a table. Limits, which are in brackets, are smaller than their scores."""
+    head = "".join(f'<th scope="col">{_breakable(heading)}</th>' for heading in table[0])
     body = ""
-    for name, *cells in rows:
-        values = "".join(f"<td>{cell}</td>" for cell in cells)
-        body += f'<tr><th scope="row">{name}</th>{values}</tr>'
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="numbers">{table}</div>'
+    for name, *cells in table[1:]:
+        numbers = [escape(cell).replace("-", "&minus;") for cell in cells]
+        limits = [re.sub(r"\(.*\)", r"<small>\g<0></small>", number) for number in numbers]
+        values = "".join(f"<td>{cell}</td>" for cell in limits)
+        body += f'<tr><th scope="row">{_breakable(name)}</th>{values}</tr>'
+    table_html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="numbers">{table_html}</div>'
 
 
 def html_of(markdown: str) -> str:

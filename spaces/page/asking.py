@@ -97,7 +97,7 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     if isinstance(parts[0], str):
         parts[0] = parts[0].removeprefix("text: ")
     shown = names[:_MAX_COLUMNS] if names_columns else ()
-    return ChoiceError(parts, ways, shown, _is_score(error))
+    return ChoiceError(parts, ways, shown, "correct_at_least" in error.roles)
 
 
 def _columns(path: str) -> Columns:
@@ -111,10 +111,6 @@ def _columns(path: str) -> Columns:
 def columns_in(path: str) -> list[str]:
     """Return the names of the columns of a file."""
     return [name for name in _columns(path) if name]
-
-
-def _is_score(error: SelectionError) -> bool:
-    return "correct_at_least" in error.roles
 
 
 def _ways(error: SelectionError, columns: Columns) -> Iterator[Reading]:
@@ -143,7 +139,11 @@ def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Read
     if usual and 1 < len(samples) <= MAX_SAMPLES_PER_QUESTION:
         yield {"samples": samples}
     if has_references:
-        yield from _ways_of_references(columns_named(names, COLUMN_NAMES["references"]))
+        references = columns_named(names, COLUMN_NAMES["references"])
+        for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
+            others = [other for other in references if other != name]
+            if others:  # one of the two has the samples
+                yield {"predictions": name, "references": others[0]}
         if len(names) > 1 and not usual:  # else the first row has names
             yield {"references_first": True}
 
@@ -152,14 +152,6 @@ def _numbered(names: Sequence[str]) -> list[str]:
     """Return the names that differ in a number only, such as a1 and a2; none if others do too."""
     matches = [match for match in map(_NUMBERED.fullmatch, names) if match and match[1]]
     return [match[0] for match in matches] if len({match[1] for match in matches}) == 1 else []
-
-
-def _ways_of_references(columns: Sequence[str]) -> Iterator[Reading]:
-    """Yield which one of several columns with names of references has the samples."""
-    if len(columns) > 1:
-        for name in sorted(columns, key=lambda name: name.lower() not in ANSWERS):
-            others = [other for other in columns if other != name]
-            yield {"predictions": name, "references": others[0]}
 
 
 def _listed(names: Any) -> list[str]:

@@ -2,83 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
-from at_k.cli.formats import Scope
-from at_k.runs.comparison import differences_as_dict
+from at_k.cli.formats import Cells, Scope, View
+from at_k.runs.comparison import Difference, differences_as_dict
 from at_k.runs.differences import compare_runs, differences_of
 from at_k.runs.leaderboard import leaderboard_of
 from at_k.runs.options import ComparisonOptions
-from at_k.runs.outcomes_of_runs import Run, check_same_questions, parse_run
+from at_k.runs.outcomes_of_runs import Run
 
-from .request import Comparison, Samples
+from .request import Comparison
 
 
-def compare_samples(
-    samples: Mapping[str, Samples],
-    runs: Sequence[Run],
-    checker: str,
-    measures: Sequence[Mapping[str, Any]],
-    k: int | None,
-    nouns: tuple[str, str],
+@dataclass(frozen=True, kw_only=True)
+class MeasuresView(ComparisonView):
+    """The differences of two runs by several measures. Sentences are about the first one.
+
+    Attributes:
+        key: of the difference at the selected k.
+        others: the differences by the other measures.
+    """
+
+    key: str
+    others: Sequence[Difference]
+
+    def paper_tables(self) -> list[Cells]:
+        """One table: the first measure at the selected k and the powers of two, then the others."""
+        shown = [x for x in self.differences[None] if _is_power(x.k) or x.key == self.key]
+        shown += self.others
+        return ComparisonView({None: shown}, self.names, self.options, self.scope).paper_tables()
+
+    def sentence(self, key: str | None = None) -> str:
+        return super().sentence(key or self.key)
+
+
+def _is_power(k: Any) -> bool:
+    """Whether k is a power of two. A score without k is shown too."""
+    return not isinstance(k, int) or k & (k - 1) == 0
+
+
+def compare(
+    runs: Sequence[Run], measures: Sequence[dict[str, Any]], k: int | None, scope: Scope
 ) -> Comparison:
-    """Return the differences between runs.
+    """Return the differences of two runs by each measure, or the leaderboard of more by the first.
 
     Args:
-        samples: the samples of each run, by its label.
         runs: the outcomes of each run.
-        checker: the name of the checker.
         measures: the scores that are compared, as arguments of `at_k.compare`.
         k: the selected number of samples, or None if the scores have none.
-        nouns: what a question and a sample are called.
+        scope: the questions and their samples, for the sentence.
 
     Raises:
         ValueError: if the runs cannot be compared.
     """
-    options = [ComparisonOptions(**measure) for measure in measures]
-    parsed = [parse_run(label, run, options[0].verdicts) for label, run in samples.items()]
-    check_same_questions(parsed)
-    checking: dict[str, Any] = {} if checker == "exact_match" else {"check_correct_fn": checker}
-    checked = checker if all("references" in run for run in samples.values()) else None
-    scope = Scope([run.outcomes.n for run in runs], checked, *nouns)
-    arguments = [{**checking, **measure} for measure in measures]
-    if len(runs) == 2:
-        return _two_runs(runs, options, arguments, k, scope)
-    return _many_runs(runs, options[0], arguments[0], k, scope)
-
-
-def _two_runs(
-    runs: Sequence[Run],
-    options: Sequence[ComparisonOptions],
-    arguments: list[dict[str, Any]],
-    k: int | None,
-    scope: Scope,
-) -> Comparison:
-    """Return the differences of two runs for each measure. The sentence is on the first."""
-    compared = [compare_runs(runs, measure) for measure in options]
-    differences = [differences_of(measure) for measure in compared]
-    key = next(x.key for x in differences[0] if k is None or x.k == k)
-    names = [run.name for run in runs]
-    view = ComparisonView({None: differences[0]}, names, compared[0].options, scope)
-    scores = [differences_as_dict(measure) for measure in differences]
-    interval = str(options[0].interval)
-    return Comparison(view.sentence(key), interval, key, scores, None, arguments)
-
-
-def _many_runs(
-    runs: Sequence[Run],
-    options: ComparisonOptions,
-    arguments: dict[str, Any],
-    k: int | None,
-    scope: Scope,
-) -> Comparison:
-    """Return the leaderboard of the runs by one measure, at the selected k."""
-    selected: dict[str, Any] = {} if k is None else {"k": k}
-    compared = compare_runs(runs, replace(options, **selected, all_k=False))
-    board = leaderboard_of(compared)
-    sentence = LeaderboardView(board, scope).sentence()
-    interval, key = str(options.interval), compared.scores[0].key
-    return Comparison(sentence, interval, key, [], board, [{**arguments, **selected}])
+    first = ComparisonOptions(**measures[0])
+    if len(runs) > 2:
+        selected: dict[str, Any] = {} if k is None else {"k": k}
+        compared = compare_runs(runs, replace(first, **selected, all_k=False))
+        board = leaderboard_of(compared)
+        key, arguments = compared.scores[0].key, [{**measures[0], **selected}]
+        view: View = LeaderboardView(board, scope)
+        return Comparison(view, str(first.interval), key, [], board, arguments)
+    by_measure = [differences_of(compare_runs(runs, ComparisonOptions(**x))) for x in measures]
+    differences, *others = by_measure
+    key = next(x.key for x in differences if k is None or x.k == k)
+    view = MeasuresView(
+        {None: differences},
+        [run.name for run in runs],
+        first,
+        scope,
+        key=key,
+        others=[x for measure in others for x in measure],
+    )
+    results = [differences_as_dict(measure) for measure in by_measure]
+    return Comparison(view, str(first.interval), key, results, None, list(measures))

@@ -12,31 +12,43 @@ _MAX_CHARACTERS = 500
 
 
 @dataclass(frozen=True)
-class NumberField:
-    """A field for a number.
+class Control:
+    """A control of one option.
 
     Attributes:
         name: the name of the option.
         label: the label on the page.
         info: the text below the label.
-        minimum: the smallest value.
-        maximum: the largest value.
-        step: by how much the arrow keys change the value. If it is an integer, so are the values.
         value: the default.
-        limited_by_samples: whether the value can be at most the number of samples per question.
     """
 
     name: str
     label: str
     info: str
+    value: Any
+
+    def parse(self, value: Any) -> Any:
+        """Return what a value of the control stands for; a ValueError if it is invalid."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class NumberField(Control):
+    """A field for a number.
+
+    Attributes:
+        minimum: the smallest value.
+        maximum: the largest value.
+        step: by how much the arrow keys change the value. If it is an integer, so are the values.
+        limited_by_samples: whether the value can be at most the number of samples per question.
+    """
+
     minimum: float
     maximum: float
     step: float
-    value: float
     limited_by_samples: bool = False
 
     def parse(self, value: Any) -> int | float:
-        """Return the value as a number; a ValueError if it is not one, or out of range."""
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not self.minimum <= value <= self.maximum:
             raise ValueError(
@@ -50,56 +62,35 @@ class NumberField:
 
 
 @dataclass(frozen=True)
-class TextField:
+class TextField(Control):
     """A field for one line of text.
 
     Attributes:
-        name: the name of the option.
-        label: the label on the page.
-        info: the text below the label.
         parser: returns the value that a text stands for, or raises a ValueError.
-        value: the default text.
     """
 
-    name: str
-    label: str
-    info: str
     parser: Callable[[str], Any]
-    value: str = ""
 
     def parse(self, value: Any) -> Any:
-        """Return the value that the text stands for; a ValueError if it cannot be read."""
         if not isinstance(value, str) or len(value) > _MAX_CHARACTERS:
             raise ValueError(f"{self.name} must be a text of at most {_MAX_CHARACTERS} characters.")
         return self.parser(value.strip())
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Control):
     """A choice among a few values.
 
     Attributes:
-        name: the name of the option.
-        label: the label on the page.
-        info: the text below the label.
         choices: the text of each value.
-        value: the default.
     """
 
-    name: str
-    label: str
-    info: str
     choices: Mapping[str, str]
-    value: str
 
     def parse(self, value: Any) -> str:
-        """Return the value; a ValueError if it is none of the choices."""
         if value not in self.choices:
             raise ValueError(f"{self.name} must be one of {', '.join(self.choices)}.")
         return value
-
-
-Control = NumberField | TextField | Choice
 
 
 def parse_options(
@@ -119,18 +110,18 @@ def parse_options(
     return raw, {control.name: control.parse(raw[control.name]) for control in controls}
 
 
-CONFIDENCE = NumberField("confidence", "Confidence", "of the limits", 0.5, 0.99, 0.01, 0.95)
+CONFIDENCE = NumberField("confidence", "Confidence", "of the limits", 0.95, 0.5, 0.99, 0.01)
 
 SAME_QUESTIONS, OTHER_QUESTIONS = "auto", "questions"
 WHICH_QUESTIONS = Choice(
     "interval",
     "Which questions?",
     "what the limits are for; for a benchmark, most papers mean other questions",
+    SAME_QUESTIONS,
     {
         SAME_QUESTIONS: "the same questions, sampled again",
         OTHER_QUESTIONS: "other questions like these",
     },
-    SAME_QUESTIONS,
 )
 """The values are those of `interval` of `compute`."""
 

@@ -8,7 +8,6 @@ import re
 import shutil
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,7 +53,7 @@ class Downloads:
     def __init__(self, space: Space):
         self._space = space
         self._root = tempfile.TemporaryDirectory(prefix="downloads-")
-        self._folders: deque[Path] = deque()
+        self._folders: list[Path] = []
         self._lock = threading.Lock()
 
     def new_folder(self) -> Path:
@@ -67,9 +66,7 @@ class Downloads:
         """Add a folder, and remove the oldest except the first, which a new page shows."""
         with self._lock:
             self._folders.append(folder)
-            oldest = self._folders[1] if len(self._folders) > _MAX_FOLDERS else None
-            if oldest is not None:
-                del self._folders[1]
+            oldest = self._folders.pop(1) if len(self._folders) > _MAX_FOLDERS else None
         if oldest is not None:
             # Under another name first: a visitor may be writing a file of this answer.
             shutil.rmtree(oldest.rename(f"{oldest}-removed"))

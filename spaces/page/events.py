@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -26,15 +27,15 @@ from .downloads import Downloads
 from .layout import COPY_LINK, FILES, TEXT, Layout
 from .python_code import python_code
 from .question_table import ALL, questions_html, samples_html
-from .received import MAX_BYTES
+from .received import MAX_BYTES, MAX_FILES
 from .request import Answer, ChoiceError, Reading, Request, make_request
 from .scoring import score_in_steps
 from .sharing import (
     LONGEST_LINK,
+    check_parameters,
     example_request,
     is_saved_page,
     opened_request,
-    request_of_address,
     shared_text,
 )
 from .space import Example, Space
@@ -44,23 +45,22 @@ _logger = logging.getLogger(__name__)
 Values = dict[Any, Any]
 """The value of each component, by component: given to a handler, or returned as updates."""
 
-_BEGIN = "(...values) => page.begin(values, false)"
+_BEGIN = "(...values) => page.begin(values)"
 _BEGIN_AT_TOP = "(...values) => page.begin(values, true)"
 _UNEXPECTED = "An error on this server prevents a result for these inputs."
 
 
 def shown_values(
-    space: Space, request: Request, answer: Answer, downloads: Downloads, widths: list[str]
+    space: Space, request: Request, answer: Answer, downloads: Downloads
 ) -> dict[str, Any]:
-    """Return the values of the components that show an answer, by their names in `Outputs`."""
+    """Return the values of the components that show an answer, by their names in `Layout`."""
     shared = shared_text(request)
     folder = downloads.keep(answer, shared)
     choices = downloads.choices(answer)
     return {
         "result": result_html(space, answer, shared if len(shared) <= LONGEST_LINK else ""),
-        "first_chart": chart_html(space, answer, widths, slice(1)),
         "scores": scores_html(space, answer),
-        "charts": chart_html(space, answer, ["narrow"], slice(1, None)),
+        "charts": chart_html(space, answer),
         "code": code_html(python_code(space, answer)),
         "questions": questions_html(space, answer),
         "download": menu_html(choices),
@@ -76,55 +76,49 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     the result of these inputs is there.
     """
     handlers = Handlers(space, layout, downloads)
-    inputs, outputs = layout.inputs, layout.outputs
     private: dict[str, Any] = {"api_visibility": "private"}
-    options = [component.input for component in inputs.controls.values()]
-    answers = [inputs.ways.input, inputs.chosen.input]
     # The script itself follows what is typed, pasted and selected.
-    changes = [inputs.files.upload, inputs.files.delete, inputs.files.clear]
-    changes += [component.input for component in inputs.columns.values()]
+    changes = [layout.files.upload, layout.files.delete, layout.files.clear]
+    changes += [component.input for component in layout.columns.values()]
     gr.on(changes, js="() => page.mark()", **private)
-    by_source = [inputs.text, inputs.files]
-    inputs.source.input(handlers.show_source, inputs.source, by_source, queue=False, **private)
+    by_source = [layout.text, layout.files]
+    layout.source.input(handlers.show_source, layout.source, by_source, queue=False, **private)
     scoring: dict[str, Any] = {
-        "fn": handlers.score,
-        "inputs": inputs.components,
-        "outputs": inputs.components - {inputs.is_narrow, inputs.address} | outputs.components,
+        "inputs": layout.inputs,
+        "outputs": layout.outputs,
         "concurrency_id": "scores",
-        "show_progress_on": [outputs.working],
+        "show_progress_on": [layout.working],
         **private,
     }
+    score = handlers.scoring(handlers.requested)
     # A later request of a visitor ends an earlier one, so that none has to wait for its end.
+    answers = [layout.score.click, layout.ways.input, layout.chosen.input]
+    options = [component.input for component in layout.controls.values()]
     events = [
-        gr.on([layout.score.click, *answers], js=_BEGIN_AT_TOP, trigger_mode="multiple", **scoring),
-        gr.on(options, js=_BEGIN, trigger_mode="always_last", **scoring),
+        gr.on(answers, score, js=_BEGIN_AT_TOP, trigger_mode="multiple", **scoring),
+        gr.on(options, score, js=_BEGIN, trigger_mode="always_last", **scoring),
         *(
-            button.click(js=_BEGIN, **scoring | {"fn": handlers.for_example(example)})
+            button.click(handlers.scoring(partial(handlers.example, example)), js=_BEGIN, **scoring)
             for button, example in zip(layout.examples, space.examples, strict=True)
         ),
-        inputs.address.change(js=_BEGIN, **scoring | {"fn": handlers.open}),
+        layout.address.change(handlers.scoring(handlers.addressed), js=_BEGIN, **scoring),
     ]
     for event in events:
-        shown = [outputs.result, outputs.problem]
+        shown = [layout.result, layout.problem]
         event.success(None, shown, js="(...shown) => page.done(...shown)", **private)
         event.failure(None, js="() => page.fail()", **private)
-    blocks.load(None, None, inputs.address, js="() => page.open()", **private)
-    layout.stop.click(None, js="() => page.stop()", cancels=events, **private)
+    blocks.load(None, None, layout.address, js="() => page.open()", **private)
     quick: dict[str, Any] = {"show_progress": "hidden", **private}
-    outputs.only.input(
-        handlers.show_questions, [outputs.folder, outputs.only], outputs.questions, **quick
+    layout.only.input(
+        handlers.show_questions, [layout.folder, layout.only], layout.questions, **quick
     )
-    outputs.questions.select(
-        handlers.show_samples,
-        outputs.folder,
-        outputs.samples,
-        trigger_mode="always_last",
-        **quick,
+    layout.questions.select(
+        handlers.show_samples, layout.folder, layout.samples, trigger_mode="always_last", **quick
     )
-    outputs.download.select(
-        handlers.write_file, outputs.folder, outputs.file, trigger_mode="always_last", **private
+    layout.download.select(
+        handlers.write_file, layout.folder, layout.file, trigger_mode="always_last", **private
     )
-    outputs.copy_link.click(None, None, outputs.copy_link, js="() => page.copyLink()", **private)
+    layout.copy_link.click(None, None, layout.copy_link, js="() => page.copyLink()", **private)
 
 
 class Handlers:
@@ -132,106 +126,65 @@ class Handlers:
 
     def __init__(self, space: Space, layout: Layout, downloads: Downloads):
         self._space = space
-        self._inputs = layout.inputs
-        self._outputs = layout.outputs
+        self._layout = layout
         self._downloads = downloads
         self._latest: dict[str | None, object] = {}  # the last request of each session
 
-    def score(
-        self,
-        values: Values,
-        visitor: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Iterator[Values]:
-        """Score the inputs and show the progress, then the answer, a question or the problem."""
-        try:
-            request, updates = self._request(values)
-        except ValueError as error:
-            yield self._problem_updates(str(error))
-            return
-        yield from self._steps(request, updates, values, visitor, progress)
-
-    def open(
-        self,
-        values: Values,
-        visitor: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Iterator[Values]:
-        """Show what the address of a new page asks for: a link, or an example with options."""
-        address = values[self._inputs.address] or ""
-        try:
-            if address.startswith("#"):
-                request: Request | None = self._opened(address[1:])
-            else:
-                request = request_of_address(self._space, dict(parse_qsl(address[1:])))
-        except ValueError as error:
-            yield self._problem_updates(str(error))
-            return
-        if request is None:
-            yield {self._outputs.problem: gr.skip()}
-            return
-        yield from self._steps(request, self._input_updates(request), values, visitor, progress)
-
-    def for_example(self, example: Example) -> Callable[..., Iterator[Values]]:
-        """Return the handler of the button of an example."""
-
-        def show_example(
-            values: Values,
-            visitor: gr.Request,
-            progress: gr.Progress = gr.Progress(),  # noqa: B008
-        ) -> Iterator[Values]:
-            request = example_request(self._space, example)
-            yield from self._steps(request, self._input_updates(request), values, visitor, progress)
-
-        return show_example
-
-    def _opened(self, text: str) -> Request:
-        return opened_request(self._space, text, self._downloads.new_folder)
-
-    def _steps(
-        self,
-        request: Request,
-        updates: Values,
-        values: Values,
-        visitor: gr.Request,
-        progress: gr.Progress,
-    ) -> Iterator[Values]:
-        """Score a request until its answer is there, or the visitor makes another request.
+    def scoring(
+        self, requested: Callable[[Values], tuple[Request | None, Values]]
+    ) -> Callable[..., Iterator[Values]]:
+        """Return a handler that scores a request and shows the answer, a question or the problem.
 
         Args:
-            request: the request.
-            updates: those that let the inputs show it.
-            values: what the inputs hold.
-            visitor: who makes it.
-            progress: what shows the progress.
+            requested: returns a request, and updates that let the inputs show it.
         """
-        session = visitor.session_hash
-        current = self._latest[session] = object()
-        try:
-            for step in score_in_steps(request):
-                if self._latest.get(session) is not current:
-                    return
-                if isinstance(step, Answer):
-                    yield updates | self._answer_updates(request, step, values)
-                else:
-                    if step is not None:
-                        text = f"Checked, about {step.seconds_left:.0f} s left"
-                        progress((step.checked, step.total), desc=text, unit="distinct samples")
-                    yield {self._outputs.problem: gr.skip()}
-        except ChoiceError as error:
-            yield updates | self._asking_updates(request, error)
-        except ValueError as error:
-            yield updates | self._problem_updates(str(error)) | self._chosen_updates(request)
-        except Exception:
-            _logger.exception("Unexpected error while preparing the scores for the page")
-            yield self._problem_updates(_UNEXPECTED)
-        finally:
-            if self._latest.get(session) is current:
-                del self._latest[session]
+
+        def show(values: Values, visitor: gr.Request) -> Iterator[Values]:
+            nothing = {self._layout.problem: gr.skip()}
+            session = visitor.session_hash
+            current = self._latest[session] = object()
+            request: Request | None = None
+            updates: Values = {}
+            try:
+                request, updates = requested(values)
+                for answer in score_in_steps(request) if request else [None]:
+                    if self._latest.get(session) is not current:
+                        return
+                    if request is None or answer is None:
+                        yield nothing
+                    else:
+                        yield updates | self._answer_updates(request, answer)
+            except ValueError as error:
+                yield updates | self._problem_updates(request, error)
+            except Exception:
+                _logger.exception("Unexpected error while preparing the scores for the page")
+                yield self._problem_updates(None, _UNEXPECTED)
+            finally:
+                if self._latest.get(session) is current:
+                    del self._latest[session]
+
+        return show
 
     # --- Inputs -----------------------------------------------------------------------------
 
-    def _request(self, values: Values) -> tuple[Request, Values]:
+    def example(self, example: Example, values: Values) -> tuple[Request, Values]:
+        """Return the request of an example."""
+        request = example_request(self._space, example)
+        return request, self._input_updates(request)
+
+    def addressed(self, values: Values) -> tuple[Request | None, Values]:
+        """Return the request that the address of a new page holds, or None."""
+        address = values[self._layout.address] or ""
+        if address.startswith("#"):
+            return self._opened(address[1:])
+        check_parameters(dict(parse_qsl(address[1:])))
+        return None, {}
+
+    def _opened(self, text: str) -> tuple[Request, Values]:
+        request = opened_request(self._space, text, self._downloads.new_folder)
+        return request, self._input_updates(request)
+
+    def requested(self, values: Values) -> tuple[Request, Values]:
         """Return the request that the inputs hold, and updates if they hold a saved page.
 
         What was chosen for other samples is not used.
@@ -239,49 +192,44 @@ class Handlers:
         Raises:
             ValueError: if it is incomplete or invalid.
         """
-        inputs = self._inputs
-        options = {name: values[component] for name, component in inputs.controls.items()}
-        for name, (used, requested) in values[inputs.lowered].items():
-            if options[name] == used:  # the visitor has not changed it since
-                options[name] = requested
-        samples: dict[str, Any] = {"text": values[inputs.text] or ""}
-        if values[inputs.source] == FILES:
+        layout = self._layout
+        options = {name: values[component] for name, component in layout.controls.items()}
+        samples: dict[str, Any] = {"text": values[layout.text] or ""}
+        if values[layout.source] == FILES:
             # Gradio passes instances of its own str class. A worker process could not load them
             # without importing Gradio.
-            files = tuple(map(str, values[inputs.files] or ()))
+            files = tuple(map(str, values[layout.files] or ()))
             if not files:
                 raise ValueError("There are no files. Choose one, or paste samples.")
-            if len(files) > self._space.max_files:
-                limit = self._space.max_files
-                raise ValueError(f"{len(files)} files are too many. The limit is {limit}.")
+            if len(files) > MAX_FILES:
+                raise ValueError(f"{len(files)} files are too many. The limit is {MAX_FILES}.")
             if text := _saved_page(files):
-                request = self._opened(text)
-                return request, self._input_updates(request)
+                return self._opened(text)
             samples = {"files": files}
-        request = make_request(self._space, values[inputs.checker], options, **samples)
-        if request.fingerprint_of_samples() != values[inputs.asked_for]:
+        request = make_request(self._space, values[layout.checker], options, **samples)
+        if request.fingerprint_of_samples() != values[layout.asked_for]:
             return request, {}
         return replace(request, reading=self._reading(values)), {}
 
     def _reading(self, values: Values) -> Reading:
         """Return what the visitor has chosen about the samples."""
-        inputs = self._inputs
-        columns = {role: values[component] for role, component in inputs.columns.items()}
+        layout = self._layout
+        columns = {role: values[component] for role, component in layout.columns.items()}
         named = {role: name for role, name in columns.items() if name}
-        ways = [*(values[inputs.chosen] or ()), *filter(None, [values[inputs.ways]])]
+        ways = [*(values[layout.chosen] or ()), *filter(None, [values[layout.ways]])]
         reading = merged([named, *map(json.loads, ways)])
-        return reading | _correct_outcomes(values[inputs.correct] or "")
+        return reading | _correct_outcomes(values[layout.correct] or "")
 
     def _input_updates(self, request: Request) -> Values:
         """Return updates that let the inputs show a request."""
-        inputs = self._inputs
+        layout = self._layout
         has_files = bool(request.files)
-        options = {inputs.controls[name]: value for name, value in request.raw_options.items()}
+        options = {layout.controls[name]: value for name, value in request.raw_options.items()}
         return {
-            inputs.source: FILES if has_files else TEXT,
-            inputs.text: gr.update(value=request.text, visible=not has_files),
-            inputs.files: gr.update(value=list(request.files) or None, visible=has_files),
-            inputs.checker: request.checker,
+            layout.source: FILES if has_files else TEXT,
+            layout.text: gr.update(value=request.text, visible=not has_files),
+            layout.files: gr.update(value=list(request.files) or None, visible=has_files),
+            layout.checker: request.checker,
             **options,
         }
 
@@ -291,57 +239,50 @@ class Handlers:
 
     # --- What a request shows ------------------------------------------------------------------
 
-    def _answer_updates(self, request: Request, answer: Answer, values: Values) -> Values:
-        """Show an answer, and the options that were used."""
-        outputs, inputs = self._outputs, self._inputs
-        widths = ["narrow" if values[inputs.is_narrow] else "wide"]
-        shown = shown_values(self._space, request, answer, self._downloads, widths)
+    def _answer_updates(self, request: Request, answer: Answer) -> Values:
+        """Show an answer."""
+        layout = self._layout
+        shown = shown_values(self._space, request, answer, self._downloads)
         file = Path(shown.pop("file"))
-        updates = {getattr(outputs, name): value for name, value in shown.items()}
+        updates = {getattr(layout, name): value for name, value in shown.items()}
         updates |= {
-            outputs.problem: gr.update(value="", visible=False),
-            outputs.answer: gr.update(visible=True),
-            outputs.details: gr.update(visible=True),
-            outputs.only: ALL,
-            outputs.samples: "",
-            outputs.file: _file_update(file),
-            outputs.copy_link: COPY_LINK,
-        }
-        lowered = {
-            name: (answer.options[name], request.options[name])
-            for name in request.limited_options
-            if answer.options[name] != request.options[name]
-        }
-        updates[inputs.lowered] = lowered
-        updates |= {
-            component: answer.options[name]
-            for name, component in inputs.controls.items()
-            if name in request.limited_options and values[component] != answer.options[name]
+            layout.problem: gr.update(value="", visible=False),
+            layout.answer: gr.update(visible=True),
+            layout.details: gr.update(visible=True),
+            layout.only: ALL,
+            layout.samples: "",
+            layout.file: _file_update(file),
+            layout.copy_link: COPY_LINK,
         }
         return updates | self._chosen_updates(request)
 
-    def _problem_updates(self, problem: str) -> Values:
-        """Show a problem in the place of the answer."""
-        outputs = self._outputs
-        return {
-            outputs.problem: gr.update(value=problem_html(problem), visible=True),
-            outputs.answer: gr.update(visible=False),
-            outputs.details: gr.update(visible=False),
+    def _problem_updates(self, request: Request | None, problem: ValueError | str) -> Values:
+        """Show a problem in the place of the answer, and inputs for the choices that it needs."""
+        layout = self._layout
+        updates: Values = {
+            layout.problem: gr.update(value=problem_html(str(problem)), visible=True),
+            layout.answer: gr.update(visible=False),
+            layout.details: gr.update(visible=False),
         }
+        if request is not None:
+            updates |= self._chosen_updates(request)
+            if isinstance(problem, ChoiceError):
+                updates |= self._asking_updates(request, problem)
+        return updates
 
     def _asking_updates(self, request: Request, error: ChoiceError) -> Values:
-        """Show what the rules of reading ask, and inputs for the answer."""
-        inputs, outputs = self._inputs, self._outputs
+        """Show inputs for what the rules of reading ask."""
+        layout = self._layout
         ways = [(in_words(way), json.dumps(way)) for way in error.ways]
-        updates = self._problem_updates(str(error)) | self._chosen_updates(request)
         columns = [("none", ""), *((name, name) for name in error.columns)]
-        updates |= {
-            outputs.asking: gr.update(visible=True),
-            inputs.ways: gr.update(choices=ways, value=None, visible=bool(ways)),
-            inputs.correct: gr.update(visible=error.asks_correct),
+        updates: Values = {
+            layout.asking: gr.update(visible=True),
+            layout.ways: gr.update(choices=ways, value=None, visible=bool(ways)),
         }
+        if error.asks_correct:
+            updates[layout.correct] = gr.update(visible=True)
         if error.columns:
-            for role, component in inputs.columns.items():
+            for role, component in layout.columns.items():
                 value = request.reading.get(role)
                 value = value if value in error.columns else ""
                 updates[component] = gr.update(choices=columns, value=value, visible=True)
@@ -349,22 +290,21 @@ class Handlers:
 
     def _chosen_updates(self, request: Request) -> Values:
         """Show what was chosen about the samples, and ask no more."""
-        inputs, outputs = self._inputs, self._outputs
-        correct = {x: y for x, y in request.reading.items() if x.startswith("correct_")}
-        rest = {x: y for x, y in request.reading.items() if x not in correct}
-        ways = [{role: value} for role, value in rest.items()]
-        choices = [(in_words(way), json.dumps(way)) for way in ways]
+        layout = self._layout
+        rest = {x: y for x, y in request.reading.items() if not x.startswith("correct_")}
+        choices = [(in_words({x: y}), json.dumps({x: y})) for x, y in rest.items()]
+        correct = _words_of_correct(request.reading)
         updates: Values = {
-            outputs.asking: gr.update(visible=bool(request.reading)),
-            inputs.ways: gr.update(choices=[], value=None, visible=False),
-            inputs.correct: gr.update(value=_words_of_correct(correct), visible=bool(correct)),
-            inputs.chosen: gr.update(
+            layout.asking: gr.update(visible=bool(request.reading)),
+            layout.ways: gr.update(choices=[], value=None, visible=False),
+            layout.correct: gr.update(value=correct, visible=bool(correct)),
+            layout.chosen: gr.update(
                 choices=choices, value=[way for _, way in choices], visible=bool(choices)
             ),
-            inputs.asked_for: request.fingerprint_of_samples(),
+            layout.asked_for: request.fingerprint_of_samples(),
         }
         hidden = gr.update(value="", visible=False)
-        return updates | dict.fromkeys(inputs.columns.values(), hidden)
+        return updates | dict.fromkeys(layout.columns.values(), hidden)
 
     # --- Parts of an answer --------------------------------------------------------------------
 

@@ -15,27 +15,19 @@ from .controls import SAME_QUESTIONS
 from .request import Answer
 from .sentences import number_range, scale_of
 
-PRINT = 3.3
-WIDTHS = {"narrow": 3.3, "wide": 6.0}
-"""Widths in inches. The page scales charts to its own width."""
+_WIDTH = 3.3  # inches, that of a column of a paper. The page scales charts to its own width.
 
 # Altair would validate each part of a chart, which takes longer than all the rest.
 schemapi.disable_debug_mode()
 
 
-def draw(chart: Chart, answer: Answer, width: str = "") -> Figure:
-    """Return the figure of a chart.
-
-    Args:
-        chart: the chart.
-        answer: the answer that it shows.
-        width: one of `WIDTHS`. Default: that of a column of a paper.
-    """
+def draw(chart: Chart, answer: Answer) -> Figure:
+    """Return the figure of a chart that shows an answer."""
     function = getattr(charts, chart.function)
     arguments = chart_arguments(chart, answer)
     if "labels" in inspect.signature(function).parameters:
         arguments["labels"] = answer.questions.names
-    return function(_results(chart, answer), **arguments, width=WIDTHS.get(width, PRINT))
+    return function(_results(chart, answer), **arguments, width=_WIDTH)
 
 
 def page_svg(figure: Figure) -> str:

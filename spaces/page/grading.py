@@ -1,10 +1,9 @@
-"""Check the samples of a request once, for all scores, comparisons and tables of its answer."""
+"""The checked samples of a request, as scores and tables take them."""
 
 from __future__ import annotations
 
 import itertools
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,43 +11,13 @@ import pyarrow as pa
 from at_k.core.checking import CheckCache, Checked, Checking
 from at_k.core.columns import from_numpy
 from at_k.core.computation import Computation, SampledQuestions
-from at_k.core.samples import Labels
 from at_k.core.samples import Samples as MetricSamples
-from at_k.runs.outcomes_of_runs import Run, grade_runs, parse_run
+from at_k.runs.outcomes_of_runs import Run
 
-from .request import Progress, Questions, Samples
+from .request import Questions, Samples
 
 _TEXTS = ("question", "problem", "prompt", "instruction", "input", "query")
 """Names of columns with the texts of questions, in lower case."""
-
-_SECONDS_BETWEEN_REPORTS = 0.5
-
-
-class ReportingExecutor:
-    """Runs checks in this process and reports the progress.
-
-    It is an executor with the method `map` only, like a pool of multiprocessing.
-
-    Args:
-        report: is called with the progress.
-    """
-
-    def __init__(self, report: Callable[[Progress], None]):
-        self._report = report
-
-    def map(self, check: Callable, batches: Iterable) -> Iterator:
-        """Yield the results of each batch of pairs."""
-        batches = list(batches)
-        total, checked = sum(len(pairs) for _, pairs in batches), 0
-        started = reported = time.monotonic()
-        for batch in batches:
-            yield check(batch)
-            checked += len(batch[1])
-            now = time.monotonic()
-            if now - reported > _SECONDS_BETWEEN_REPORTS:
-                reported = now
-                left = (now - started) / checked * (total - checked)
-                self._report(Progress(checked, total, left))
 
 
 @dataclass(frozen=True)
@@ -68,21 +37,6 @@ class CheckedSamples(SampledQuestions):
         codes = from_numpy(answers, answers < 0)  # which stand for the answers
         self.validate(self.run.outcomes)
         return Checked(self.run.outcomes, pa.chunked_array([codes]))
-
-
-def grade_samples(
-    samples: Mapping[str, Samples], checker: str, executor: Any, labels: Labels | None
-) -> list[Run]:
-    """Return the outcomes of each run.
-
-    Args:
-        samples: the samples of each run, by its label.
-        checker: the name of the checker, which is not used for samples without references.
-        executor: what checks samples, or None.
-        labels: labels that stand for outcomes, and the number of each.
-    """
-    parsed = [parse_run(label, run, labels) for label, run in samples.items()]
-    return grade_runs(parsed, Checking(checker, executor=executor, labels=labels))
 
 
 def samples_for(computation: Computation, samples: Samples, run: Run) -> SampledQuestions:

@@ -19,13 +19,13 @@ from .asking import is_reading
 from .controls import Choice, Control, NumberField
 from .downloads import Downloads, result_dict
 from .events import connect_events, shown_values
-from .layout import build_layout
+from .layout import Layout
 from .received import MAX_BYTES
 from .request import ChoiceError, make_request
 from .samples import MAX_SAMPLES
 from .scoring import preload, score
 from .sharing import example_request
-from .space import CHECKERS, Space
+from .space import CHECKERS, TITLES, Space
 
 _PAGE = Path(__file__).resolve().parent
 
@@ -64,28 +64,23 @@ def build_page(space: Space) -> gr.Blocks:
     preload(space)
     answer = score(request)
     downloads = Downloads(space)
-    shown = shown_values(space, request, answer, downloads, ["narrow", "wide"])
-    with gr.Blocks(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
-        layout = build_layout(space, request, shown)
-        connect_events(space, blocks, layout, downloads)
+    shown = shown_values(space, request, answer, downloads)
+    with gr.Blocks(
+        title=TITLES[space.metric], analytics_enabled=False, delete_cache=(600, 3600)
+    ) as blocks:
+        connect_events(space, blocks, Layout(space, request, shown), downloads)
         connect_api(space)
     return blocks
 
 
 def connect_api(space: Space) -> None:
     """Offer the function `scores` to programs, with a parameter for each option of the page."""
-    options = {control.name: control for control in space.controls}
-    defaults = {"checker": "exact_match", **{x.name: x.value for x in space.controls}}
     kind = Parameter.POSITIONAL_OR_KEYWORD
-    types: dict[str, Any] = {name: type(value) for name, value in defaults.items()}
-    types |= {x.name: Literal[tuple(x.choices)] for x in space.controls if isinstance(x, Choice)}
-    types |= {"checker": Literal[CHECKERS], "reading": dict}
     parameters = [
         Parameter("samples", kind, annotation=str),
-        *(
-            Parameter(name, kind, default=defaults.get(name, {}), annotation=types[name])
-            for name in (*defaults, "reading")
-        ),
+        Parameter("checker", kind, default="exact_match", annotation=Literal[CHECKERS]),
+        *(Parameter(x.name, kind, default=x.value, annotation=_type(x)) for x in space.controls),
+        Parameter("reading", kind, default={}, annotation=dict),
     ]
 
     def scores(samples, checker, *values):
@@ -95,7 +90,8 @@ def connect_api(space: Space) -> None:
             *option_values, reading = values
             if not (isinstance(reading, dict) and is_reading(reading)):
                 raise ValueError("reading must be an object, such as {'missing': 'drop'}.")
-            chosen = dict(zip(options, option_values, strict=True))
+            names = [control.name for control in space.controls]
+            chosen = dict(zip(names, option_values, strict=True))
             request = make_request(space, checker, chosen, text=samples, reading=reading)
             answer = score(request)
             result = result_dict(space, answer) | {"notes": answer.notes}
@@ -108,7 +104,7 @@ def connect_api(space: Space) -> None:
     scores.__annotations__ = {x.name: x.annotation for x in parameters} | {"return": dict}
     scores.__signature__ = Signature(parameters, return_annotation=dict)  # type: ignore[attr-defined]
     example = "\n".join(space.examples[0].text.splitlines()[:2])
-    described = "; ".join(f"{name}: {_described(control)}" for name, control in options.items())
+    described = "; ".join(f"{control.name}: {_described(control)}" for control in space.controls)
     description = (
         f"Scores samples, such as client.predict({example!r}, api_name='/scores'). samples: text: "
         f"a table, rows of outcomes, JSON Lines or JSON, at most {MAX_SAMPLES:,} samples; checker: "
@@ -125,6 +121,10 @@ def _remedy(error: ChoiceError) -> str:
     ways += ['{"predictions": .., "references": ..}'] * bool(error.columns)
     ways += ['{"correct_values": [..]}'] * error.asks_correct
     return f" Give reading={' or '.join(ways)}."
+
+
+def _type(control: Control) -> Any:
+    return Literal[tuple(control.choices)] if isinstance(control, Choice) else type(control.value)
 
 
 def _described(control: Control) -> str:

@@ -18,14 +18,14 @@ const page = (() => {
     if (asked === version) show(state);
     else if (root.dataset.state === "scoring") show("changed");
   };
-  const begin = (values, scrolls) => {
+  const begin = (values, scrolls = false) => {
     version += 1;
     asked = version;
     active += 1;
     show("scoring");
     const top = document.getElementById("top");
     if (scrolls && top.getBoundingClientRect().top < 0) top.scrollIntoView();
-    return [innerWidth < 600, ...values.slice(1)]; // as in page.css
+    return values;
   };
   const isOpened = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
   const open = () => {
@@ -38,10 +38,6 @@ const page = (() => {
   const mark = (state) => {
     version += 1;
     show(state || (active > 0 ? "scoring" : "changed"));
-  };
-  const stop = () => {
-    version += 1;
-    show("stopped");
   };
   // Gradio waits without end for a server that has ended.
   setInterval(async () => {
@@ -115,5 +111,5 @@ const page = (() => {
   // Back and forward, and a link that is pasted into the address of an open page.
   addEventListener("popstate", () => location.reload());
   if (isOpened()) root.dataset.state = "scoring";
-  return { begin, open, mark, stop, done, fail: () => settle("failed"), copyLink, followMenu, followRows };
+  return { begin, open, mark, done, fail: () => settle("failed"), copyLink, followMenu, followRows };
 })();

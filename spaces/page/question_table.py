@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from decimal import Decimal
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from at_k.checkers.numbers import read_response
-from at_k.cli.formats import Scale, csv_text
+from at_k.cli.formats import csv_text
 
 from .answer_html import escape
 from .request import Answer, Samples
@@ -21,7 +18,6 @@ _LONGEST_IN_ROW = 24
 _SAMPLES_IN_ROW = 32
 _LONGEST_SAMPLE = 1_000
 _MAX_SCORES = 4
-_LONGEST_EXPONENT = 12
 _MARKS = {0: "\u2717", 1: "\u2713", None: "?"}
 
 ALL = "All"
@@ -34,26 +30,10 @@ FILTERS: dict[str, Callable[[float], bool]] = {
 """Which questions a visitor can select, by the share of their samples that are correct."""
 
 
-class QuestionTable(NamedTuple):
-    """A table of questions.
-
-    Attributes:
-        head: the headings of the columns: of the name, of the numbers, and of texts.
-        numbers: how many columns have numbers.
-        rows: for each row the index of its question, and the text of its cells.
-    """
-
-    head: list[str]
-    numbers: int
-    rows: list[tuple[int, list[str]]]
-
-
-Cell = Callable[[int], str]
-"""Returns the text of the cell of a question, of which it takes the index."""
-
-
-def question_table(space: Space, answer: Answer, selected: str = ALL) -> QuestionTable:
-    """Return a row for each question: its name, its scores, its samples and its text.
+def question_rows(
+    space: Space, answer: Answer, selected: str = ALL
+) -> list[tuple[int, dict[str, str]]]:
+    """Return for each question its index, and by headings its name, scores, samples and text.
 
     Of two runs, the questions with the largest differences are first.
 
@@ -62,94 +42,70 @@ def question_table(space: Space, answer: Answer, selected: str = ALL) -> Questio
         answer: the answer.
         selected: one of `FILTERS`.
     """
-    questions, keys = answer.questions, _shown_keys(space, answer)
+    questions, runs, keys = answer.questions, _shown_runs(answer), _shown_keys(space, answer)
     is_shown = FILTERS.get(selected, FILTERS[ALL])
     rows = [i for i in range(len(questions.names)) if is_shown(_share_correct(answer, i))]
-    columns: dict[str, Cell] = {
-        space.row_noun: lambda i: _shortened(questions.names[i], _LONGEST_TEXT)
-    }
-    if len(answer.runs) == 2 and keys:
-        scale, differences = scale_of(answer.runs), _differences(answer, keys[0])
-        rows.sort(key=lambda i: -abs(differences.get(i, 0.0)))
-        columns[f"difference in {keys[0]}{_unit(scale)}"] = lambda i: (
-            scale.number(differences[i], sign=True) if i in differences else ""
-        )
-    columns |= _score_columns(answer, keys)
-    numbers = len(columns) - 1
-    columns |= _sample_columns(space, answer)
-    if any(questions.texts):
-        columns["text"] = lambda i: _shortened(questions.texts[i], _LONGEST_TEXT)
-    cells = [(i, [cell(i) for cell in columns.values()]) for i in rows]
-    return QuestionTable([*columns], numbers, cells)
+    scores, scale = [_scores_of_questions(run) for run in runs], scale_of(answer.runs)
+    unit, differences = " (%)" if scale.percent else "", []
+    if len(runs) == 2 and keys:
+        first, second = (by_key[keys[0]] for by_key in scores)
+        differences = [b - a for a, b in zip(first, second, strict=True)]
+        rows.sort(key=lambda i: -abs(differences[i]))
+    result = []
+    for i in rows:
+        cells = {space.row_noun: _shortened(questions.names[i], _LONGEST_TEXT)}
+        if differences:
+            cells[f"difference in {keys[0]}{unit}"] = scale.number(differences[i], sign=True)
+        labels = [f", {run.label}" if len(runs) > 1 else "" for run in runs]
+        for label, by_key in zip(labels, scores, strict=True):
+            cells |= {f"{key}{unit}{label}": scale.number(by_key[key][i]) for key in keys}
+        for label, run in zip(labels, runs, strict=True):
+            cells[f"{space.cell_noun}s{label}"] = _samples_in_row(answer, run, i)
+        if any(questions.texts):
+            cells["text"] = _shortened(questions.texts[i], _LONGEST_TEXT)
+        result.append((i, cells))
+    return result
 
 
-def _differences(answer: Answer, key: str) -> dict[int, float]:
-    """Return the score of the second run minus that of the first, by the index of the question."""
-    first, second = (_scores_of_questions(run)[key] for run in answer.runs)
-    return {i: b - a for i, (a, b) in enumerate(zip(first, second, strict=False))}
-
-
-def _score_columns(answer: Answer, keys: Sequence[str]) -> dict[str, Cell]:
-    """Return a column for each score of each run. A run can have fewer questions than another."""
-    scale = scale_of(answer.runs)
-    columns: dict[str, Cell] = {}
-    for run in answer.runs:
-        scores = _scores_of_questions(run)
-        for key in keys:
-            heading = _heading(f"{key}{_unit(scale)}", run, answer)
-            columns[heading] = partial(_number, scores[key], scale)
-    return columns
-
-
-def _number(scores: Sequence[float], scale: Scale, index: int) -> str:
-    return scale.number(scores[index]) if index < len(scores) else ""
-
-
-def _sample_columns(space: Space, answer: Answer) -> dict[str, Cell]:
-    """Return a column with the samples of each run."""
-    return {
-        _heading(f"{space.cell_noun}s", run, answer): partial(_samples_in_row, answer, run)
-        for run in answer.runs
-    }
-
-
-def _heading(name: str, run: Run, answer: Answer) -> str:
-    return f"{name}, {run.label}" if len(answer.runs) > 1 else name
-
-
-def _unit(scale: Scale) -> str:
-    return " (%)" if scale.percent else ""
+def _shown_runs(answer: Answer) -> list[Run]:
+    """Return the runs, or the first one if they have other questions."""
+    return answer.runs if answer.comparison is not None else answer.runs[:1]
 
 
 def questions_html(space: Space, answer: Answer, selected: str = ALL) -> str:
     """Return the table of questions as a grid, whose rows the script of the page lets select."""
-    head, numbers, rows = question_table(space, answer, selected)
-    kinds = ["name", *["number"] * numbers, *["text"] * (len(head) - 1 - numbers)]
-    headings = "".join(
-        f'<th scope="col" class="{kind}">{escape(heading)}</th>'
-        for kind, heading in zip(kinds, head, strict=True)
-    )
-    body = ""
+    rows, body, headings = question_rows(space, answer, selected), "", ""
     for index, cells in rows[:_MAX_ROWS]:
         tab = "-1" if body else "0"  # arrow keys lead from the first row to the others
-        texts = "".join(
-            f'<td class="{kind}">{escape(cell)}</td>'
-            for kind, cell in zip(kinds, cells, strict=True)
-        )
+        columns = list(zip(_kinds(space, cells), cells.items(), strict=True))
+        texts = "".join(f'<td class="{kind}">{escape(x)}</td>' for kind, (_, x) in columns)
         body += f'<tr data-index="{index}" tabindex="{tab}">{texts}</tr>'
+        headings = "".join(
+            f'<th scope="col" class="{kind}">{escape(heading)}</th>'
+            for kind, (heading, _) in columns
+        )
     more = ""
+    if len(_shown_runs(answer)) < len(answer.runs):
+        more = f"The {space.row_noun}s of {answer.runs[0].label}."
     if len(rows) > _MAX_ROWS:
-        more = f"The first {_MAX_ROWS} of {len(rows):,} {space.row_noun}s: a download has all."
+        more += f" The first {_MAX_ROWS} of {len(rows):,} {space.row_noun}s: a download has all."
     return (
         f'<div class="numbers"><table role="grid"><thead><tr>{headings}</tr></thead>'
-        f'<tbody>{body}</tbody></table></div><p class="caption">{more}</p>'
+        f'<tbody>{body}</tbody></table></div><p class="caption">{escape(more)}</p>'
     )
+
+
+def _kinds(space: Space, headings: Iterable[str]) -> list[str]:
+    """Return the class of each column in the style sheet: of names, numbers or texts."""
+    _, *others = headings
+    texts = (f"{space.cell_noun}s", "text")
+    return ["name", *("text" if x.startswith(texts) else "number" for x in others)]
 
 
 def samples_csv(space: Space, answer: Answer) -> str:
     """Return a row for each sample: its run, question, text and outcome."""
     rows: list[list[Any]] = [["run", space.row_noun, "reference", space.cell_noun, "outcome"]]
-    for run in answer.runs:
+    for run in _shown_runs(answer):
         columns = answer.samples[run.label]
         references = columns.get("references")
         for index, outcomes in enumerate(answer.questions.outcomes[run.label]):
@@ -172,19 +128,14 @@ def _texts(columns: Samples, index: int, rewards: Sequence[float | None]) -> lis
 
 def _share_correct(answer: Answer, index: int) -> float:
     """Return the mean outcome of a question over all runs, from 0 to 1 if samples are correct."""
-    rows = [
-        outcomes[index] for outcomes in answer.questions.outcomes.values() if index < len(outcomes)
-    ]
+    rows = [answer.questions.outcomes[run.label][index] for run in _shown_runs(answer)]
     scored = [x for row in rows for x in row if x is not None]
     return sum(scored) / len(scored) if scored else 0.0
 
 
 def _samples_in_row(answer: Answer, run: Run, index: int) -> str:
     """Return the number of correct samples, or their mean, and each with a mark."""
-    outcomes = answer.questions.outcomes[run.label]
-    if index >= len(outcomes):
-        return ""
-    rewards = _rewards(answer, outcomes[index])
+    rewards = _rewards(answer, answer.questions.outcomes[run.label][index])
     summary = _summary(rewards, run.is_binary)
     if isinstance(answer.samples[run.label]["predictions"], dict):  # counts
         return summary
@@ -216,12 +167,8 @@ def samples_html(space: Space, answer: Answer, index: int) -> str:
         reference = _shortened(str(references[index]), _LONGEST_SAMPLE)
         checked = f"checked with {answer.checker}"
         lines.append(f"<p>Reference: <code>{escape(reference)}</code>, {checked}</p>")
-    columns = [
-        _samples_of_run(space, answer, run, index)
-        for run in answer.runs
-        if index < len(questions.outcomes[run.label])
-    ]
-    lines.append(f'<div class="runs">{"".join(columns)}</div>')
+    columns = "".join(_samples_of_run(space, answer, run, index) for run in _shown_runs(answer))
+    lines.append(f'<div class="runs">{columns}</div>')
     return f'<div class="samples">{"".join(lines)}</div>'
 
 
@@ -245,13 +192,14 @@ def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
 
 def _shown_keys(space: Space, answer: Answer) -> list[str]:
     """Return the keys of the scores of single questions: those at the selected k, by weight."""
-    by_run = [_scores_of_questions(run) for run in answer.runs]
+    runs = _shown_runs(answer)
+    by_run = [_scores_of_questions(run) for run in runs]
     keys = [key for key in by_run[0] if all(key in scores for scores in by_run)]
     if "k" in answer.options:
         k, known = answer.options["k"], answer.runs[0].estimates_of_all_calls()
         keys = [key for key in keys if known[key].k == k and known[key].tau is None]
     main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
-    return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(answer.runs)]
+    return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(runs)]
 
 
 def _scores_of_questions(run: Run) -> dict[str, list[float]]:
@@ -288,22 +236,10 @@ def _word(reward: float | None, binary: bool) -> str:
 
 
 def _sample_html(sample: Any, checker: str | None) -> str:
-    """Return a sample, unless it is the outcome itself, and the number that a checker read."""
+    """Return a sample, unless it is the outcome itself."""
     if sample is None or (checker is None and not isinstance(sample, str)):
         return ""
-    html = f" <code>{escape(_shortened(str(sample), _LONGEST_SAMPLE))}</code>"
-    if checker != "numeric":
-        return html
-    number = read_response(sample) if isinstance(sample, str) else str(sample)
-    return f"{html} <small>{'no number' if number is None else escape(_plain(number))}</small>"
-
-
-def _plain(number: str) -> str:
-    """Return a number without an exponent, unless it needs one: "10" for "1E+1"."""
-    exponent = number.partition("E")[2]
-    if not exponent or abs(int(exponent)) > _LONGEST_EXPONENT:
-        return number
-    return f"{Decimal(number):f}"
+    return f" <code>{escape(_shortened(str(sample), _LONGEST_SAMPLE))}</code>"
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from at_k.cli.formats import View
 from at_k.core.checks import InputError
-from at_k.runs.comparison import Difference, differences_in
 
-from .controls import NumberField, parse_options
+from .controls import parse_options
 from .space import CHECKERS, Call, Options, Run, Space
 
 MAX_SAMPLES_PER_QUESTION = 512
@@ -68,12 +68,6 @@ class Request:
     files: tuple[str, ...] = ()
     reading: Reading = field(default_factory=dict)
 
-    @property
-    def limited_options(self) -> list[str]:
-        """The options that can be at most the number of samples per question."""
-        controls = [x for x in self.space.controls if isinstance(x, NumberField)]
-        return [x.name for x in controls if x.limited_by_samples]
-
     def fingerprint_of_samples(self) -> str:
         """Return a text that is equal for requests with the same samples."""
         content = hashlib.sha256(self.text.encode(errors="replace"))
@@ -83,20 +77,11 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How many of the distinct samples of a run are checked, and the seconds that are left."""
-
-    checked: int
-    total: int
-    seconds_left: float
-
-
-@dataclass(frozen=True)
 class Comparison:
     """The differences between the scores of runs.
 
     Attributes:
-        sentence: the result in words.
+        view: their tables and sentences.
         interval: the interval method of the differences.
         key: the key of the score that is compared, at the selected k.
         differences: for two runs, what `at_k.compare` returns for each measure of the Space.
@@ -104,17 +89,12 @@ class Comparison:
         arguments: the arguments of `at_k.compare` for each measure, or of `at_k.leaderboard`.
     """
 
-    sentence: str
+    view: View
     interval: str
     key: str
     differences: Sequence[Mapping[str, float]]
     board: dict[str, Any] | None
     arguments: list[dict[str, Any]]
-
-    @property
-    def differences_of_measures(self) -> list[list[Difference]]:
-        """The differences of two runs as records, for each measure."""
-        return [differences_in(scores) for scores in self.differences]
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from at_k.cli.formats import enumerated
 from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, short
 from at_k.readers.names import PER_QUESTION
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
 from at_k.readers.words import KNOWN_WORDS
-from at_k.runs.outcomes_of_runs import orders_of
+from at_k.runs.outcomes_of_runs import Order, orders_of
 
 from .asking import choice_error, columns_in, source_of
 from .places import REWARDS
@@ -70,7 +71,7 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
             # A group column can be chosen for files, on the pages that have such an option.
             columns["groups"] = request.options.get("group")
     else:
-        paths = [write_text(request.text, notes)]
+        paths = [write_text(request.text)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         runs = {Path(path).stem: _read_run(request, path, columns) for path in paths}
@@ -240,40 +241,30 @@ def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[
     Raises:
         ChoiceError: if questions have no ids, and nothing says whether the order is the same.
     """
-    (first_label, first), *_ = runs.items()
-    samples, problem = {}, ""
-    for label, run in runs.items():
-        order: Any = slice(None)
-        try:
-            if run is not first:
-                names, pair = [first_label, label], [first, run]
-                _, order = orders_of(names, pair, by_order=bool(by_order))
-        except ValueError as error:
-            if None in (first.ids, run.ids) and by_order is None:
-                raise ChoiceError(
-                    [f"The questions of {first_label} and {label} have no ids by which to pair."],
-                    [{"by_order": True}, {"by_order": False}],
-                ) from error
+    orders: list[Order] = [slice(None)] * len(runs)
+    problem = ""
+    try:
+        orders = orders_of(list(runs), list(runs.values()), by_order=bool(by_order))
+    except ValueError as error:
+        without_ids = [label for label, run in runs.items() if run.ids is None]
+        if without_ids and by_order is None:
+            raise ChoiceError(
+                [f"The questions of {enumerated(without_ids)} have no ids by which to pair them."],
+                [{"by_order": True}, {"by_order": False}],
+            ) from error
+        problem = f"The runs are not compared: {error}"
+        if without_ids:
             problem = "Each file is scored by itself."
-            if None not in (first.ids, run.ids):
-                problem = f"The runs are not compared: {error}"
-        samples[label] = {name: _as_lists(column) for name, column in run.items()}
-        if isinstance(order, list):
-            samples[label] = {
-                name: _in_order(column, order) for name, column in samples[label].items()
-            }
+    samples = {
+        label: {name: _in_order(column, order) for name, column in run.items()}
+        for (label, run), order in zip(runs.items(), orders, strict=True)
+    }
     return samples, problem
 
 
-def _in_order(column: Any, order: Sequence[int]) -> Any:
-    """Return the entries of a column, or of each list of counts, in an order."""
+def _in_order(column: Any, order: Order) -> Any:
+    """Return a column as a list in an order. Counts are a dict of two lists."""
     if isinstance(column, dict):
         return {name: _in_order(counts, order) for name, counts in column.items()}
-    return [column[question] for question in order]
-
-
-def _as_lists(column: Any) -> Any:
-    """Return a column as a list. Counts are a dict of two lists."""
-    if isinstance(column, dict):
-        return {name: _as_lists(counts) for name, counts in column.items()}
-    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    entries = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    return entries if isinstance(order, slice) else [entries[question] for question in order]

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .request import Answer, ChoiceError, Progress, Request
+from .request import Answer, Request
 from .space import Space
 from .worker import OUT_OF_MEMORY, SECONDS, work
 
@@ -48,68 +48,52 @@ def score(request: Request) -> Answer:
     Raises:
         ValueError: if it cannot be scored. The message is for the visitor.
     """
-    return next(step for step in score_in_steps(request) if isinstance(step, Answer))
+    return next(step for step in score_in_steps(request) if step is not None)
 
 
-def score_in_steps(request: Request) -> Iterator[Answer | Progress | None]:
-    """Score a request: yield every second the progress, or None if there is none; then the answer.
+def score_in_steps(request: Request) -> Iterator[Answer | None]:
+    """Score a request: yield None every second, and then the answer.
 
-    If the generator is closed, the process that scores the request is ended.
+    If the generator is closed, the process that scores the request is ended. The system ends a
+    process that has used its processor time. On a server that is too busy to give it this time, the
+    process is ended here.
 
     Raises:
         ValueError: if the request cannot be scored. The message is for the visitor.
     """
+    seconds = SECONDS[request.checker]
     # The process may be ended at any time, so its folder is removed here.
     with _slot(request.checker), tempfile.TemporaryDirectory() as folder:
-        for reply in _replies(request, folder):
-            if isinstance(reply, str):
-                raise ValueError(reply)
-            if isinstance(reply, ChoiceError):
-                raise reply
-            yield reply
-
-
-def _replies(
-    request: Request, folder: str
-) -> Iterator[Answer | ChoiceError | Progress | str | None]:
-    """Yield what a new process sends, or a sentence that says why it ended.
-
-    The system ends a process that has used its processor time. On a server that is too busy to
-    give it this time, the process is ended here.
-    """
-    seconds = SECONDS[request.checker]
-    deadline = time.monotonic() + _START_SECONDS
-    receiver, sender = _context.Pipe(duplex=False)
-    process = _context.Process(target=work, args=(request, folder, sender), daemon=True)
-    process.start()
-    sender.close()  # so that the receiver sees the end of the process
-    progress: Progress | None = None
-    try:
-        while time.monotonic() < deadline:
-            if receiver.poll(1):
-                reply = receiver.recv()
-                if isinstance(reply, (Answer, ChoiceError, str)):
-                    yield reply
-                    return
-                if reply is None:  # the process has started
-                    deadline = time.monotonic() + 6 * seconds
-                progress = reply
-            yield progress
-        yield _BUSY
-    except EOFError:
-        process.join()
-        if process.exitcode == -signal.SIGXCPU:
-            yield (
+        deadline = time.monotonic() + _START_SECONDS
+        receiver, sender = _context.Pipe(duplex=False)
+        process = _context.Process(target=work, args=(request, folder, sender), daemon=True)
+        process.start()
+        sender.close()  # so that the receiver sees the end of the process
+        try:
+            while time.monotonic() < deadline:
+                if receiver.poll(1):
+                    reply = receiver.recv()
+                    if isinstance(reply, ValueError):
+                        raise reply
+                    if isinstance(reply, Answer):
+                        yield reply
+                        return
+                    deadline = time.monotonic() + 6 * seconds  # the process has started
+                yield None
+            raise ValueError(_BUSY)
+        except EOFError as error:
+            process.join()
+            if process.exitcode != -signal.SIGXCPU:
+                raise ValueError(OUT_OF_MEMORY) from error
+            raise ValueError(
                 f"The request exceeded the time limit of {seconds} seconds. Use fewer samples or a "
                 f"faster checker, or run the metric on your own machine."
-            )
-        else:
-            yield OUT_OF_MEMORY
-    finally:
-        process.kill()
-        process.join()
-        process.close()
-        receiver.close()
+            ) from error
+        finally:
+            process.kill()
+            process.join()
+            process.close()
+            receiver.close()
 
 
 @contextmanager

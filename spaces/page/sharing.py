@@ -1,15 +1,13 @@
 """What addresses and saved pages hold: a request, from which another page shows the same result.
 
 A link has it in its fragment, which browsers do not send to servers. It is JSON, compressed, as
-Base64 for addresses. An address can also name an example and options: ?example=2&k=8.
+Base64 for addresses.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import csv
-import io
 import json
 import re
 import zlib
@@ -18,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from .asking import is_reading
-from .controls import NumberField
-from .received import MAX_BYTES
-from .request import Reading, Request, make_request
+from .received import MAX_BYTES, MAX_FILES
+from .request import Request, make_request
 from .space import Example, Space, sample_file
 
 LONGEST_LINK = 16_000
@@ -84,8 +81,12 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
         content = json.loads(decompressor.decompress(compressed, _MAX_JSON))
         metric, checker, options = (content[name] for name in ("metric", "checker", "options"))
         samples = _samples(space, content, new_folder)
-        reading = _reading(content)
-        if not decompressor.eof or decompressor.unused_data or not isinstance(options, dict):
+        reading = content["reading"]
+        if (
+            not decompressor.eof
+            or decompressor.unused_data
+            or not (isinstance(options, dict) and is_reading(reading))
+        ):
             raise ValueError(_BROKEN)
     except (zlib.error, binascii.Error, ValueError, LookupError, TypeError, RecursionError) as e:
         raise ValueError(_BROKEN) from e
@@ -94,29 +95,12 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
     return make_request(space, checker, options, **samples, reading=reading)
 
 
-def _reading(content: dict[str, Any]) -> Reading:
-    """Return what the sender has chosen about the samples."""
-    reading = content.get("reading")
-    if not isinstance(reading, dict):  # of an earlier page
-        is_first = reading == "references"
-        reading = {"references_first": True} if is_first else dict(content.get("columns") or {})
-        if "where" in reading:
-            reading["where"] = [reading["where"].split("=", 1)]
-    if not is_reading(reading):
-        raise ValueError(_BROKEN)
-    return reading
-
-
 def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Path]) -> dict:
-    """Return the text or the paths of the files. Earlier pages had a table."""
-    if "table" in content:
-        stream = io.StringIO()
-        csv.writer(stream, lineterminator="\n").writerows(content["table"])
-        return {"text": stream.getvalue()}
+    """Return the text or the paths of the files."""
     if "text" in content:
         return {"text": str(content["text"])}
     files, folder = [], None
-    for number, (name, text) in enumerate(content["files"][: space.max_files]):
+    for number, (name, text) in enumerate(content["files"][:MAX_FILES]):
         if text is None:
             if name not in _example_files(space):
                 raise ValueError(_BROKEN)
@@ -131,53 +115,17 @@ def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Pat
     return {"files": tuple(files)}
 
 
-def example_request(space: Space, example: Example, **changes: Any) -> Request:
-    """Return the request of an example.
-
-    Args:
-        space: the description of the Space.
-        example: one of its examples.
-        **changes: a checker, and options by their names.
-    """
-    options = {**example.options, **changes}
-    checker = options.pop("checker", example.checker)
+def example_request(space: Space, example: Example) -> Request:
+    """Return the request of an example."""
     files = tuple(sample_file(name) for name in example.files)
-    return make_request(space, checker, options, text=example.text, files=files)
+    return make_request(space, example.checker, example.options, text=example.text, files=files)
 
 
-def request_of_address(space: Space, parameters: Mapping[str, str]) -> Request | None:
-    """Return what the parameters of an address ask for: an example, a checker and options.
-
-    Raises:
-        ValueError: if the page does not know one of them, or its value is invalid.
-    """
-    query = {
-        name: value
-        for name, value in parameters.items()
-        if not name.startswith("__") and name not in _OF_GRADIO
-    }
-    if not query:
-        return None
-    controls = {control.name: control for control in space.controls}
-    known = ["example", "checker", *controls]
-    unknown = [name for name in query if name not in known]
-    if unknown:
-        raise ValueError(
-            f"The address has the parameter {unknown[0]:.40}, which this page does not know. It "
-            f"knows {', '.join(known)}."
-        )
-    number = query.pop("example", "1")
-    if not number.isdigit() or not 1 <= int(number) <= len(space.examples):
-        raise ValueError(f"example must be a number from 1 to {len(space.examples)}.")
-    changes: dict[str, Any] = dict(query)
-    for name in changes:
-        if isinstance(controls.get(name), NumberField):
-            changes[name] = _number(name, query[name])
-    return example_request(space, space.examples[int(number) - 1], **changes)
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a number, and not {text!r:.40}.") from error
+def check_parameters(parameters: Mapping[str, str]) -> None:
+    """Raise a ValueError if an address has parameters, which this page does not read."""
+    for name in parameters:
+        if not name.startswith("__") and name not in _OF_GRADIO:
+            raise ValueError(
+                f"The address has the parameter {name:.40}, which this page does not read. Choose "
+                f"an example or paste samples, and copy the link of the result."
+            )

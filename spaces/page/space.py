@@ -82,36 +82,28 @@ class Run:
         sample_counts: the number of scored samples of each question.
         results: the scores of each call by its name, or the list of them for a sweep.
         is_binary: whether a sample is correct or not, and has no reward.
-        interval: the interval method of scores that do not name theirs.
     """
 
     label: str
     sample_counts: list[int]
     results: dict[str, Any]
     is_binary: bool
-    interval: str
 
     def scores(self, call: str = "scores") -> Scores:
         """Return the scores of a call."""
         return self.results[call]
 
     def estimates(self, call: str = "scores") -> dict[str, Estimate]:
-        """Return the scores of a call as records, by their keys. All intervals have a name."""
+        """Return the scores of a call as records, by their keys."""
         return self._estimates[call]
 
     @cached_property
     def _estimates(self) -> dict[str, dict[str, Estimate]]:
         return {
-            call: {x.full_key: self._named(x) for x in estimates_of(scores)}
+            call: {x.full_key: x for x in estimates_of(scores)}
             for call, scores in self.results.items()
             if isinstance(scores, dict)  # and no list of a sweep
         }
-
-    def _named(self, estimate: Estimate) -> Estimate:
-        interval = estimate.interval
-        if interval is None or interval.interval:
-            return estimate
-        return estimate._replace(interval=interval._replace(interval=self.interval))
 
     def estimates_of_all_calls(self) -> dict[str, Estimate]:
         """Return the scores of all calls together, by their keys."""
@@ -121,28 +113,10 @@ class Run:
         """Return the first score of a metric, such as "avg@N"."""
         return next(x for x in self.estimates(call).values() if x.metric == metric)
 
-    def groups(self, call: str = "scores") -> list[str]:
-        """Return the groups that have scores, in the order of the keys."""
-        groups = dict.fromkeys(estimate.group for estimate in self.estimates(call).values())
-        return [group for group in groups if group is not None]
-
-
-def interval_method(estimate: Estimate) -> str:
-    """Return the name of the interval method of a score, or "" if it has no interval.
-
-    It is "none: " and the reason if there is an interval for other scores, but not for this one.
-    """
-    return "" if estimate.interval is None else str(estimate.interval.interval)
-
 
 def compared_interval(options: Options) -> str:
     """Return the interval method of differences between runs, for the chosen questions."""
     return "questions" if options["interval"] == "questions" else "sampling"
-
-
-def is_never_repeated(estimate: Estimate) -> bool:
-    """No score of the table equals another one by its definition."""
-    return False
 
 
 @dataclass(frozen=True)
@@ -156,7 +130,8 @@ class Space:
         examples: the page opens with the first one, which has a text.
         controls: the options of the page.
         calls: returns the calls of `compute` by name, given the options and the smallest number of
-            samples of a question. The call named "scores" fills the table of scores.
+            samples of a question. The call named "scores" fills the table of scores. The page adds
+            the checker, and the confidence and the interval unless it is a sweep.
         measures: returns the scores by which runs are compared, as arguments of `at_k.compare`,
             given the options, the smallest number of samples, and whether samples were checked.
             The first one is in the sentence and the chart of a comparison.
@@ -168,7 +143,6 @@ class Space:
         row_noun: what a question is called.
         cell_noun: what a sample is called.
         has_references: whether samples can be checked against references.
-        max_files: how many files can be compared.
     """
 
     metric: str
@@ -181,18 +155,12 @@ class Space:
     sentence: Callable[[Sequence[Run], Options], str]
     main_scores: Callable[[Run, Options], list[str]]
     charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
-    is_repeated: Callable[[Estimate], bool] = is_never_repeated
+    is_repeated: Callable[[Estimate], bool] = lambda estimate: False
     row_noun: str = "question"
     cell_noun: str = "sample"
     has_references: bool = True
-    max_files: int = 8
 
     @property
     def has_binary_outcomes(self) -> bool:
         """Whether an outcome is 0 or 1, and no reward or verdict."""
         return self.metric in ("gpassk", "cons_at_k")
-
-    @property
-    def title(self) -> str:
-        """The heading of the page."""
-        return TITLES[self.metric]

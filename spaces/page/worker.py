@@ -10,24 +10,28 @@ import signal
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from multiprocessing.connection import Connection
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from at_k.cli.formats import Scope
+from at_k.core.checking import Checking
 from at_k.core.checks import check_categories
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
 from at_k.runs.options import ComparisonOptions
 from at_k.runs.outcomes_of_runs import Run as GradedRun
+from at_k.runs.outcomes_of_runs import check_same_questions, grade_runs, parse_run
 
-from .comparing import compare_samples
-from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
-from .grading import ReportingExecutor, grade_samples, questions_of, samples_for
+from .comparing import compare
+from .controls import OTHER_QUESTIONS, SAME_QUESTIONS, NumberField
+from .grading import questions_of, samples_for
 from .places import in_words
 from .received import MAX_BYTES
-from .request import Answer, ChoiceError, Comparison, Progress, Request, Samples
+from .request import Answer, ChoiceError, Request, Samples
 from .samples import read_samples, sample_counts
 from .space import Call, Options, Run, Space
 
@@ -41,8 +45,12 @@ OUT_OF_MEMORY = (
     "The request exceeded the memory limit. Use fewer samples, or run the metric on your own "
     "machine."
 )
+_UNEXPECTED = "The samples could not be scored. Check that the columns hold what is expected."
 
 _logger = logging.getLogger(__name__)
+
+_EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
+"""math_verify would start processes of its own, unless it has an executor. This one is no pool."""
 
 _ROLES = ("predictions", "references")
 """The samples of a run. Its other columns are options of `compute`."""
@@ -54,8 +62,8 @@ def work(request: Request, folder: str, connection: Connection) -> None:
     Args:
         request: what to score.
         folder: a folder for temporary files.
-        connection: where None is sent first, then the progress; and at last the answer, or a
-            sentence that says why there is none.
+        connection: where None is sent first; and at last the answer, or a ValueError that says
+            why there is none.
     """
     connection.send(None)
     _end_with_parent()
@@ -67,21 +75,21 @@ def work(request: Request, folder: str, connection: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE_SIZE, _MAX_FILE_SIZE))
     tempfile.tempdir = folder
     os.chdir(folder)
-    reply: Answer | ChoiceError | str
+    reply: Answer | ValueError
     try:
-        reply = _score(request, connection.send)
+        reply = _score(request)
     except ChoiceError as error:
         message = _shortened(_in_words(error, request))
         reply = ChoiceError([message], error.ways, error.columns, error.asks_correct)
     except (ValueError, TypeError, OverflowError) as error:
-        reply = _shortened(_in_words(error, request))
+        reply = ValueError(_shortened(_in_words(error, request)))
     except RecursionError:
-        reply = "The lists are nested too deeply."
+        reply = ValueError("The lists are nested too deeply.")
     except MemoryError:
-        reply = OUT_OF_MEMORY
+        reply = ValueError(OUT_OF_MEMORY)
     except Exception:
         _logger.exception("Unexpected error while scoring a request")
-        reply = "The samples could not be scored. Check that the columns hold what is expected."
+        reply = ValueError(_UNEXPECTED)
     connection.send(reply)
 
 
@@ -102,60 +110,43 @@ def _shortened(message: str) -> str:
     return message if len(message) < _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}.."
 
 
-@dataclass(frozen=True)
-class _Scoring:
-    """How the samples of a request are scored.
-
-    Attributes:
-        space: the page.
-        computation: the computation of its metric.
-        options: the options that are used.
-        calls: the calls of `compute`, by name.
-        measures: the scores by which runs are compared, as arguments of `at_k.compare`.
-        checker: the name of the checker.
-    """
-
-    space: Space
-    computation: Computation
-    options: Options
-    calls: dict[str, Call]
-    measures: list[dict[str, Any]]
-    checker: str
-
-    @property
-    def labels(self) -> Any:
-        """The labels that stand for outcomes, and the number of each; or None."""
-        labels = ComparisonOptions(self.measures[0]["metric"]).verdicts
-        return labels or check_categories(self.options.get("categories"))
-
-
-def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
-    space = request.space
-    read = read_samples(request, COMPUTATIONS[space.metric].parameters)
+def _score(request: Request) -> Answer:
+    space, computation = request.space, COMPUTATIONS[request.space.metric]
+    read = read_samples(request, computation.parameters)
     samples = read.runs
     counts = {label: sample_counts(run) for label, run in samples.items()}
     smallest = max(1, min(min(run) for run in counts.values()))
     options, changes = _used_options(request, counts, smallest)
     has_references = any("references" in run for run in samples.values())
-    scoring = _scoring(space, options, smallest, request.checker if has_references else "")
-    # The other named checkers are fast, and compare samples without an executor.
-    executor = ReportingExecutor(report) if scoring.checker == "math_verify" else None
+    checker = request.checker if has_references else None
+    calls, measures = _calls(space, options, smallest, checker)
+    labels: Any = ComparisonOptions(**measures[0]).verdicts
+    labels = labels or check_categories(options.get("categories"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        graded = grade_samples(samples, scoring.checker, executor, scoring.labels)
-        runs = [_scored_run(scoring, samples[x.name], x, counts[x.name]) for x in graded]
+        parsed = [parse_run(label, run, labels) for label, run in samples.items()]
+        checking = Checking(
+            checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels
+        )
+        graded = grade_runs(parsed, checking)
+        runs = [_scored_run(space, options, calls, samples[run.name], run) for run in graded]
         comparison, problem = None, read.problem
         if len(runs) > 1 and not problem:
-            comparison, problem = _compared(scoring, samples, graded, request)
+            scope = Scope([x.outcomes.n for x in graded], checker, space.row_noun, space.cell_noun)
+            try:
+                check_same_questions(parsed)
+                comparison = compare(graded, measures, options.get("k"), scope)
+            except ValueError as error:
+                problem = f"The runs are not compared: {_in_words(error, request)}"
     messages = dict.fromkeys(_without_python(str(warning.message)) for warning in caught)
     return Answer(
         runs,
-        scoring.calls,
+        calls,
         options,
         samples,
         read.files,
         request.reading,
-        request.checker if has_references else None,
+        checker,
         questions_of(samples, read.identifiers, graded),
         comparison,
         tuple(filter(None, [*read.notes, *changes, *messages, problem])),
@@ -165,84 +156,86 @@ def _score(request: Request, report: Callable[[Progress], None]) -> Answer:
 def _used_options(
     request: Request, counts: Mapping[str, Sequence[int]], smallest: int
 ) -> tuple[Options, list[str]]:
-    """Return the options that are used, and sentences that say which were changed."""
-    options, changes = _lowered(request, smallest)
-    chosen = options.get("interval", SAME_QUESTIONS)
-    options["interval"], change = _interval(chosen, counts, request.space)
-    return options, [*changes, change]
+    """Return the options that are used, and sentences that say which were changed.
+
+    Args:
+        request: the request.
+        counts: the number of samples of each question, by run.
+        smallest: the smallest of them.
+
+    Raises:
+        ValueError: if one question is to tell how questions vary.
+    """
+    space, options, changes = request.space, dict(request.options), []
+    row, cell = space.row_noun, space.cell_noun
+    for control in space.controls:
+        is_limited = isinstance(control, NumberField) and control.limited_by_samples
+        if is_limited and options[control.name] > smallest:
+            options[control.name] = smallest
+            changes.append(
+                f"{control.name} was lowered to {smallest}, the smallest number of {cell}s of any "
+                f"{row}."
+            )
+    chosen = options.setdefault("interval", SAME_QUESTIONS)
+    is_single = any(len(run) == 1 for run in counts.values())
+    if chosen == OTHER_QUESTIONS and is_single:
+        raise ValueError(
+            f"One {row} does not show how {row}s vary: add {row}s, or choose the same {row}s, "
+            f"sampled again."
+        )
+    has_one_each = all(max(run) == 1 for run in counts.values())
+    if chosen == SAME_QUESTIONS and space.has_references and has_one_each and not is_single:
+        options["interval"] = OTHER_QUESTIONS
+        changes.append(f"Each {row} has one {cell}, so the limits are for other {row}s like these.")
+    return options, changes
 
 
-def _scoring(space: Space, options: Options, smallest: int, checker: str) -> _Scoring:
-    """Return how samples are scored.
+def _calls(
+    space: Space, options: Options, smallest: int, checker: str | None
+) -> tuple[dict[str, Call], list[dict[str, Any]]]:
+    """Return the calls of `compute` by name, and the arguments of `at_k.compare` for each measure.
 
     Args:
         space: the page.
         options: the options that are used.
         smallest: the smallest number of samples of a question.
-        checker: the name of the checker, or "" if samples have no references.
+        checker: the name of the checker, or None if samples have no references.
     """
-    calls = space.calls(options, smallest)
-    if checker not in ("", "exact_match"):  # which is the default of compute
-        calls = {
-            name: Call({"check_correct_fn": checker, **call.arguments}, call.sweep)
-            for name, call in calls.items()
-        }
+    is_default = checker in (None, "exact_match")
+    checking = {} if is_default else {"check_correct_fn": checker}
+    limits = {name: options[name] for name in ("confidence", "interval")}
+    calls = {
+        name: replace(
+            call, arguments={**checking, **call.arguments, **({} if call.sweep else limits)}
+        )
+        for name, call in space.calls(options, smallest).items()
+    }
     measures = [
-        {**measure, "confidence": options["confidence"]}
-        for measure in space.measures(options, smallest, bool(checker))
+        {**checking, **measure, "confidence": options["confidence"]}
+        for measure in space.measures(options, smallest, checker is not None)
     ]
-    computation = COMPUTATIONS[space.metric]
-    return _Scoring(space, computation, options, calls, measures, checker or "exact_match")
+    return calls, measures
 
 
-def _scored_run(scoring: _Scoring, samples: Samples, run: GradedRun, counts: Sequence[int]) -> Run:
+def _scored_run(
+    space: Space, options: Options, calls: Mapping[str, Call], samples: Samples, run: GradedRun
+) -> Run:
     """Return the scores of a run.
 
     Args:
-        scoring: how it is scored.
-        samples: its samples.
+        space: the page.
+        options: the options that are used.
+        calls: the calls of `compute`, by name.
+        samples: the samples.
         run: their outcomes.
-        counts: the number of samples of each question.
     """
-    sampled = samples_for(scoring.computation, samples, run)
+    computation = COMPUTATIONS[space.metric]
+    sampled = samples_for(computation, samples, run)
     others = {name: column for name, column in samples.items() if name not in _ROLES}
-    results = {
-        name: _results(scoring.computation, sampled, others, call)
-        for name, call in scoring.calls.items()
-    }
-    options = scoring.options
-    has_rewards = options.get("w") or options.get("categories")
-    is_binary = scoring.space.has_references and not has_rewards
-    is_binary = is_binary and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
-    return Run(run.name, list(counts), results, is_binary, options["interval"])
-
-
-def _compared(
-    scoring: _Scoring,
-    samples: Mapping[str, Samples],
-    graded: Sequence[GradedRun],
-    request: Request,
-) -> tuple[Comparison | None, str]:
-    """Return the comparison of several runs; or None, and why they cannot be compared."""
-    nouns = scoring.space.row_noun, scoring.space.cell_noun
-    k = scoring.options.get("k")
-    try:
-        return compare_samples(samples, graded, scoring.checker, scoring.measures, k, nouns), ""
-    except ValueError as error:
-        return None, f"The runs are not compared: {_in_words(error, request)}"
-
-
-def _lowered(request: Request, smallest: int) -> tuple[Options, list[str]]:
-    """Return the options with k at most the number of samples, and sentences that say so."""
-    options, notes = dict(request.options), []
-    row, cell = request.space.row_noun, request.space.cell_noun
-    for name in request.limited_options:
-        if options[name] > smallest:
-            options[name] = smallest
-            notes.append(
-                f"{name} was lowered to {smallest}, the smallest number of {cell}s of any {row}."
-            )
-    return options, notes
+    results = {name: _results(computation, sampled, others, call) for name, call in calls.items()}
+    has_rewards = options.get("w") or options.get("categories") or not space.has_references
+    is_binary = not has_rewards and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
+    return Run(run.name, sample_counts(samples), results, is_binary)
 
 
 def _without_python(message: str) -> str:
@@ -254,26 +247,6 @@ def _without_python(message: str) -> str:
         f"{problem}: exact_match compares whole texts. Try numeric, which compares the number in "
         f"each sample, or math_verify for mathematical expressions."
     )
-
-
-def _interval(chosen: str, counts: Mapping[str, Sequence[int]], space: Space) -> tuple[str, str]:
-    """Return the interval method for the chosen questions, and a note if it is another one.
-
-    Raises:
-        ValueError: if one question is to tell how questions vary.
-    """
-    row, cell = space.row_noun, space.cell_noun
-    is_single = any(len(run) == 1 for run in counts.values())
-    if chosen == OTHER_QUESTIONS and is_single:
-        raise ValueError(
-            f"One {row} does not show how {row}s vary: add {row}s, or choose the same {row}s, "
-            f"sampled again."
-        )
-    has_one_each = all(max(run) == 1 for run in counts.values())
-    if chosen == SAME_QUESTIONS and space.has_references and has_one_each and not is_single:
-        note = f"Each {row} has one {cell}, so the limits are for other {row}s like these."
-        return OTHER_QUESTIONS, note
-    return chosen, ""
 
 
 def _results(

@@ -45,14 +45,7 @@ TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     common = {"penalty": options["penalty"], "return_per_question": True}
     return {
-        "scores": Call(
-            {
-                "temperature": options["temperature"],
-                **common,
-                "confidence": options["confidence"],
-                "interval": "auto",
-            }
-        ),
+        "scores": Call({"temperature": options["temperature"], **common}),
         "by_temperature": Call(common, sweep=("temperature", TEMPERATURES)),
     }
 
@@ -122,8 +115,8 @@ SPACE = Space(
         Example("Verdicts as numbers", "1 0.9 0.7 0.3 0.0"),
     ],
     controls=[
-        NumberField("temperature", "Temperature", "from strict to lenient", 0.1, 1.0, 0.05, 0.5),
-        NumberField("penalty", "Penalty", "for each verdict of none", 0.0, 1.0, 0.05, 0.1),
+        NumberField("temperature", "Temperature", "from strict to lenient", 0.5, 0.1, 1.0, 0.05),
+        NumberField("penalty", "Penalty", "for each verdict of none", 0.1, 0.0, 1.0, 0.05),
         CONFIDENCE,
     ],
     calls=calls,

@@ -60,8 +60,8 @@ def ways() -> Iterator[dict[str, Callable[[], object]]]:
 
     def paste() -> object:
         asked = request.make_request(space, "exact_match", {"k": 2}, text=LINES)
-        answer = worker._score(asked, lambda progress: None)
-        return events.shown_values(space, asked, answer, kept, ["wide"])
+        answer = worker._score(asked)
+        return events.shown_values(space, asked, answer, kept)
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("run.jsonl").write_text(LINES)

@@ -6,10 +6,7 @@ import sys
 from conftest import ROOT
 
 NAMES = sorted(path.parent.name for path in (ROOT / "spaces").glob("*/app.py"))
-MODULES = (
-    *("answer_html", "asking", "downloads", "events", "python_code", "question_table", "request"),
-    *("samples", "score_tables", "sharing", "worker"),
-)
+MODULES = sorted(path.stem for path in (ROOT / "spaces" / "page").glob("[!_]*.py"))
 
 
 def space_of(metric):
@@ -32,7 +29,7 @@ def request_for(page, metric, text="", files=(), reading=None, checker="exact_ma
 
 
 def answer_to(page, request):
-    return page.worker._score(request, lambda progress: None)
+    return page.worker._score(request)
 
 
 def answer_of(page, metric, text="", **given):

@@ -86,7 +86,8 @@ def test_a_phone_has_the_sentence_then_the_inputs_and_then_the_rest(browser, spa
         assert number["y"] + number["height"] <= DESKTOP["height"]
         assert page.locator("button:visible").count() <= 12
         titles = page.locator("#details h2").all_inner_texts()
-        assert titles[:3] == ["pass@k and pass^k by k", "Scores", "Questions"]
+        assert titles[0] == "pass@k and pass^k by k"
+        assert titles[-2:] == ["Scores", "Questions"]
 
 
 def test_every_example_is_scored_with_one_click(browser, space):
@@ -149,19 +150,18 @@ def test_an_option_acts_at_once_and_the_result_is_hidden_until_it_fits(browser, 
         assert "interval='questions'" in page.locator("#code pre").text_content()
 
 
-def test_k_is_lowered_with_a_note_and_returns_with_more_samples(browser, space):
+def test_k_is_lowered_with_a_note_while_there_are_too_few_samples(browser, space):
     with opened(browser, space) as page:
         for text, k in ("1 0", 2), ("1 0 1 1 1 0 1 1", 4):
             paste(page, text)
-            page.wait_for_function(f"document.querySelector('{NUMBER}').value === '{k}'")
             assert sentence(page).startswith(f"Of {k} samples")
-        assert "lowered" not in note(page)
+            assert ("k was lowered to 2" in note(page)) == (k == 2)
         page.fill(NUMBER, "")
         page.wait_for_selector(".problem:visible")
         assert problem(page) == "k must be a number between 1 and 512."
 
 
-def test_a_slow_request_shows_its_progress_is_stopped_and_gives_way_to_a_later_one(browser, space):
+def test_a_slow_request_gives_way_to_a_later_one(browser, space):
     # All texts are distinct. To check them takes most of the 20 seconds that a request may take, so
     # that there is time to press the button also on a busy machine.
     texts = [rf"$\frac{{{number}}}{{x + 1}}$" for number in range(100)]
@@ -170,22 +170,12 @@ def test_a_slow_request_shows_its_progress_is_stopped_and_gives_way_to_a_later_o
         page.fill("#text textarea", "\n".join(map(json.dumps, questions)))
         page.get_by_role("radio", name="math_verify").check()
         page.click("#score")
-        page.wait_for_selector("#stop:visible")
-        page.wait_for_function(
-            "document.querySelector('#working').innerText.includes('distinct samples')"
-        )
+        page.wait_for_selector("#state .scoring:visible")
         take_screenshot(page, "gpassk-computing")
         page.wait_for_timeout(2000)
         assert sentence(page) == "" or not page.locator("#answer").evaluate(
             "part => part.checkVisibility({visibilityProperty: true})"
         )
-        page.click("#stop")
-        wait_for_state(page, "stopped")
-        page.wait_for_timeout(1500)
-        assert state(page) == "stopped"
-        assert sentence(page) == ""
-        page.click("#score")
-        page.wait_for_selector("#stop:visible")
         page.locator("#examples button").first.click()
         settle(page)
         page.wait_for_timeout(2500)  # in which nothing of the earlier request comes
@@ -360,14 +350,9 @@ def test_a_link_shows_the_same_result_and_back_returns_to_the_last_one(browser, 
         assert "is broken, or a part of it is missing" in problem(page)
 
 
-def test_an_address_with_options_is_read_or_refused(browser, space):
-    query = "/?example=2&checker=numeric&k=8"
-    with opened(browser, space, query=query) as page:
-        assert sentence(page).startswith("Of 8 samples of a question, at least one is correct")
-        assert "94 questions" in note(page)
-        assert page.input_value(NUMBER) == "8"
-    with opened(browser, space, query="/?temperature=1", ready=SETTLED) as page:
-        assert "the parameter temperature, which this page does not know" in problem(page)
+def test_an_address_with_parameters_is_refused(browser, space):
+    with opened(browser, space, query="/?example=2", ready=SETTLED) as page:
+        assert "the parameter example, which this page does not read" in problem(page)
 
 
 def test_downloads_and_a_saved_page_that_is_opened_again(browser, space, tmp_path):

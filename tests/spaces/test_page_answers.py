@@ -32,11 +32,11 @@ def test_every_example_is_scored_and_its_code_prints_these_scores(page, tmp_path
         answer = answer_to(page, request)
         assert space.sentence(answer.runs, answer.options)
         assert page.answer_html.scores_html(space, answer).count("<tr>") > 1
-        assert page.question_table.question_table(space, answer).rows
+        assert page.question_table.question_rows(space, answer)
         if number:
             continue
-        figures = page.answer_html.chart_html(space, answer, ["narrow", "wide"], slice(None))
-        assert figures.count("<svg role=") == figures.count("</svg>") == 2 * figures.count("<h2>")
+        figures = page.answer_html.chart_html(space, answer)
+        assert figures.count("<svg role=") == figures.count("</svg>") == figures.count("<h2>")
         (tmp_path / "text").write_text(example.text)
         code = page.python_code.python_code(space, answer)
         assert len(code) < 3_000
@@ -64,31 +64,6 @@ def lines_of(code, folder):
     return done.stdout.splitlines()
 
 
-def test_the_pages_without_a_running_server_in_these_tests_are_built():
-    """In one process: each would import gradio again."""
-    names = [name for name in NAMES if name != "gpassk"]
-    code = f"""
-import importlib, os, sys
-from page.interface import build_page
-sys.path.insert(0, "")
-for name in {names}:
-    sys.path[0] = os.path.abspath(name)
-    sys.modules.pop("app", None)
-    space = importlib.import_module("app").SPACE
-    config = build_page(space).get_config_file()
-    functions = [x["api_name"] for x in config["dependencies"]].count("scores")
-    print(name, len(config["components"]), functions)
-"""
-    environment = os.environ | {"PYTHONPATH": f"{ROOT / 'spaces'}:{ROOT / 'shared'}"}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT / "spaces", env=environment, capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()
-    lines = [line.split() for line in done.stdout.decode().splitlines()]
-    assert [name for name, *_ in lines] == names
-    assert all(int(components) > 30 for _, components, _ in lines)
-    assert {functions for *_, functions in lines} == {"1"}
-
-
 def test_each_distinct_pair_is_checked_once_in_a_request(page, monkeypatch):
     from at_k.checkers import named
 
@@ -109,9 +84,9 @@ def test_each_distinct_pair_is_checked_once_in_a_request(page, monkeypatch):
 
 def table_of(page, metric, text, **given):
     space, answer = answer_of(page, metric, text, **given)
-    table = page.question_table.question_table(space, answer)
-    rows = [cells for _, cells in table.rows]
-    return [table.head, *rows], page.question_table.samples_html(space, answer, 0)
+    rows = [cells for _, cells in page.question_table.question_rows(space, answer)]
+    table = [[*rows[0]], *([*cells.values()] for cells in rows)]
+    return table, page.question_table.samples_html(space, answer, 0)
 
 
 def test_the_questions_have_scores_samples_marked_correct_or_not_and_texts(page):
@@ -124,8 +99,8 @@ def test_the_questions_have_scores_samples_marked_correct_or_not_and_texts(page)
     assert "<span>correct</span> <code>1</code>" in html
     table, html = table_of(page, "gpassk", "id,reference,1,2\nq7,12,= 12,ten\n", checker="numeric")
     assert table[1] == ["q7", "100.0", "0.0", "1 of 2:  \u2713 = 12   \u2717 ten"]
-    assert "<span>correct</span> <code>= 12</code> <small>12</small>" in html
-    assert "<span>incorrect</span> <code>ten</code> <small>no number</small>" in html
+    assert "<span>correct</span> <code>= 12</code></li>" in html
+    assert "<span>incorrect</span> <code>ten</code></li>" in html
     votes, _ = table_of(page, "cons_at_k", WITH_TEXTS, k=2)
     assert votes[0][1:5] == [f"{name}@2 (%)" for name in ("vote", "maj", "cons", "pass")]
 
@@ -142,14 +117,14 @@ def test_the_questions_have_counts_rewards_grades_and_verdicts(page):
     assert table[1] == ["q1", "0.500", "0.500", "0.500:  1 A   0 C"]
     verdicts = "answer,statement,verdict\na,s1,Fully\na,s2,none\n"
     table, _ = table_of(page, "score_agg", verdicts)
-    assert table[1] == ["a", "0.450", "0.500:  1 fully   0 none"]
+    assert table[1] == ["a", "45.0", "0.500:  1 fully   0 none"]
 
 
 def test_questions_are_filtered_by_the_share_of_correct_samples(page):
     space, answer = answer_of(page, "gpassk", "1 1\n1 0\n0 0")
-    table = page.question_table.question_table
+    rows = page.question_table.question_rows
     shown = {
-        name: [cells[0] for _, cells in table(space, answer, name).rows]
+        name: [cells["question"] for _, cells in rows(space, answer, name)]
         for name in page.question_table.FILTERS
     }
     assert shown == {
@@ -166,9 +141,8 @@ def test_questions_are_filtered_by_the_share_of_correct_samples(page):
 def test_two_runs_have_the_largest_differences_first_and_their_code_compares_them(page, tmp_path):
     given = {"files": TWO_FILES, "checker": "numeric", "k": 8}
     space, answer = answer_of(page, "gpassk", **given)
-    table = page.question_table.question_table(space, answer)
-    assert table.head[1] == "difference in pass@8 (%)"
-    differences = [abs(float(cells[1])) for _, cells in table.rows]
+    rows = page.question_table.question_rows(space, answer)
+    differences = [abs(float(cells["difference in pass@8 (%)"])) for _, cells in rows]
     assert len(differences) == 94
     assert differences == sorted(differences, reverse=True)
     for file in TWO_FILES:
@@ -196,8 +170,8 @@ def test_the_code_reads_what_was_chosen(page, tmp_path):
 
 def test_rows_that_are_equal_by_definition_are_shown_once(page):
     space, answer = answer_of(page, "gpassk", OUTCOMES, k=4, tau=0.5)
-    (table,) = page.score_tables.score_tables(space, answer)
-    names = [name for name, _ in table.rows]
+    (view,) = page.score_tables.views_of(space, answer)
+    names = [name for name, *_ in view.paper_tables()[0][1:]]
     assert names == ["pass@4", "G-Pass@4_0.5", "pass^4", "pass@2", "mG-Pass@4", "pass^2"]
     scores = answer.runs[0].scores()
     assert scores["mG-Pass@2"] == scores["pass^2"]
@@ -206,9 +180,8 @@ def test_rows_that_are_equal_by_definition_are_shown_once(page):
 
 def paper(page, metric, text, **given):
     space, answer = answer_of(page, metric, text, **given)
-    return page.score_tables.paper_sentence(space, answer), page.score_tables.table_text(
-        space, answer, "Markdown"
-    )
+    (view,) = page.score_tables.views_of(space, answer, for_paper=True)
+    return view.sentence(), page.score_tables.table_text(space, answer, "Markdown")
 
 
 def test_the_limits_are_for_the_chosen_questions(page):
@@ -220,16 +193,16 @@ def test_the_limits_are_for_the_chosen_questions(page):
     start = f"On 3 questions with 4 samples each, pass@2 is {mu} % ({interval})"
     assert sentence.startswith(start)
     assert f"| pass@2 | {mu} ({lo}, {hi}) |" in markdown
-    assert f"Interval: 95 % confidence interval {OTHER}." in markdown
+    assert f"95 % CI: confidence limits {OTHER}." in markdown
     space, answer = answer_of(page, "gpassk", "1\n0", k=1)
     note = f"Each question has one sample, so the limits are {OTHER}."
     assert note in answer.notes
-    assert OTHER in page.score_tables.paper_sentence(space, answer)
+    assert OTHER in page.score_tables.views_of(space, answer)[0].sentence()
     space, answer = answer_of(page, "cons_at_k", '{"outcomes": [1]}')
     reason = "No interval: each question has one sample, and there is one question"
     assert reason in page.answer_html.scores_html(space, answer)
     space, answer = answer_of(page, "score_agg", "fully none")
-    assert "No interval: there is one item" in page.answer_html.scores_html(space, answer)
+    assert "No interval: there is one question" in page.answer_html.scores_html(space, answer)
 
 
 def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chosen(page):
@@ -237,7 +210,7 @@ def test_bayes_at_n_leads_with_the_mean_of_samples_unless_the_posterior_is_chose
     assert "avg@4 is 66.7 % (95 % confidence interval " in shares
     assert "bayes@4" not in shares
     posterior, _ = paper(page, "bayes_at_n", OUTCOMES, interval="posterior")
-    assert "bayes@4 is 61.1 % (95 % credible interval " in posterior
+    assert "bayes@4 is 0.611 (95 % credible interval " in posterior
     metric = at_k.load("bayes_at_n")
     real = metric.compute(predictions=[[0.5, 4], [1, 2.5]], confidence=0.95, interval="questions")
     limits = f"{real['avg@2_lo']:.3f} to {real['avg@2_hi']:.3f}"
@@ -268,9 +241,11 @@ def test_many_files_are_a_sorted_table_with_letters(page, tmp_path):
     (tmp_path / "up" / "better.jsonl").write_text("\n".join(map(json.dumps, better[::-1])))
     files = (*TWO_FILES, str(tmp_path / "up" / "better.jsonl"))
     space, answer = answer_of(page, "gpassk", files=files, checker="numeric", k=4)
-    ranks, _ = page.score_tables.score_tables(space, answer)
-    assert [name for name, _ in ranks.rows] == ["better", "smollm2_cool", "smollm2_warm"]
-    assert [cells[-1].text for _, cells in ranks.rows] == ["a", "b", "c"]
+    ranking, *scores = page.score_tables.views_of(space, answer)
+    rows = ranking.paper_tables()[0][1:]
+    assert [row[0] for row in rows] == ["better", "smollm2_cool", "smollm2_warm"]
+    assert [row[2] for row in rows] == ["a", "b", "c"]
+    assert [view.input for view in scores] == [["smollm2_cool"], ["smollm2_warm"], ["better"]]
     html = page.answer_html.result_html(space, answer, "")
     assert "Of 3 runs on 94 questions with 32 samples each, checked with numeric, better" in html
 
@@ -287,7 +262,7 @@ def test_text_of_a_visitor_never_becomes_html(page, tmp_path):
     parts = [
         page.answer_html.result_html(space, answer, ""),
         page.answer_html.scores_html(space, answer),
-        page.answer_html.chart_html(space, answer, ["wide"], slice(None)),
+        page.answer_html.chart_html(space, answer),
         page.answer_html.code_html(page.python_code.python_code(space, answer)),
         page.answer_html.problem_html(HOSTILE),
         page.question_table.questions_html(space, answer),

@@ -187,9 +187,11 @@ def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path, f
         paths.append(str(tmp_path / f"{name}.csv"))
     given = {"files": tuple(paths), "k": 2}
     if files == ("a", "c"):
-        _, answer = answer_of(page, "gpassk", **given)
+        space, answer = answer_of(page, "gpassk", **given)
         assert answer.comparison is None
         assert "The runs are not compared: " in answer.notes[-1]
+        html = page.question_table.questions_html(space, answer)
+        assert "The questions of a." in html
         return
     with pytest.raises(page.request.ChoiceError, match="have no ids") as error:
         answer_of(page, "gpassk", **given)

@@ -2,7 +2,8 @@
 
 import pytest
 from at_k.core.checks import FROM_0, SAMPLE, Index, InputError, InPython, Place, RunName
-from conftest import ROOT
+
+pytest_plugins = ["space_fixtures"]
 
 LIKE_A_PLACE = "'predictions[0][1] of question 4, row 3 (from 0)'"
 
@@ -27,18 +28,12 @@ LIKE_A_PLACE = "'predictions[0][1] of question 4, row 3 (from 0)'"
         ([RunName("text: "), Place("Question", 1), " has no ", SAMPLE], "Answer 2 has no verdict"),
     ],
 )
-def test_a_page_words_the_parts_of_an_error(monkeypatch, parts, message):
-    monkeypatch.syspath_prepend(ROOT / "spaces")
-    from page.places import in_words
-
+def test_a_page_words_the_parts_of_an_error(page, parts, message):
     error = InputError(*parts)
-    assert in_words(error, "answer", "verdict", has_names=False) == message
+    assert page.places.in_words(error, "answer", "verdict", has_names=False) == message
 
 
-def test_a_page_keeps_names_of_files_and_other_messages(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "spaces")
-    from page.places import in_words
-
+def test_a_page_keeps_names_of_files_and_other_messages(page):
     error = InputError(RunName("a.csv: "), Place("predictions", 0), " is empty.")
-    assert in_words(error, "row", "sample") == "a.csv: Row 1 is empty."
-    assert in_words(ValueError(LIKE_A_PLACE), "row", "sample") == LIKE_A_PLACE
+    assert page.places.in_words(error, "row", "sample") == "a.csv: Row 1 is empty."
+    assert page.places.in_words(ValueError(LIKE_A_PLACE), "row", "sample") == LIKE_A_PLACE

@@ -57,21 +57,6 @@ def test_the_files_of_an_example_are_named(page, tmp_path):
 OLD: dict[str, Any] = {"metric": "gpassk", "checker": "exact_match", "options": {"k": 2}}
 
 
-def test_links_of_earlier_versions_are_read(page, tmp_path):
-    table = [["reference", "1", "2"], ["12", "12", "13"]]
-    old: dict[str, Any] = OLD | {"table": table, "columns": {}, "reading": ""}
-    request = opened(page, link_of(old), tmp_path)
-    assert request.text == "reference,1,2\n12,12,13\n"
-    chosen = {"predictions": "resp", "where": "filter=strict"}
-    old = OLD | {"text": "x", "columns": chosen, "reading": ""}
-    space = space_of("gpassk")
-    request = page.sharing.opened_request(space, link_of(old), None)
-    assert request.reading == {"predictions": "resp", "where": [["filter", "strict"]]}
-    old = OLD | {"text": "x", "columns": {}, "reading": "references"}
-    request = page.sharing.opened_request(space, link_of(old), None)
-    assert request.reading == {"references_first": True}
-
-
 BROKEN = {
     "nonsense": "nonsense",
     "cut": link_of(OLD | {"text": "1 0", "reading": {}})[:-8],
@@ -99,17 +84,7 @@ def test_a_link_of_another_page_or_with_an_invalid_option_is_refused(page):
             page.sharing.opened_request(space_of("gpassk"), link, None)
 
 
-def test_an_address_names_an_example_and_options(page):
-    space = space_of("gpassk")
-    asked = page.sharing.request_of_address
-    request = asked(space, {"example": "2", "checker": "exact_match", "k": "8", "__theme": "dark"})
-    assert (request.checker, request.options["k"], len(request.files)) == ("exact_match", 8, 1)
-    assert asked(space, {"__theme": "dark", "view": "api"}) is None
-    for parameters, message in (
-        ({"temperature": "1"}, "parameter temperature, which this page does not know. It knows ex"),
-        ({"example": "9"}, "example must be a number from 1 to 3"),
-        ({"k": "many"}, "k must be a number, and not 'many'"),
-        ({"k": "2.5"}, "k must be an integer"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            asked(space, parameters)
+def test_a_parameter_of_an_address_is_refused(page):
+    page.sharing.check_parameters({"__theme": "dark", "view": "api"})
+    with pytest.raises(ValueError, match="parameter example, which this page does not read"):
+        page.sharing.check_parameters({"example": "2", "__theme": "dark"})
