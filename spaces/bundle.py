@@ -3,8 +3,8 @@
     python spaces/bundle.py gpassk ../gpassk-space
 
 The folder must be empty or not exist. It gets the files of the metric, app.py, and one folder
-`page` with everything else: the page that all Spaces share, the package at_k with the samples of
-the examples, and the pictures of the card.
+`page` with everything else: the page that all Spaces share, the samples of the examples, the
+modules of the package at_k that the page imports, and the pictures of the card.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable
+from modulefinder import ModuleFinder
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,16 @@ REQUIREMENTS = (
     "markdown-it-py>=4.0",
     "inspect_ai>=0.3.285",  # reads .eval files
 )
+_INIT = '''\
+"""The modules of the package evaluate-at-k that this page needs."""
+
+from .core.package import PACKAGE
+from .rooms import PackageRooms
+
+{version}
+
+PACKAGE.rooms = PackageRooms()
+'''
 
 
 def bundle(name: str, target: Path) -> None:
@@ -48,8 +59,7 @@ def bundle(name: str, target: Path) -> None:
     page.mkdir(parents=True)
     _copy([*(METRICS / name).glob("*.py"), SPACES / name / "app.py"], target)
     _copy([path for path in (SPACES / "page").iterdir() if path.is_file()], page)
-    ignored = shutil.ignore_patterns("__pycache__", "*.md")
-    shutil.copytree(PACKAGE, page / "lib" / PACKAGE.name, ignore=ignored)
+    _copy_package(target, page / "lib")
 
     card = METRICS / name / "README.md"
     text = card.read_text(encoding="utf-8")
@@ -61,6 +71,28 @@ def bundle(name: str, target: Path) -> None:
     needed = (METRICS / name / "requirements.txt").read_text(encoding="utf-8").split()
     needed += [f"gradio=={version[1]}", *REQUIREMENTS]
     (target / "requirements.txt").write_text("\n".join(needed) + "\n", encoding="utf-8")
+
+
+def _copy(files: Iterable[Path], folder: Path) -> None:
+    for file in files:
+        shutil.copyfile(file, folder / file.name)
+
+
+def _copy_package(target: Path, lib: Path) -> None:
+    """Copy the modules of the package that app.py and the page import, also inside functions."""
+    copy = lib / PACKAGE.name
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.md"))
+    version = re.search(r"^__version__ = .+", (PACKAGE / "__init__.py").read_text(), re.MULTILINE)
+    assert version is not None
+    (copy / "__init__.py").write_text(_INIT.format(version=version[0]))
+    finder = ModuleFinder([str(target), str(lib)])
+    finder.run_script(str(target / "app.py"))
+    for module in target.glob("page/*.py"):
+        finder.import_hook(f"page.{module.stem}")
+    imported = {vars(module)["__file__"] for module in finder.modules.values()}
+    for path in copy.rglob("*.py"):
+        if str(path) not in imported:
+            path.unlink()
 
 
 def _copy(files: Iterable[Path], folder: Path) -> None:

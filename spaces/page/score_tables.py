@@ -51,11 +51,9 @@ def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> RunVie
     several = len(answer.runs) > 1
     return RunView(
         Result(as_dict(shown), shown),
-        [run.label] if several else (),
         Scope([np.array(run.sample_counts)], answer.checker, space.row_noun, space.cell_noun),
-        options["interval"],
-        options["confidence"],
-        options.get("temperature"),
+        [run.label] if several else (),
+        options,
         label=f"scores-{run.label}" if several else "scores",
     )
 

@@ -11,6 +11,7 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolEx
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
+import at_k
 import pytest
 from at_k.checkers.portable import portable_check
 from checked import OUTCOMES, REFERENCES, SAMPLES, check, same
@@ -414,3 +415,14 @@ def test_a_checker_that_fails_in_an_unusual_way_is_an_error_everywhere(checker, 
             with pytest.raises(ValueError, match=rf"predictions\[0\]\[0\] {message}"):
                 check([["a"]], ["a"], checker, **options)
             assert check([["a"]], ["a"], lambda p, r: p == r, **options) == [[1]]
+
+
+@pytest.mark.parametrize("name", ["numeric", "choice", "math_verify"])
+def test_a_named_checker_says_where_it_runs(name):
+    checker = getattr(at_k.checkers, name)(num_proc=2)
+    references = ["A" if name == "choice" else "7"]
+    assert check([[references[0], "8"]], references, checker) == [[1, 0]]
+    with pytest.raises(ValueError, match="num_proc is given to compute and to the checker"):
+        check([["7"]], ["7"], checker, num_proc=2)
+    with pytest.raises(ValueError, match="num_proc and executor exclude each other"):
+        getattr(at_k.checkers, name)(num_proc=2, executor=ThreadPoolExecutor())

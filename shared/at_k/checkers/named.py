@@ -9,9 +9,9 @@ import os
 import re
 import threading
 import warnings
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from inspect import signature
 from typing import Any
@@ -52,13 +52,16 @@ class NamedChecker:
 
     Attributes:
         stop: texts with which a response ends.
+        run_options: the values of num_proc, executor and timeout that were given, see `compute`.
     """
 
     stop: tuple[str, ...]
+    run_options: Mapping[str, Any] = field(default_factory=dict, hash=False, kw_only=True)
 
     def __call__(self, prediction: str, reference: Any) -> float:
         """Return the outcome of one prediction; raise a ValueError for a bad reference."""
-        checked = Checking(self).check(stored(read_samples([[prediction]]), [reference]))
+        alone = replace(self, run_options={})
+        checked = Checking(alone).check(stored(read_samples([[prediction]]), [reference]))
         return float(checked.outcomes.values[0])
 
 
@@ -118,15 +121,22 @@ class MathVerify(NamedChecker):
         return workers.check(partial(verify_math, stop=self.stop), None, pairs)
 
 
-def numeric(stop: str | Sequence[str] = ()) -> Matching:
-    """Return the checker "numeric" with an option.
+def numeric(
+    stop: str | Sequence[str] = (),
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+) -> Matching:
+    """Return the checker "numeric" with options.
 
     Args:
         stop: texts with which a response ends, such as the header of the next question. What
             follows is not read.
+        num_proc, executor, timeout: where the checker runs, as in `compute`. They change nothing
+            here, as all samples are read at once in this process.
 
     Raises:
-        ValueError: if stop has anything but texts.
+        ValueError, TypeError: if stop has anything but texts, or an option is invalid.
 
     Examples:
         >>> import at_k
@@ -137,17 +147,44 @@ def numeric(stop: str | Sequence[str] = ()) -> Matching:
         ... )
         {'pass@1': 1.0}
     """
-    return Matching(_ends(stop), match_numbers)
+    options = _run_options(num_proc, executor, timeout)
+    return _validated(Matching(_ends(stop), match_numbers, run_options=options))
 
 
-def choice(stop: str | Sequence[str] = ()) -> Matching:
-    """Return the checker "choice" with the option of `numeric`."""
-    return Matching(_ends(stop), match_choices)
+def choice(
+    stop: str | Sequence[str] = (),
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+) -> Matching:
+    """Return the checker "choice" with the options of `numeric`."""
+    options = _run_options(num_proc, executor, timeout)
+    return _validated(Matching(_ends(stop), match_choices, run_options=options))
 
 
-def math_verify(stop: str | Sequence[str] = ()) -> MathVerify:
-    """Return the checker "math_verify" with the option of `numeric`."""
-    return MathVerify(_ends(stop))
+def math_verify(
+    stop: str | Sequence[str] = (),
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+) -> MathVerify:
+    """Return the checker "math_verify" with the options of `numeric`."""
+    options = _run_options(num_proc, executor, timeout)
+    return _validated(MathVerify(_ends(stop), run_options=options))
+
+
+def _run_options(
+    num_proc: int | None, executor: Executor | None, timeout: float | None
+) -> dict[str, Any]:
+    """Return those options that are given."""
+    options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _validated(checker: Any) -> Any:
+    """Return a checker; raise an error if its options do not go together."""
+    Checking(checker)
+    return checker
 
 
 def _ends(stop: str | Sequence[str]) -> tuple[str, ...]:

@@ -101,9 +101,9 @@ class Checking:
 
     Attributes:
         checker: see `Checker`.
-        num_proc: number of processes to check in.
-        executor: an executor to check in.
-        timeout: seconds that a check may take.
+        num_proc: number of processes to check in; by default that of the checker, if it has one.
+        executor: an executor to check in, with the same default.
+        timeout: seconds that a check may take, with the same default.
         labels: labels that stand for outcomes, and the number of each.
 
     Raises:
@@ -118,12 +118,21 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
+        self._take_options_of_checker()
         self._check_checker()
         self._check_options()
         if self._package_checker is not None:
             self._package_checker.validate(self)
         elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
             PACKAGE.rooms.check_workers(self)
+
+    def _take_options_of_checker(self) -> None:
+        for name, value in getattr(self.checker, "run_options", {}).items():
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} is given to compute and to the checker: give it to the checker only."
+                )
+            setattr(self, name, value)
 
     def _check_checker(self) -> None:
         if isinstance(self.checker, str):
