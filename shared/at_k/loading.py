@@ -6,125 +6,16 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import Any
 
 from .core.checks import short
-from .functions import Array, Bounds, Counts, Numbers, OutcomesLike
-from .results import Result
 
 _PACKAGE = Path(__file__).resolve().parent
 _INSTALLED, _CHECKOUT = _PACKAGE / "metrics", _PACKAGE.parents[1] / "metrics"
 METRICS_FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
 """The scripts of the metrics: in the installed package, or in the repository of a checkout."""
-
-_OF_DOWNLOADS = {"module_type", "revision", "download_config", "download_mode"}
-
-
-class LoadOptions(TypedDict, total=False):
-    """Options of `evaluate.load`. Those of downloads have no effect."""
-
-    config_name: str | None
-    process_id: int
-    num_process: int
-    cache_dir: str | None
-    experiment_id: str | None
-    keep_in_memory: bool
-    seed: int | None
-    timeout: float
-    module_type: str | None
-    revision: str | None
-    download_config: Any
-    download_mode: Any
-
-
-class ComputeOptions(TypedDict, total=False):
-    """Options of `compute` of all metrics, each documented by `help(metric.compute)`."""
-
-    k: int | Iterable[int] | None
-    thresholds: float | Numbers
-    include: str | Iterable[str] | None
-    lam: float
-    weights: Numbers | Mapping[str, float] | None
-    pass_power: float
-    unanimous_power: float
-    w: Numbers | None
-    picked_by: Iterable[Any] | None
-    vote_weights: Iterable[Any] | None
-    R0: OutcomesLike | None
-    bounds: Bounds
-    categories: Iterable[Any] | None
-    merge_right: bool
-    temperature: float
-    penalty: float
-    eps_for_neg_p: float
-    check_correct_fn: str | Callable[[Any, Any], Any]
-    num_proc: int | None
-    executor: Any
-    timeout: float | None
-    confidence: float | None
-    interval: str | None
-    clusters: Iterable[Any] | None
-    alpha0: float
-    beta0: float
-    band: bool
-    anytime: bool
-    checker_rates: tuple[float, float] | None
-    labels: Iterable[Any] | Mapping[str, int] | None
-    budget: int | None
-    groups: Iterable[Any] | None
-    average: str
-    question_weights: Iterable[float] | Array | None
-    return_per_question: bool
-    keys: str
-
-
-Predictions = Iterable[Any] | Array | Counts | Mapping[str, Any]
-"""The samples of M questions, or their outcomes if they are graded, or counts of either."""
-
-
-class LoadedMetric(Protocol):
-    """What `load` returns: an `evaluate.Metric`, with the types of its methods."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def citation(self) -> str: ...
-    @property
-    def inputs_description(self) -> str: ...
-    @property
-    def features(self) -> Any: ...
-    @property
-    def format(self) -> str | None: ...
-    @property
-    def info(self) -> Any: ...
-
-    def __len__(self) -> int: ...
-
-    def add(
-        self,
-        *,
-        prediction: Predictions | None = None,
-        reference: Any = None,
-        predictions: Predictions | None = None,
-        references: Any = None,
-    ) -> None: ...
-
-    def add_batch(
-        self, *, predictions: Predictions | None = None, references: Iterable[Any] | None = None
-    ) -> None: ...
-
-    def compute(
-        self,
-        *,
-        predictions: Predictions | None = None,
-        references: Iterable[Any] | None = None,
-        **options: Unpack[ComputeOptions],
-    ) -> Result: ...
 
 
 def metric_folders() -> dict[str, Path]:
@@ -151,12 +42,13 @@ def metric_script(name: str) -> Path:
     return folders[name] / f"{name}.py"
 
 
-def load(name: str, **options: Unpack[LoadOptions]) -> LoadedMetric:
+def load(name: str, **options: Any) -> Any:
     """Load a metric from this package, without a network. Nothing is written.
 
     Args:
         name: Name of the metric, such as "gpassk".
         options: Options of `evaluate.load`, such as num_process, process_id and experiment_id.
+            Those of downloads have no effect.
 
     Returns:
         The metric, an `evaluate.Metric` with the methods `add`, `add_batch` and `compute`.
@@ -175,7 +67,7 @@ def load(name: str, **options: Unpack[LoadOptions]) -> LoadedMetric:
         for value in vars(script).values()
         if isinstance(value, type) and value.__module__ == script.__name__
     )
-    return metric(**{key: value for key, value in options.items() if key not in _OF_DOWNLOADS})
+    return metric(**options)
 
 
 def register() -> dict[str, Path]:

@@ -3,11 +3,11 @@
 import json
 import math
 import warnings
+from typing import Any
 
 import at_k
 import numpy as np
 import pytest
-from at_k.loading import ComputeOptions
 from run_command import output_of
 
 GPASSK = at_k.load("gpassk")
@@ -45,7 +45,7 @@ def test_texts_counts_and_outcomes_agree():
     rows = [attempts(t, 4) for t in (1, 3, 9, 4, 2, 9)]
     counts = {"n": list(map(len, rows)), "correct": list(map(sum, rows))}
     texts = [["yes" if x else "no" for x in row] for row in rows]
-    options: ComputeOptions = {"k": [1, 2, 3, 4], "budget": 4, "confidence": 0.9, "band": True}
+    options: dict[str, Any] = {"k": [1, 2, 3, 4], "budget": 4, "confidence": 0.9, "band": True}
     scores = GPASSK.compute(predictions=rows, **options)
     assert GPASSK.compute(predictions=counts, **options) == scores
     assert GPASSK.compute(predictions=texts, references=["yes"] * 6, **options) == scores
