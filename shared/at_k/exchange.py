@@ -1,10 +1,9 @@
 """The exchange of rows between the processes of a run, through files in a folder that they share.
 
 `compute` is a collective call. Process 0 asks for the rows of the others, computes, and tells them
-whether it succeeded, so that all processes may retry after an error. There are four kinds of
+whether it succeeded, so that all processes may retry after an error. There are three kinds of
 files. They are written under another name and renamed, so that none is read half written:
 
-    <p>.host    the host of process p, for the message of a wait that was too long
     request     a new key for each call
     <p>.rows    the rows of process p, with the key of the request and a key of its own
     result      the keys of the rows that process 0 has received, and its error if there was one
@@ -53,8 +52,9 @@ _SECONDS_TO_READ = 5.0
 
 _SAME_RUN = (
     "Nothing was computed. Call compute in all processes, and load the metric with the same "
-    "experiment_id and cache_dir in all of them. The default experiment_id is the same only for "
-    "processes of one launcher, such as torchrun, or of one parent process."
+    "experiment_id and cache_dir in all of them, on a file system that locks files for all hosts. "
+    "The default experiment_id is the same only for processes of one launcher, such as torchrun, "
+    "or of one parent process."
 )
 
 _ENDED = (
@@ -142,7 +142,6 @@ class Exchange:
             left += [self._request, self._result, self._conflict]
         for path in left:
             path.unlink(missing_ok=True)
-        self._write(self._file(self._process, "host"), socket.gethostname().encode())
 
     def leave(self) -> None:
         """Give up the role until the next computation."""
@@ -218,8 +217,7 @@ class Exchange:
         else:
             raise ValueError(
                 f"No rows came from process {' and '.join(map(str, waiting))} of "
-                f"{self._processes} within {self._timeout:g} seconds. "
-                f"{self._other_hosts(waiting) or _SAME_RUN}"
+                f"{self._processes} within {self._timeout:g} seconds. {_SAME_RUN}"
             )
         if self._conflict.exists():
             raise ValueError(self._two_runs())
@@ -312,10 +310,9 @@ class Exchange:
             elif request:  # process 0 computes
                 started = time.monotonic()
             elif time.monotonic() - started > self._timeout:
-                why = self._other_hosts([0]) or (_ENDED if is_asked else _SAME_RUN)
                 raise ValueError(
                     f"Process 0 did not compute with the rows of process {self._process} "
-                    f"within {self._timeout:g} seconds. {why}"
+                    f"within {self._timeout:g} seconds. {_ENDED if is_asked else _SAME_RUN}"
                 )
         raise AssertionError("waits have no end")
 
@@ -340,19 +337,6 @@ class Exchange:
             path.unlink(missing_ok=True)  # acquiring has created it, if the process just ended
         lock.release()
         return False
-
-    def _other_hosts(self, waiting: list[int]) -> str:
-        """Say that processes were on other hosts whose locks this host does not see, or nothing."""
-        own = socket.gethostname()
-        silent = {p: _read(self._file(p, "host")).decode() for p in waiting if not self._lives(p)}
-        hosts = sorted({*silent.values()} - {"", own})
-        if not hosts:
-            return ""
-        return (
-            f"Nothing was computed. {self._folder} has files from {', '.join(hosts)}, and {own} "
-            f"sees no lock of them: their processes were killed, or the file system locks files "
-            f"for each host alone. Then give a cache_dir on one that locks for all hosts."
-        )
 
     def _two_runs(self) -> str:
         return (
@@ -406,7 +390,6 @@ def _release(lock: FileLock) -> None:
     """Remove the lock of a role."""
     path = Path(lock.lock_file)
     with suppress(OSError):
-        path.with_suffix(".host").unlink(missing_ok=True)
         path.unlink(missing_ok=True)
     lock.release()
     with suppress(OSError):

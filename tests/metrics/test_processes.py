@@ -275,24 +275,9 @@ def test_a_process_learns_that_process_0_ended_after_it_had_asked_for_rows(tmp_p
             sent.result()
 
 
-def test_a_wait_names_the_hosts_whose_locks_are_not_seen(tmp_path, monkeypatch):
-    process_1 = Exchange(tmp_path, 2, 1, timeout=0.1)
-    monkeypatch.setattr("socket.gethostname", lambda: "node-a")
-    process_0 = Exchange(tmp_path, 2, 0, timeout=0.1)
-    with pytest.raises(ValueError, match="with the same experiment_id"):
-        process_0.receive()  # it sees the lock of process 1
-    monkeypatch.setattr(Exchange, "_lives", lambda self, process: process == self._process)
-    (tmp_path / "1.host").write_bytes(b"node-b")
-    with pytest.raises(ValueError, match=r"files from node-b, and node-a sees no lock of them"):
-        process_0.receive()
-    monkeypatch.setattr("socket.gethostname", lambda: "node-b")
-    with pytest.raises(ValueError, match=r"files from node-a, and node-b .* for each host alone"):
-        process_1.send(write_rows)
-
-
 def test_a_process_removes_what_a_killed_one_with_its_role_has_half_written(tmp_path):
     kept = tmp_path / "11.rows-of-a-living-process"
-    for name in ("1.rows-ab", "1.host-ab", "request-ab", "result-ab", kept.name):
+    for name in ("1.rows-ab", "request-ab", "result-ab", kept.name):
         (tmp_path / name).touch()
     for process in (0, 1):
         Exchange(tmp_path, 12, process, timeout=1).leave()
