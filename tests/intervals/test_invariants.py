@@ -90,14 +90,20 @@ def test_rewards_may_have_any_zero_and_any_unit(name, interval, scale, shift):
 
 
 @pytest.mark.parametrize("interval", ["sampling", "questions"])
-@pytest.mark.parametrize("metric", ["pass@k", "max@k", "avg@N"])
+@pytest.mark.parametrize(
+    "metric",
+    ["pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k", "max@k", "avg@N"],
+)
 def test_the_order_of_two_runs_turns_the_difference_round(metric, interval):
-    rows = (BINARY, BINARY[:, ::-1][::-1]) if metric == "pass@k" else (REAL, 1.5 * REAL[::-1])
+    is_real = metric in ("max@k", "avg@N")
+    rows = (REAL, 1.5 * REAL[::-1]) if is_real else (BINARY, BINARY[:, ::-1][::-1])
     options: dict[str, Any] = {"metric": metric, "interval": interval}
     a, b = at_k.compare(*rows, **options), at_k.compare(*rows[::-1], **options)
+    assert list(a) == list(b)
     for key in [key.removesuffix("_a") for key in a if key.endswith("_a")]:
+        assert a[f"{key}_a"] == b[f"{key}_b"]
         for ours, theirs in (("", ""), ("_lo", "_hi"), ("_band_lo", "_band_hi")):
-            assert a[f"{key}{ours}"] == pytest.approx(-b[f"{key}{theirs}"], abs=1e-9)
+            assert a[f"{key}{ours}"] == pytest.approx(-b[f"{key}{theirs}"], abs=1e-12)
     boards = [
         at_k.leaderboard(dict(pairs), k=None if metric == "avg@N" else 2, **options)
         for pairs in ([("x", rows[0]), ("y", rows[1])], [("y", rows[1]), ("x", rows[0])])

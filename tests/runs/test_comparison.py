@@ -52,20 +52,6 @@ def test_difference_of_a_run_from_itself_is_0(metric, interval):
             assert lo <= 0.0 <= hi
 
 
-@pytest.mark.parametrize("interval", INTERVALS)
-@pytest.mark.parametrize("metric", METRICS)
-def test_swapping_the_runs_mirrors_the_result(metric, interval):
-    a, b = two_runs(1)
-    result, swapped = (at_k.compare(*runs, metric, interval=interval) for runs in ((a, b), (b, a)))
-    assert list(result) == list(swapped)
-    for key in keys_of(result):
-        assert result[key] == -swapped[key]
-        assert result[f"{key}_a"] == swapped[f"{key}_b"]
-        for band in ("", "_band"):
-            lo, hi = limits(swapped, key, band)
-            assert limits(result, key, band) == pytest.approx((-hi, -lo), abs=1e-12)
-
-
 @pytest.mark.parametrize("metric", METRICS)
 def test_scores_and_limits_follow_from_those_of_each_run(gpassk, metric):
     a, b = two_runs(2)
