@@ -27,7 +27,7 @@ from .downloads import Downloads
 from .layout import COPY_LINK, FILES, TEXT, Layout
 from .python_code import python_code
 from .question_table import ALL, questions_html, samples_html
-from .received import MAX_BYTES
+from .received import MAX_BYTES, MAX_FILES
 from .request import Answer, ChoiceError, Reading, Request, make_request
 from .scoring import score_in_steps
 from .sharing import (
@@ -201,9 +201,8 @@ class Handlers:
             files = tuple(map(str, values[layout.files] or ()))
             if not files:
                 raise ValueError("There are no files. Choose one, or paste samples.")
-            if len(files) > self._space.max_files:
-                limit = self._space.max_files
-                raise ValueError(f"{len(files)} files are too many. The limit is {limit}.")
+            if len(files) > MAX_FILES:
+                raise ValueError(f"{len(files)} files are too many. The limit is {MAX_FILES}.")
             if text := _saved_page(files):
                 return self._opened(text)
             samples = {"files": files}

@@ -25,7 +25,7 @@ from .request import ChoiceError, make_request
 from .samples import MAX_SAMPLES
 from .scoring import preload, score
 from .sharing import example_request
-from .space import CHECKERS, Space
+from .space import CHECKERS, TITLES, Space
 
 _PAGE = Path(__file__).resolve().parent
 
@@ -65,7 +65,9 @@ def build_page(space: Space) -> gr.Blocks:
     answer = score(request)
     downloads = Downloads(space)
     shown = shown_values(space, request, answer, downloads)
-    with gr.Blocks(title=space.title, analytics_enabled=False, delete_cache=(600, 3600)) as blocks:
+    with gr.Blocks(
+        title=TITLES[space.metric], analytics_enabled=False, delete_cache=(600, 3600)
+    ) as blocks:
         connect_events(space, blocks, Layout(space, request, shown), downloads)
         connect_api(space)
     return blocks

@@ -13,7 +13,7 @@ from .answer_html import html_of
 from .asking import ROLES
 from .controls import Choice, Control, NumberField
 from .question_table import ALL, FILTERS
-from .received import MAX_BYTES
+from .received import MAX_BYTES, MAX_FILES
 from .request import Request
 from .samples import MAX_SAMPLES
 from .space import CHECKERS, TITLES, Space
@@ -109,7 +109,7 @@ class Layout:
         )
         self.files = gr.File(
             file_count="multiple",
-            label=f"One file, or up to {space.max_files} to compare, or a saved page",
+            label=f"One file, or up to {MAX_FILES} to compare, or a saved page",
             visible=False,
             height=150,
             elem_id="files",
@@ -184,7 +184,7 @@ class Layout:
 
 def title_html(space: Space) -> str:
     """Return the title of a page and what its metric measures."""
-    return html_of(f"# {space.title}\n{space.summary}")
+    return html_of(f"# {TITLES[space.metric]}\n{space.summary}")
 
 
 def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:

@@ -9,6 +9,7 @@ from pathlib import Path
 from at_k.readers.formats import COMPRESSED, FORMATS
 
 MAX_BYTES = 40_000_000
+MAX_FILES = 8
 TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
 _FILE_TYPES = (*FORMATS, ".eval", *COMPRESSED)
 _SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")

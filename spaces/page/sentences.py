@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from at_k.cli.formats import Scale
+import numpy as np
+from at_k.cli.formats import Scale, Scope
 from at_k.cli.formats import enumerated as enumerated
 
 from .space import Run
@@ -36,19 +37,16 @@ def sentence_per_run(runs: Sequence[Run], clauses: Sequence[str]) -> str:
 
 
 def sizes_note(runs: Sequence[Run], row: str, cell: str) -> str:
-    """Return how many questions and samples there are: "6 questions, 8 samples each.".
+    """Return how many questions and samples there are: "6 questions with 8 samples each.".
 
     Args:
         runs: the runs. If there are several, their labels are named.
         row: what a question is called.
         cell: what a sample is called.
     """
-    clauses = []
-    for run in runs:
-        counts = run.sample_counts
-        rows = f"{len(counts)} {row}{'s' * (len(counts) != 1)}"
-        cells = f"{number_range(counts)} {cell}{'s' * (max(counts) != 1)}"
-        clauses.append(f"{f'{run.label}: ' if len(runs) > 1 else ''}{rows}, {cells} each")
+    clauses = [Scope([np.array(run.sample_counts)], None, row, cell).in_words() for run in runs]
+    if len(runs) > 1:
+        clauses = [f"{run.label}: {x}" for run, x in zip(runs, clauses, strict=True)]
     return f"{'; '.join(clauses)}."
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .asking import is_reading
-from .received import MAX_BYTES
+from .received import MAX_BYTES, MAX_FILES
 from .request import Request, make_request
 from .space import Example, Space, sample_file
 
@@ -100,7 +100,7 @@ def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Pat
     if "text" in content:
         return {"text": str(content["text"])}
     files, folder = [], None
-    for number, (name, text) in enumerate(content["files"][: space.max_files]):
+    for number, (name, text) in enumerate(content["files"][:MAX_FILES]):
         if text is None:
             if name not in _example_files(space):
                 raise ValueError(_BROKEN)

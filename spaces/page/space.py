@@ -148,7 +148,6 @@ class Space:
         row_noun: what a question is called.
         cell_noun: what a sample is called.
         has_references: whether samples can be checked against references.
-        max_files: how many files can be compared.
     """
 
     metric: str
@@ -165,14 +164,8 @@ class Space:
     row_noun: str = "question"
     cell_noun: str = "sample"
     has_references: bool = True
-    max_files: int = 8
 
     @property
     def has_binary_outcomes(self) -> bool:
         """Whether an outcome is 0 or 1, and no reward or verdict."""
         return self.metric in ("gpassk", "cons_at_k")
-
-    @property
-    def title(self) -> str:
-        """The heading of the page."""
-        return TITLES[self.metric]
