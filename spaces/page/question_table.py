@@ -46,10 +46,8 @@ def question_rows(
     is_shown = FILTERS.get(selected, FILTERS[ALL])
     rows = [i for i in range(len(questions.names)) if is_shown(_share_correct(answer, i))]
     scores, scale = [_scores_of_questions(run) for run in runs], scale_of(answer.runs)
-    unit, differences = " (%)" if scale.percent else "", []
-    if len(runs) == 2 and keys:
-        first, second = (by_key[keys[0]] for by_key in scores)
-        differences = [b - a for a, b in zip(first, second, strict=True)]
+    unit, differences = " (%)" if scale.percent else "", _differences(scores, keys)
+    if differences:
         rows.sort(key=lambda i: -abs(differences[i]))
     result = []
     for i in rows:
@@ -65,6 +63,14 @@ def question_rows(
             cells["text"] = _shortened(questions.texts[i], _LONGEST_TEXT)
         result.append((i, cells))
     return result
+
+
+def _differences(scores: Sequence[dict[str, list[float]]], keys: Sequence[str]) -> list[float]:
+    """Return the first score of each question in the second of two runs minus that in the first."""
+    if len(scores) != 2 or not keys:
+        return []
+    first, second = (by_key[keys[0]] for by_key in scores)
+    return [b - a for a, b in zip(first, second, strict=True)]
 
 
 def _shown_runs(answer: Answer) -> list[Run]:
