@@ -652,7 +652,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "96cdf2f52904"
+KERNEL = "5f736cc918aa"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -3918,8 +3918,8 @@ def match_exactly(rows: Samples) -> np.ndarray:
         return np.zeros(len(values), dtype=bool)
     if kind == "numbers":
         expected = "exact_match compares numbers, as the predictions are, with a number"
-        answers, counts = acceptable_answers(references, _as_number, expected)
-        values, accepted = _comparable_numbers(rows, answers)
+        answers, counts = acceptable_answers(references, _number_form, expected)
+        values, accepted = _forms_of_numbers(rows), pa.array(answers, TEXTS)
     elif kind != "texts":
         raise no_texts_or_numbers("exact_match")
     elif references.type == TEXTS and not references.null_count and values.type == TEXTS:
@@ -3999,50 +3999,26 @@ def _is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _as_number(answer) -> int | float | None:
-    """Return a number, as an int if its shortest decimal is an integer."""
-    if not isinstance(answer, (int, float)):
-        return None
-    if isinstance(answer, float) and answer.is_integer():
-        return int(Decimal(repr(answer)))
-    return int(answer) if isinstance(answer, bool) else answer
+def _number_form(answer) -> str | None:
+    """Return the normal form of a number; that of nan equals none of a sample."""
+    return exact_form(answer) if isinstance(answer, (int, float)) else None
 
 
-def _as_double(answer: int | float) -> float | None:
-    """Return the double whose shortest decimal is the number, or None if there is none."""
-    try:
-        double = float(answer)
-    except OverflowError:
-        return None
-    return double if double != double or _as_number(double) == answer else None
-
-
-def _comparable_numbers(
-    rows: Samples, answers: list[int | float]
-) -> tuple[pa.ChunkedArray, pa.Array]:
-    """Return samples and acceptable answers in a type that holds both without rounding."""
-    values = rows.values
-    if values.type == JSON:  # bools, or large integers, among other numbers
-        accepted = [None if math.isnan(x) else exact_form(x) for x in answers]
-        return read_distinct(values, exact_form)[1], pa.array(accepted, TEXTS)
-    if pa.types.is_floating(values.type):
-        if pc.any(pc.is_nan(values)).as_py():
-            index = pc.index(pc.is_nan(values), True).as_py()
-            place = sample_place("predictions", rows.sizes, index)
-            what = " is nan, which equals nothing: give None if it is unscored."
-            raise InputError(place, what)
-        return values, pa.array([*map(_as_double, answers)], pa.float64())
-    integer = pa.uint64() if values.type == pa.uint64() else pa.int64()
-    least, beyond = (0, 2**64) if integer == pa.uint64() else (-(2**63), 2**63)
-    integers = [x if isinstance(x, int) and least <= x < beyond else None for x in answers]
-    return values.cast(integer), pa.array(integers, integer)
+def _forms_of_numbers(rows: Samples) -> pa.ChunkedArray:
+    """Return (S,) the normal form of each number."""
+    forms, values = read_distinct(rows.values, exact_form)
+    if "nan" in forms:
+        index = pc.index(values, "nan").as_py()
+        place = sample_place("predictions", rows.sizes, index)
+        raise InputError(place, " is nan, which equals nothing: give None if it is unscored.")
+    return values
 
 
 def exact_form(number: int | float) -> str:
     """Return the normal form of a number. True is 1."""
-    if not math.isfinite(number):
-        return str(number)
-    return decimal_form(Decimal(int(number) if isinstance(number, int) else repr(number)))
+    if isinstance(number, int):
+        return decimal_form(Decimal(int(number)))
+    return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
 
 
 def decimal_form(number: Decimal) -> str:
@@ -4662,9 +4638,8 @@ Checker = str | Callable[[Any, Any], Any]
 
 The function may be async. If it has an attribute `batched` that is True, it is a function of a list
 of predictions and a list of references, and returns a list of results. The lists have at most
-`batch_size` entries, which is another attribute of the function, by default 64. A checker with the
-methods `read_references` and `check_pairs`, as `python_tests` has, runs its own workers. Checkers
-with options are made by `at_k.checkers`.
+`batch_size` entries, which is another attribute of the function, by default 64. Named checkers with
+options are made by `at_k.checkers`.
 """
 
 PairToCheck = tuple[Any, Any]
@@ -4728,9 +4703,9 @@ class Checking:
 
     Attributes:
         checker: see `Checker`.
-        num_proc: number of processes to check in; by default that of the checker, if it has one.
-        executor: an executor to check in, with the same default.
-        timeout: seconds that a check may take, with the same default.
+        num_proc: number of processes to check in.
+        executor: an executor to check in.
+        timeout: seconds that a check may take.
         labels: labels that stand for outcomes, and the number of each.
 
     Raises:
@@ -4745,27 +4720,12 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
-        self._take_options_of_checker()
-        if self.matches_exactly and self.num_proc is self.executor is self.timeout is None:
-            return
         self._check_checker()
         self._check_options()
         if self._package_checker is not None:
             self._package_checker.validate(self)
         elif self.is_async or self.batch_size or self.timeout or (self.num_proc or 1) > 1:
             PACKAGE.rooms.check_workers(self)
-
-    def _take_options_of_checker(self) -> None:
-        options = getattr(self.checker, "run_options", None)  # see at_k.checkers.parallel
-        if not isinstance(options, Mapping):
-            return
-        for name, value in options.items():
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name} is given to compute and to the checker: give it to the checker only."
-                )
-            setattr(self, name, value)
-        self.checker = getattr(self.checker, "function", self.checker)
 
     def _check_checker(self) -> None:
         if isinstance(self.checker, str):
@@ -4803,11 +4763,10 @@ class Checking:
     @cached_property
     def _package_checker(self) -> Any:
         """The checker of the package, which checks all samples in its own way; or None."""
-        checker = self.checker
-        has_name = isinstance(checker, str) or hasattr(checker, "named_checker")
-        if self.matches_exactly or not (has_name or hasattr(checker, "check_pairs")):
+        is_name = isinstance(self.checker, str) and not self.matches_exactly
+        if not (is_name or hasattr(self.checker, "check_samples")):
             return None
-        return PACKAGE.rooms.checker(checker)
+        return PACKAGE.rooms.checker(self.checker)
 
     @property
     def is_async(self) -> bool:
@@ -4897,7 +4856,9 @@ class Checking:
             raise InputError(
                 "A worker died. The first missing result is that of ",
                 *pairs.call(first),
-                ": check_correct_fn may have ended its process, or used more memory than there is.",
+                ": check_correct_fn may have ended its process, or used more memory than there is. "
+                "If no worker could start, protect the start of the program with "
+                '`if __name__ == "__main__":`, as workers import the main module.',
             ) from error
         if None in results:
             known_results = len(results) - results.count(None)

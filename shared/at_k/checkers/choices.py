@@ -35,27 +35,30 @@ def read_options(reference: Any) -> Options | None:
     answer, which is a letter, the index of an option (`answer_index`), or the text of one.
     """
     if isinstance(reference, Mapping):
-        texts = reference.get("options", reference.get("choices"))
-        answer = reference.get("answer", reference.get("answer_index"))
-        if isinstance(texts, Mapping):  # as in ARC: {"text": [..], "label": [..]}
-            texts = texts.get("text", [*texts.values()])
-        if not isinstance(texts, Sequence) or isinstance(texts, str) or len(texts) > len(_LETTERS):
-            return None
-        known = tuple(_normal(str(text)) for text in texts)
-        letters = _LETTERS[: len(known)]
-        if isinstance(answer, int) and not isinstance(answer, bool):
-            letter = letters[answer] if 0 <= answer < len(known) else None
-        else:
-            letter = _letter_of_reference(answer)
-            if letter is None and _normal(str(answer)) in known:
-                letter = letters[known.index(_normal(str(answer)))]
-        return None if letter is None or letter not in letters else Options(letter, letters, known)
+        return _options_of_row(reference)
     if isinstance(reference, str):
         for words in _WORDS:
             if reference.strip().lower() in words:
                 return Options(reference.strip().upper(), "", words)
     letter = _letter_of_reference(reference)
     return None if letter is None else Options(letter, _LETTERS)
+
+
+def _options_of_row(row: Mapping[str, Any]) -> Options | None:
+    texts = row.get("options", row.get("choices"))
+    answer = row.get("answer", row.get("answer_index"))
+    if isinstance(texts, Mapping):  # as in ARC: {"text": [..], "label": [..]}
+        texts = texts.get("text", [*texts.values()])
+    if not isinstance(texts, Sequence) or isinstance(texts, str) or len(texts) > len(_LETTERS):
+        return None
+    known = tuple(_normal(str(text)) for text in texts)
+    letters = _LETTERS[: len(known)]
+    if isinstance(answer, int) and not isinstance(answer, bool):
+        return Options(letters[answer], letters, known) if 0 <= answer < len(known) else None
+    letter = _letter_of_reference(answer)
+    if letter is None and _normal(str(answer)) in known:
+        letter = letters[known.index(_normal(str(answer)))]
+    return None if letter is None or letter not in letters else Options(letter, letters, known)
 
 
 def _letter_of_reference(answer: Any) -> str | None:

@@ -119,22 +119,27 @@ def _fraction(numerator: str, denominator: str) -> Fraction | None:
     return -value if negative else value
 
 
+def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
+    """Return the value of a fraction, perhaps after a whole number."""
+    if match["vulgar"]:
+        whole, (top, bottom) = match["integer"], _VULGAR[match["vulgar"]].split("/")
+    elif match["mixed"]:
+        whole, top, bottom = match["mixed"], match["over"], match["under"]
+    else:
+        whole = match["whole"]
+        top, bottom = match["top"] or match["top1"], match["bottom"] or match["bottom1"]
+    fraction = _fraction(top, bottom)
+    if fraction is None or not whole:
+        return fraction
+    # 1 1/2 is 1.5, but 3 48/2 are two numbers, and the last one counts.
+    return int(whole[-_LONGEST_FRACTION:]) + fraction if fraction < 1 else fraction
+
+
 def _value(match: re.Match[str]) -> Decimal | Fraction | None:
     """Return the value of a match without sign and unit, or None if it is not one number."""
     number = match["number"]
     if number is None:
-        if match["vulgar"]:
-            whole, (top, bottom) = match["integer"], _VULGAR[match["vulgar"]].split("/")
-        elif match["mixed"]:
-            whole, top, bottom = match["mixed"], match["over"], match["under"]
-        else:
-            whole = match["whole"]
-            top, bottom = match["top"] or match["top1"], match["bottom"] or match["bottom1"]
-        fraction = _fraction(top, bottom)
-        if fraction is None or not whole:
-            return fraction
-        # 1 1/2 is 1.5, but 3 48/2 are two numbers, and the last one counts.
-        return int(whole[-_LONGEST_FRACTION:]) + fraction if fraction < 1 else fraction
+        return _value_of_fraction(match)
     shift = match["exponent"] or match["ten"] or match["power"]
     if match["divisor"]:
         return None if shift else _fraction(number, match["divisor"])

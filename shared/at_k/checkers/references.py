@@ -129,8 +129,6 @@ class Tests:
 
     def problem(self, case: int, output: str) -> str | None:
         """Return how the output of a case differs from the expected one, or None if it does not."""
-        if self.code is not None:
-            return None
         expected = self.outputs[case]
         if self.entry_point is None:
             if _are_equal_texts(output, expected):
@@ -163,7 +161,7 @@ def read_tests(reference: Any, where: str) -> Tests:
     """
     if isinstance(reference, str):
         return _tests_in_code(reference, where)
-    if isinstance(reference, (list, tuple)) and reference and _are_texts(reference):
+    if isinstance(reference, (list, tuple)) and _are_texts(reference):
         return _tests_in_code("\n".join(reference), where)
     if isinstance(reference, Mapping):
         row = {key: value for key, value in reference.items() if value is not None}
@@ -275,12 +273,11 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     """
     tree = _parsed_code(code)
     nodes, outside = list(ast.walk(tree)), list(_outside(tree))
-    is_test = any(map(_is_active, outside))
-    has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
+    is_test, has_definitions = any(map(_is_active, outside)), any(map(_is_definition, nodes))
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
-    has_check = any(isinstance(n, ast.FunctionDef) and n.name == "check" for n in tree.body)
-    if entry_point is None and _needs_entry_point(tree, outside):
+    check = _check_function(tree)
+    if entry_point is None and _is_not_called(check, outside):
         raise ValueError(
             "defines check(candidate) and does not call it: give a dict with "
             '"test" and "entry_point", the name of the function to be checked.'
@@ -293,14 +290,13 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     is_together = _needs_interpreter(nodes, names, modules)
     if is_together:
         names |= _names_in_texts(nodes)
-    imports = [ast.unparse(n) for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
     return TestCode(
         tests=code,
         names=tuple(sorted(names)),
-        imports=tuple(line for line in imports if "__future__" not in line),
+        imports=tuple(ast.unparse(node) for node in tree.body if _is_import(node)),
         modules=tuple(modules),
         is_test=is_test,
-        may_have_tests=has_definitions and not (entry_point and has_check),
+        may_have_tests=has_definitions and not (entry_point and check),
         classes=tuple(_classes(nodes)),
         borrowed=tuple(_borrowed_modules(nodes).items()),
         is_together=is_together,
@@ -311,6 +307,13 @@ def _names_in_texts(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the names in doctests, and in texts that are evaluated."""
     texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     return set(re.findall(r"\b[^\W\d]\w*", " ".join(texts)))
+
+
+def _is_import(node: ast.stmt) -> bool:
+    """Whether a statement imports a module, and not a feature of the future."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module != "__future__"
+    return isinstance(node, ast.Import)
 
 
 def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
@@ -330,7 +333,24 @@ def _classes(nodes: Iterable[ast.AST]) -> set[str]:
     a base of a class or an argument of `isinstance`. In `Sum([1, 2]) == 3`, Sum may be a function.
     """
     used: set[str] = set()
-    makers: dict[str, str] = {}  # what is called for a variable, or by a fixture that returns it
+    for node in nodes:
+        if isinstance(node, ast.Call) and _last_name(node) in ("isinstance", "issubclass"):
+            used |= {_last_name(x) for x in ast.walk(node.args[-1])}
+        elif isinstance(node, ast.ClassDef):
+            used |= {_last_name(base) for base in node.bases}
+        elif isinstance(node, ast.BinOp):
+            used |= {_last_name(x) for x in (node.left, node.right) if isinstance(x, ast.Call)}
+    makers = _makers(nodes)
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            name = _last_name(node.value)
+            used |= {name, makers.get(name, "")}
+    return {name for name in used if name[:1].isupper()}
+
+
+def _makers(nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """Return the name of what is called for each variable, or by a fixture that returns it."""
+    makers: dict[str, str] = {}
     for node in nodes:
         if isinstance(node, ast.Assign):
             makers |= {_last_name(target): _last_name(node.value) for target in node.targets}
@@ -340,17 +360,7 @@ def _classes(nodes: Iterable[ast.AST]) -> set[str]:
             for inside in ast.walk(node):
                 if isinstance(inside, (ast.Return, ast.Yield)) and inside.value is not None:
                     makers[node.name] = _last_name(inside.value)
-        elif isinstance(node, ast.Call) and _last_name(node) in ("isinstance", "issubclass"):
-            used |= {_last_name(x) for x in ast.walk(node.args[-1])}
-        elif isinstance(node, ast.ClassDef):
-            used |= {_last_name(base) for base in node.bases}
-        elif isinstance(node, ast.BinOp):
-            used |= {_last_name(x) for x in (node.left, node.right) if isinstance(x, ast.Call)}
-    for node in nodes:
-        if isinstance(node, ast.Attribute):
-            name = _last_name(node.value)
-            used |= {name, makers.get(name, "")}
-    return {name for name in used if name[:1].isupper()}
+    return makers
 
 
 def _last_name(node: ast.AST) -> str:
@@ -400,6 +410,10 @@ def _needs_interpreter(nodes: Iterable[ast.AST], names: set[str], modules: Itera
     return not used.isdisjoint(_IMPURE_NAMES)
 
 
+def _is_definition(node: ast.AST) -> bool:
+    return isinstance(node, (*_DEFINITIONS, ast.Lambda))
+
+
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield the statements that are in no function and no class."""
     for node in ast.iter_child_nodes(tree):
@@ -419,18 +433,16 @@ def _is_active(node: ast.AST) -> bool:
     return isinstance(node, (ast.Assert, ast.Raise))
 
 
-def _needs_entry_point(tree: ast.Module, outside: Iterable[ast.AST]) -> bool:
-    """Whether tests define `check(candidate)`, and no code outside of functions calls it.
+def _check_function(tree: ast.Module) -> ast.FunctionDef | None:
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return next((function for function in functions if function.name == "check"), None)
 
-    Then the name of the function to test is needed.
-    """
-    called = {
-        n.func.id for n in outside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-    }
-    return "check" not in called and any(
-        isinstance(node, ast.FunctionDef) and node.name == "check" and node.args.args
-        for node in tree.body
-    )
+
+def _is_not_called(check: ast.FunctionDef | None, outside: Iterable[ast.AST]) -> bool:
+    """Whether no code outside of functions calls `check(candidate)`."""
+    calls = (node.func for node in outside if isinstance(node, ast.Call))
+    called = {call.id for call in calls if isinstance(call, ast.Name)}
+    return check is not None and bool(check.args.args) and "check" not in called
 
 
 @lru_cache(maxsize=1 << 10)

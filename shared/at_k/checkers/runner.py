@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import itertools
 import os
 import sys
 import types
@@ -117,16 +118,10 @@ def run_tests(
     space |= {"__file__": "/tmp/tests.py", **linked}
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
     try:
-        with _without_main():
-            try:
-                exec(code, space)
-            except BaseException as error:
-                is_exit = isinstance(error, SystemExit) and not error.code
-                if not (is_exit and _raises(code, error)):
-                    if only_find:
-                        raise
-                    result.fails(CODE, error)
-        if result.problem is not None:
+        if (error := _problem_of_code(code, space)) is not None:
+            if only_find:
+                raise error
+            result.fails(CODE, error)
             return result
         result.ran += [CODE] * is_test
         own = {key: x for key, x in space.items() if key not in linked or x is not linked[key]}
@@ -149,6 +144,17 @@ def run_tests(
         return result
     finally:
         sys.modules[MODULE] = own_main
+
+
+def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseException | None:
+    """Run the code of tests, and return what it raises, unless it exits itself with status 0."""
+    with _without_main():
+        try:
+            exec(code, space)
+        except BaseException as error:
+            is_exit = isinstance(error, SystemExit) and not error.code
+            return None if is_exit and _raises(code, error) else error
+    return None
 
 
 def _note_failure_of(
@@ -268,32 +274,26 @@ def _skips_itself(test: Any) -> bool:
 
 # --- Tests that pytest runs ---------------------------------------------------------------
 
-_SET_UP = ("setup_", "teardown_", "pytest_plugins", "pytestmark")
+_SET_UP = ("setup_", "teardown_", "pytest_plugins")
 
 
 def _needs_pytest(own: dict[str, Any], code: types.CodeType) -> bool:
     if "pytest" in code.co_names:
         return True
+    members = [*own.items()]
     for name, value in own.items():
-        if name.startswith(_SET_UP) and callable(value):
-            return True
-        if inspect.isfunction(value) and name.startswith("test") and _has_parameters(value, 0):
-            return True
         if _is_class_of_tests(name, value):
-            methods = [(key, getattr(value, key)) for key in dir(value) if key[:2] != "__"]
-            for key, method in methods:
-                bound = 0 if isinstance(inspect.getattr_static(value, key), staticmethod) else 1
-                bound -= inspect.ismethod(method)
-                if key.startswith(_SET_UP) or _is_class_of_tests(key, method):
-                    return True
-                if key.startswith("test") and _has_parameters(method, bound):
-                    return True
-    return False
+            tests = value()
+            members += [(key, getattr(tests, key)) for key in dir(tests) if key[:2] != "__"]
+    nested = (key for key, x in members[len(own) :] if _is_class_of_tests(key, x))
+    return any(nested) or any(itertools.starmap(_is_set_up_or_has_fixtures, members))
 
 
-def _has_parameters(function: Any, bound: int) -> bool:
-    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
-    return len(needed) > bound
+def _is_set_up_or_has_fixtures(name: str, value: Any) -> bool:
+    if not name.startswith("test") or not (inspect.isfunction(value) or inspect.ismethod(value)):
+        return name == "pytestmark" or (name.startswith(_SET_UP) and callable(value))
+    parameters = inspect.signature(value).parameters.values()
+    return any(parameter.default is parameter.empty for parameter in parameters)
 
 
 def _run_with_pytest(

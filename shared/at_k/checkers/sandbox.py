@@ -107,11 +107,12 @@ class Sandbox:
             "user": (1 << 30) + (os.getpid() << 7) + index % 128 if is_root else None,
         }
         command = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
-        descriptors = [tests, examined]
+        descriptors, ours = [tests, examined], [tests_out, examined_in]
         information = None
         if is_isolated:
             information, theirs = os.pipe()
             descriptors.append(theirs)
+            ours.append(information)
             options = _bubblewrap(is_root, descriptors)
             command = [*options, "--info-fd", str(theirs), "--", *command]
         environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
@@ -129,9 +130,7 @@ class Sandbox:
                 cwd=self._folder,
             )
         except OSError as error:
-            if information is not None:
-                os.close(information)
-            for descriptor in (tests_out, examined_in):
+            for descriptor in ours:
                 os.close(descriptor)
             if self._folder is not None:
                 os.rmdir(self._folder)

@@ -331,7 +331,8 @@ class Server:
         text, status = said.decode(errors="replace"), self._status or 0
         if not is_started:
             return "not run", text or "its process did not start"
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        code = os.waitstatus_to_exitcode(status)
+        number = max(0, -code)
         limit = self.limits["cpu_seconds"]
         if seconds > limit or number == signal.SIGXCPU:
             return "timeout", f"more than {limit:g} s of CPU time"
@@ -339,9 +340,8 @@ class Server:
             return "timeout", excess
         if number and not (number == signal.SIGKILL and form == "tests"):  # as when tests end
             return "crashed", f"ended by a signal: {signal.strsignal(number)}"
-        code = 0 if number else os.WEXITSTATUS(status)
         if form == "tests":
-            return "ended", f"the program ended its process, with exit status {code}"
+            return "ended", f"the program ended its process, with exit status {max(0, code)}"
         if code == 0:
             return "ended", ""
         text = text or f"the program ended its process, with exit status {code}"

@@ -134,7 +134,7 @@ class Workers:
         processes: list[_Worker] = []
         try:
             # All start before any is waited for, so that they start at the same time.
-            processes = [_Worker(check) for _ in range(min(self.num_proc or 1, len(remaining)))]
+            processes = [_Worker(check) for _ in remaining[: self.num_proc or 1]]
             for process in processes:
                 process.wait_until_ready()
             while remaining or any(process.batch for process in processes):
@@ -143,7 +143,8 @@ class Workers:
                         process.send(remaining.pop(), self.timeout)
                 yield from _received([process for process in processes if process.batch])
                 for index, process in enumerate(processes):
-                    if process.batch is not None and time.monotonic() > process.deadline:
+                    if time.monotonic() > process.deadline:
+                        assert process.batch is not None
                         start, pairs = process.batch
                         process.end()
                         processes[index] = _Worker(check)
@@ -281,7 +282,7 @@ class _Worker:
             result = self.connection.recv()
         except (EOFError, OSError) as error:
             raise BrokenExecutor("A worker process died.") from error
-        self.batch = None
+        self.batch, self.deadline = None, math.inf
         return result
 
     def end(self) -> None:
