@@ -95,11 +95,6 @@ def _copy_package(target: Path, lib: Path) -> None:
             path.unlink()
 
 
-def _copy(files: Iterable[Path], folder: Path) -> None:
-    for file in files:
-        shutil.copyfile(file, folder / file.name)
-
-
 def with_links_of_a_space(text: str, card: Path, page: Path) -> str:
     """Return the text of a card with relative links that lead somewhere from a Space.
 
