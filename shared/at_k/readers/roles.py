@@ -7,6 +7,7 @@ the command writes them as flags.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -296,14 +297,35 @@ def question_columns(table: Table) -> tuple[str, ...]:
     rows, `id` or `_id`.
 
     Raises:
-        SelectionError: if two ids give different questions.
+        SelectionError: if two ids give different questions, or if an id may number the samples.
     """
     if table.layout is not None:
         return tuple(columns_of_role(table, "questions"))
-    for names in (IDS, INDICES, QUESTION_TEXTS):
+    texts = columns_named(table.columns, QUESTION_TEXTS)
+    for names in (IDS, INDICES):
         if columns := columns_named(table.columns, names):
-            return (columns[0] if names is QUESTION_TEXTS else _id_column(table, columns),)
-    return ()
+            column = _id_column(table, columns)
+            _refuse_ids_of_samples(table, column, texts)
+            return (column,)
+    return tuple(texts[:1])
+
+
+def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> None:
+    """Raise a SelectionError if each row has an id of its own, and every question several rows."""
+    if any(map(has_lists, table.columns.values())) or not _is_unique(table, column):
+        return
+    for text in texts:
+        numbers = Counter(map(entry_text, table.columns[text]))
+        if len(numbers) > 1 and min(numbers.values()) > 1:
+            raise SelectionError(
+                f"{column} is different in each of the {table.size} rows, and {text} has "
+                f"{len(numbers)} texts, each in several rows: rows may be samples of the same "
+                f"question.",
+                [
+                    Way({"questions": text}, "rows with the same text are samples of a question"),
+                    Way({"questions": column}, "each row is a question with one sample"),
+                ],
+            )
 
 
 def _is_unique(table: Table, name: str) -> bool:
