@@ -7,7 +7,7 @@ from typing import Any
 
 from page.charts import Chart
 from page.controls import CONFIDENCE, NumberField
-from page.sentences import decimal, sentence_per_run, sizes_note
+from page.sentences import percent, sentence_per_run, sizes_note
 from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
@@ -63,7 +63,7 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     for run in runs:
         sweep = run.results["by_temperature"]
         score, strictest, most_lenient = (
-            decimal(scores["score_agg"]) for scores in (run.scores(), sweep[0], sweep[-1])
+            percent(scores["score_agg"]) for scores in (run.scores(), sweep[0], sweep[-1])
         )
         clauses.append(
             f"at temperature {options['temperature']} the mean score is {score}, between "
