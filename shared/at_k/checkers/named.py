@@ -7,14 +7,16 @@ import logging
 import math
 import os
 import re
+import signal
 import threading
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from inspect import signature
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -313,18 +315,22 @@ def math_verify_library():
     Raises:
         ImportError: if it is not installed, or if it cannot be imported.
     """
-    need = "check_correct_fn='math_verify' needs the math-verify library"
     try:
         import math_verify
     except Exception as error:
+        need = "check_correct_fn='math_verify' needs the math-verify library"
         if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
             install = "pip install math-verify"
             raise ImportError(f"{need}: {install}.") from error
         raise ImportError(
             f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
         ) from error
-    if "raise_on_error" not in signature(math_verify.parse).parameters:  # hides its time limit
-        raise ImportError(f"{need}, version 0.9 or newer: pip install -U math-verify.")
+    # Old versions set a handler of signals even without a limit, and hide that they may not.
+    if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
+        raise ImportError(
+            "This version of math-verify only works in a main thread, and not on Windows: install "
+            "0.9 or newer, or compute in the main thread."
+        )
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     return math_verify
 
@@ -354,6 +360,7 @@ def verify_math(
         1 if math-verify finds them equal, 0 if not, and TIMED_OUT if it found no equal one and ran
         into its time limit; and the first answer in a normal form, or None if there is none.
     """
+    library = math_verify_library()
     text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
     if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
@@ -363,22 +370,18 @@ def verify_math(
     if text in (accepted.strip() for accepted in references):
         return 1, first
     for accepted in references:
-        if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
-            continue  # equal only as texts
         for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
-            equal, late = _are_equal_expressions(expected, answer)
+            if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
+                continue  # equal only as texts
+            if (tiny := _are_tiny_and_equal(expected, answer)) is not None:
+                if tiny:
+                    return 1, first
+                continue
+            equal, late = _call_math_verify(library.verify, expected, answer, timeout_seconds=0)
             if equal:
                 return 1, first
             timed_out |= late
     return TIMED_OUT if timed_out else 0, first
-
-
-def _are_equal_expressions(expected: Any, answer: Any) -> tuple[bool, bool]:
-    """Return whether two answers are equal, and whether the time limit left it open."""
-    if (tiny := _are_tiny_and_equal(expected, answer)) is not None:
-        return tiny, False
-    verify = math_verify_library().verify
-    return _call_math_verify(verify, expected, answer, limit="timeout_seconds")
 
 
 def _may_mark_answer(text: str) -> bool:
@@ -450,24 +453,45 @@ def _with_simple_roots(answer: Any) -> Any:
 _LARGEST_RADICAND = 10**9
 
 
-def _call_math_verify(
-    function: Callable[..., Any], *arguments: Any, limit: str
-) -> tuple[Any, bool]:
-    """Return the result of a function of math-verify, and whether it ran into its time limit.
+class _OutOfTime(BaseException):
+    """Not an Exception, which math-verify and SymPy catch as an answer that they cannot read."""
 
-    The result is None if the function fails. There is no limit on Windows, and outside of a main
-    thread.
 
-    Args:
-        limit: the name of its parameter for the limit.
-    """
-    from math_verify.errors import TimeoutException
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """Raise `_OutOfTime` after TIME_LIMIT seconds of CPU time, where Python handles signals."""
+    if not _has_signals():
+        yield
+        return
 
-    has_signals = os.name == "posix" and threading.current_thread() is threading.main_thread()
-    seconds = TIME_LIMIT if has_signals else None
+    def stop(*_: Any) -> NoReturn:
+        raise _OutOfTime
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
     try:
-        return function(*arguments, **{limit: seconds}, raise_on_error=True), False
-    except TimeoutException:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
+
+
+def _has_signals() -> bool:
+    return os.name == "posix" and threading.current_thread() is threading.main_thread()
+
+
+def _call_math_verify(
+    function: Callable[..., Any], *arguments: Any, **no_limit: int
+) -> tuple[Any, bool]:
+    """Return the result of a function of math-verify, and whether it ran into the time limit.
+
+    The result is None if the function fails. Its own limit is switched off, because versions
+    before 0.6.1 do not say that they ran into it.
+    """
+    try:
+        with _time_limit():
+            return function(*arguments, **no_limit), False
+    except _OutOfTime:
         return None, True
     except Exception:  # it cannot read or compare the answer
         return None, False
@@ -478,7 +502,7 @@ def _call_math_verify(
 def _parse_math(text: str) -> tuple[list[Any] | None, bool]:
     """Return the answers that math-verify finds in a text, and whether it ran out of time."""
     parse = math_verify_library().parse
-    return _call_math_verify(parse, _as_math(text), limit="parsing_timeout")
+    return _call_math_verify(parse, _as_math(text), parsing_timeout=0)
 
 
 def _parse_reference(reference: str) -> list[Any]:
@@ -505,7 +529,7 @@ def _as_math(text: str) -> str:
 _PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
 TIME_LIMIT = 5
-"""The seconds that math-verify may take to read an answer, and to compare two."""
+"""The seconds of CPU time that math-verify may take to read an answer, and to compare two."""
 
 LONGEST_CHECK = 20
 """The seconds after which the process of a check is ended. Some expressions ignore TIME_LIMIT."""
