@@ -274,3 +274,11 @@ def test_a_gate_takes_a_key(capsys, file):
     assert by_key == scores_of(capsys, "gate", file, "--k", 4, "--at-least", 0.1)
     error = error_of(capsys, "gate", file, "--include", "pass@4", "--k", 2, "--at-least", 0.1)
     assert "'pass@4', and k is 2: leave out k, or add 4" in error
+
+
+def test_clusters_and_not_questions_would_decide(capsys, tmp_path):
+    rows = [{"id": i, "repo": i // 10, "passed": [1] * 7 + [0]} for i in range(60)]
+    file = write_json_lines(tmp_path / "clusters.jsonl", rows)
+    flags = ("--k", 1, "--clusters", "repo", "--at-least", 0.7)
+    assert main([*map(str, ("gate", file, *flags))]) == 3
+    assert "more clusters would decide" in capsys.readouterr().out

@@ -136,26 +136,26 @@ def verdict(gate: Gate) -> str:
 def _what_would_decide(gate: Gate) -> str:
     if gate.status != UNDECIDED:
         return ""
-    noun = "question" if gate.interval == "questions" else "sample"
     if gate.more is None:
-        return f"No number of {noun}s would decide, as the estimate is equal to the least score."
-    of_each = "" if gate.interval == "questions" else " of each question"
+        return (
+            f"No number of {gate.unit}s would decide, as the estimate is equal to the least score."
+        )
+    of_each = " of each question" if gate.unit == "sample" else ""
     labels = ", and more labels in proportion," if gate.has_labels else ""
-    more = f"{number_of(gate.more, f'more {noun}')}{of_each}{labels}"
+    more = f"{number_of(gate.more, f'more {gate.unit}')}{of_each}{labels}"
     text = f"About {more} would decide, if the estimate stays the same."
     if gate.more_anytime is None:
         return text
     return (
         f"{text} To add them and look again, give --anytime (anytime=True) at each look: then "
-        f"about {number_of(gate.more_anytime, f'more {noun}')}{of_each} would decide."
+        f"about {number_of(gate.more_anytime, f'more {gate.unit}')}{of_each} would decide."
     )
 
 
 def _verdict_as_json(gate: Gate) -> str:
     fields = gate._asdict()
-    for name in ("size", "has_labels", "averaging", "more_anytime"):
+    for name in ("size", "unit", "has_labels", "averaging", "more_anytime"):
         del fields[name]
-    number = "questions" if gate.interval == "questions" else "samples"
-    more = {} if gate.status != UNDECIDED else {f"more_{number}": gate.more}
+    more = {} if gate.status != UNDECIDED else {f"more_{gate.unit}s": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}
     return json.dumps(status | fields | more | {"message": verdict(gate)}, indent=2)

@@ -46,7 +46,9 @@ class Gate(NamedTuple):
         lo, hi: confidence limits of the score, or of the difference.
         interval: "sampling", "posterior" or "questions".
         confidence: of the interval.
-        size: M for the interval "questions", otherwise the mean number of samples of a question.
+        size: the number of questions, or of clusters, for the interval "questions"; otherwise the
+            mean number of samples of a question.
+        unit: "question", "cluster" or "sample".
         has_labels: whether labels estimate the rates of the checker.
         averaging: how questions are averaged, or "".
         anytime: whether the limits hold at all looks together.
@@ -63,6 +65,7 @@ class Gate(NamedTuple):
     interval: str
     confidence: float
     size: float
+    unit: str
     has_labels: bool
     averaging: str = ""
     anytime: bool = False
@@ -82,7 +85,7 @@ class Gate(NamedTuple):
 
     @property
     def more(self) -> int | None:
-        """About how many more questions, or samples of each question, would decide the claim.
+        """About how many more questions, clusters, or samples of each would decide the claim.
 
         It is 0 if the claim is decided, and None if no number would decide it, because the estimate
         is equal to the threshold, up to rounding.
@@ -177,12 +180,14 @@ def _with_next_look(gate: Gate, limits: Callable[[], np.ndarray]) -> Gate:
 
 def _basis(
     runs: list[Run], options: ComparisonOptions
-) -> tuple[str, float, float, bool, str, bool]:
+) -> tuple[str, float, float, str, bool, str, bool]:
     """Return the last fields of a gate, from its interval on."""
-    if options.interval == "questions":
-        size = float(len(runs[0].outcomes.n))
+    if options.interval != "questions":
+        size, unit = float(np.mean([run.outcomes.n.mean() for run in runs])), "sample"
+    elif options.clusters is not None:
+        size, unit = float(len(np.unique(options.clusters))), "cluster"
     else:
-        size = float(np.mean([run.outcomes.n.mean() for run in runs]))
+        size, unit = float(len(runs[0].outcomes.n)), "question"
     has_labels = any(run.errors.labels is not None for run in runs)
     words, anytime = options.weighting.words, options.anytime
-    return str(options.interval), options.confidence, size, has_labels, words, anytime
+    return str(options.interval), options.confidence, size, unit, has_labels, words, anytime
