@@ -393,6 +393,11 @@ _ITEM = re.compile(r"[\s*#]*(\d+)[.)]\**\s+[^\W\d]")
 _RETRACTION = re.compile(
     r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
 )
+_ASSUMPTION = re.compile(
+    r"\b(?:if|whether|suppose|assum(?:e|ing)|(?:might|may|could|would) (?:think|say|guess|expect))"
+    r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
+    re.IGNORECASE,
+)
 _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
 _NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
 _ADJECTIVES = r"(?:\s(?:finale?|correcta?|correcte|definitiva|richtige))?"
@@ -475,12 +480,21 @@ def _answer_after(text: str, mark: _Mark) -> str:
     return text[start : end.start() if end else None]
 
 
+def text_after_retraction(text: str) -> str:
+    """Return the text after the last word such as "Wait", or nothing."""
+    words = [*_RETRACTION.finditer(text)]
+    return text[words[-1].end() :] if words else ""
+
+
+def is_assumption(text: str, start: int) -> bool:
+    """Whether words such as "if" or "you might think that" stand before a mark of an answer."""
+    return _ASSUMPTION.search(text[max(0, start - 40) : start]) is not None
+
+
 def _correction(text: str) -> str | None:
     """Return the last number that is stated after a word such as "Wait", or None."""
-    words = [*_RETRACTION.finditer(text)]
-    if not words:
-        return None
-    stated = [token.form for token in _tokens(_plain(text[words[-1].end() :])) if token.is_stated]
+    text = _plain(text_after_retraction(text))
+    stated = [token.form for token in _tokens(text) if token.is_stated]
     return stated[-1] if stated else None
 
 
