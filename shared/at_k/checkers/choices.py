@@ -77,7 +77,8 @@ def _normal(text: str) -> str:
 _MARKS_AROUND = r"(?:\s|[*_`$\"':\uff1a\[]|\\(?:text\w*|mathrm|mathbf)|\{|\\\(|\\\[)*"
 _NOUN = r"(?:option|choice|answer|letter|statement|alternative)"
 _OTHER_NOUNS = (
-    "réponse|antwort|respuesta|risposta|resposta|ответ|alternativa|opción|opção|opzione|вариант"
+    "réponse|antwort|lösung|respuesta|risposta|resposta|ответ"
+    "|alternativa|opción|opção|opzione|вариант"
 )
 # Letters of a word, apart from those of scripts without spaces.
 _PART_OF_WORD = "[^\\W_\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
@@ -132,7 +133,7 @@ _SECOND = re.compile(
 _ALONE = re.compile(rf"^[\s#>-]*{_LETTER}", re.MULTILINE)
 _IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*|\*\*\(([A-Z])\)\*\*")
 _AT_END = re.compile(
-    rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]+|[.!?]\s+|=>|[\u2192\u21d2])\s*{_LETTER}"
+    rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]+|[.!?]\s+|=>|[\u2192\u21d2\u2234])\s*{_LETTER}"
     r"[)*\].\s]*$"
 )
 _ITEM = re.compile(r"^[\s*(-]*([A-Z])[).:]", re.MULTILINE)
@@ -166,6 +167,9 @@ def _marks(text: str) -> Iterator[re.Match[str]]:
 
 def _chosen_letter(text: str, options: Options) -> str | None:
     """Return the letter that a response chooses, by itself or by the text of its option."""
+    alone = _FOLLOWING.match(text)
+    if alone is not None and not text[alone.end() :].strip(_CLOSING_MARKS):
+        return _single_letter(alone, text, options)
     for mark in _marks(text):
         rest = text[mark.end() :]
         if match := _FOLLOWING.match(rest):
@@ -207,9 +211,6 @@ def _named_letter(text: str) -> re.Match[str] | None:
 
 def _lone_letter(text: str) -> re.Match[str] | None:
     """Return a letter with which a text starts, as in "C) The cell", or that has its own line."""
-    first = _FOLLOWING.match(text)
-    if first is not None and not text[first.end() :].strip(_CLOSING_MARKS):
-        return first
     first = _ALONE.match(text)
     if first is not None and _is_apart(text, first):
         items = _ITEM.findall(text)
@@ -302,13 +303,13 @@ def _options_in(normal: str, options: Options) -> list[int]:
 
 _WORD = r"\b(?P<word>yes|no|true|false)\b(?!-\w)"
 _NO_NOUN = (  # "no idea" is no answer, and "no, ..", "no because .." are
-    r"(?=\W*$|[*_`\"')\]}]*[.,:;!?(\n\u2014-]|\s*[^\w\s]"
+    r"(?=\s*(?:$|[^\w\s])"
     r"|\s+(?:because|since|as|for|if|due|it|this|that|these|those|the|there|he|she|they|we|you|i)\b)"
 )
 _ANSWER_WORD = re.compile(
     rf"[\s#>*_`\"'(]*{_WORD}{_NO_NOUN}(?!\s*(?:or|and|/)\s*(?:yes|no|true|false)\b)", re.I
 )
-_SAID = re.compile(r"\b(?:yes|true|false)\b|\bno\b(?!-\w)" + _NO_NOUN, re.I)
+_SAID = re.compile(r"\byes\b|(?<!the )\b(?:true|false)\b|\bno\b(?!-\w)" + _NO_NOUN, re.I)
 _NOT_SAID = re.compile(
     r"(?:\b(?:not|never|neither|nor|cannot|if|whether|would|could|might|may)\b|n['\u2019]t\b)[^,;:]*$",
     re.I,
@@ -339,8 +340,7 @@ def _word_at(text: str, start: int, options: Options) -> str | None:
 
 def _only_word(sentence: str, words: list[re.Match[str]]) -> str | None:
     """Return the only word of a sentence, or None if it is denied, as in "not true"."""
-    if len({word[0].lower() for word in words}) > 1 or _NOT_SAID.search(
-        sentence[: words[0].start()]
-    ):
+    is_denied = _NOT_SAID.search(sentence[: words[0].start()]) is not None
+    if is_denied or len({word[0].lower() for word in words}) > 1:
         return None
     return words[0][0].upper()
