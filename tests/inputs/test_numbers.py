@@ -351,6 +351,7 @@ def test_an_equation_in_a_box_is_its_single_number(content, number):
         # points between thousands
         ("Die Antwort ist 2.750 Euro.", "2.75E+3"),
         ("En total son los 4.500 pesos.", "4.5E+3"),
+        ("Il prezzo è di 6.400 lire.", "6.4E+3"),
         ("Die Zahl ist 3.142.", "3.142"),
         ("The answer is 4.500 dollars.", "4.5"),
         # scales and endless decimals
@@ -364,6 +365,8 @@ def test_an_equation_in_a_box_is_its_single_number(content, number):
         ("We get 31 points.\n\n**Confidence**: 80%", "31"),
         ("It has 31 floors.\nSource: page 7", "31"),
         ("It has 31 floors [4].", "31"),
+        ("31 floors\nConfidence score: 0.8", "31"),
+        ("Answer: unclear without the 2 lengths", None),
         ("It has 31 floors. Feel free to ask 2 more questions.", "31"),
         ("y=4 is a solution of 3y-2=10.", "4"),
         ('{"result": 31, "retries": 2}', "31"),

@@ -88,7 +88,7 @@ _NO_ARTICLE = (
     r"(?!\s+(?!because|since|as\b|for|due|which|and|or\b|is\b|with|in\b|from|by\b|not\b)[a-z])"
 )
 _LETTER = (
-    rf"(?:(?:{_NOUN}|{_OTHER_NOUNS})\s+)?{_MARKS_AROUND}"
+    rf"(?:{_NOUN}\s+)?{_MARKS_AROUND}"
     r"(?:[(\[]+(?P<inside>[A-Za-z])[)\]]"
     rf"|(?P<capital>[B-HJ-Z]|[AI]{_NO_ARTICLE}){_NO_NAME}"
     r"|(?P<small>[a-z])(?=[).]))"

@@ -402,7 +402,8 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 _DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
 _TAIL = re.compile(
-    r"[\n.!?]\s*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)\b[*_]*:"
+    r"[\n.!?]\s*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
+    r"(?: (?:level|score))?[*_]*:"
     r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b"
     r"|if you have (?:any|more|further)\b)",
     re.IGNORECASE,
@@ -431,20 +432,20 @@ _ANSWER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NO_ANSWER = re.compile(
-    r"[\s*_\"'(]*(?:none|unknown|undetermined|undefined|determined|found|known|not|impossible|infinite(?:ly)?"
+    r"[\s*_\"'(]*(?:none|un(?:known|clear|determined)|undefined|determined|found|known|not|impossible|infinite(?:ly)?"
     r"|(?:there (?:is|are) )?no (?:real |such )?(?:solutions?|answers?|numbers?))\b",
     re.IGNORECASE,
 )
 _TERM_IN_WORDS = re.compile(
     r"\b(?:twice|thrice|double|triple|half"
-    r"|(?:half|sum|product|difference|average|square|cube) of) $"
+    r"|(?:half|third|quarter|sum|product|difference|average|square|cube) of) $"
 )
 _CLAUSE_END = re.compile(r",\s|;|\s\(|\s(?:because|since|as|when|if|for)\s")
 _SEVERAL = re.compile(r"(?:[,;]\s|,?\s(?:and|und|et|y|&)\s)[-+]?\d[\d.,]*[\s.)]*$")
 _BEFORE_ANSWER = re.compile(r"(?:\s|[*_:|`>]|\\\[|\\\(|\$\$)+")
 _POINT_OF_THOUSANDS = re.compile(r"(?<![\d.,])([1-9]\d{0,2})\.(\d{3})(?=\s[^\W\d_]{3})")
 _POINT_LANGUAGES = re.compile(
-    r"\b(?:der|die|das|und|ist|sind|genau|insgesamt|antwort|el|la|los|las|es|son|respuesta|resultado)\b"
+    r"\b(?:il|è|di|sono|o|é|são|der|die|das|und|ist|sind|genau|insgesamt|antwort|el|la|los|las|es|son|respuesta|resultado)\b"
 )
 _SENTENCE_END = re.compile(r"\n|。|(?<!i\.e)(?<!e\.g)[.!?;](?=\s|$)|</answer>")
 _KEY_OF_JSON = re.compile(r"[\"']\s*:\s*$")
