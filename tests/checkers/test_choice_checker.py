@@ -81,6 +81,97 @@ def test_the_text_of_an_option_is_a_choice_where_the_reference_has_the_options(t
 
 
 @pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        # small letters after a mark, in a box, in parentheses at the start, or alone
+        ("The correct answer is b.", "B"),
+        ("choice d is right", "D"),
+        ("answer = **d**", "D"),
+        (r"So $\boxed{b}$", "B"),
+        ("(b) a mammal", "B"),
+        ("d", "D"),
+        ("The answer is a function of time.", None),
+        ("The answer is x.", "X"),
+        ("(a) is false and (b) is true, says the text", None),
+        # at the end, and at the start
+        ("It rains. Hence D.", "D"),
+        ("2 < 3 \u21d2 B", "B"),
+        ("B \u2013 because of the tides", "B"),
+        ("B it is!", "B"),
+        ("She met Mr. and Mrs. D. at the end of a road", None),
+        # formulas and names are no letters
+        ("The answer is C#.", None),
+        ("The answer is F = ma.", None),
+        ("The answer is B^2.", None),
+        # corrections and assumptions
+        ("Answer: B. Hold on, that is the sun. The answer is D.", "D"),
+        ("Answer: B. Actually, no. D.", "D"),
+        ("Answer: B. Wait, is that so? It is.", "B"),
+        ("If the answer is B, x is 3. So option D.", "D"),
+        ("You might think that the answer is B. It's D.", "D"),
+        # other languages
+        ("本题选 B", "B"),
+        ("故答案是\uff1aD。", "D"),
+        ("不选B\uff0c选D", "D"),
+        ("选项A错误\uff0c选项D正确", "D"),
+        ("答案\uff1aA或B", None),
+        ("Die richtige Antwort lautet D.", "D"),
+        ("La opción correcta es la D.", "D"),
+        ("Верный ответ — D", "D"),
+        ('{"choice": "D"}', "D"),
+        ('{"answer": ["A", "D"]}', None),
+    ],
+)
+def test_a_letter_in_another_layout(text, letter):
+    assert chosen(text) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("The answer is Mars, not Venus.", "B"),
+        ("Not Mars.", None),
+        ("It isn't Mars.", None),
+        ("Answer: Venus, because Mars is colder.", "A"),
+        ("The planet is **Mars**. Venus is hot.", "B"),
+        ("**Mars** or **Venus**", None),
+    ],
+)
+def test_the_text_of_an_option_that_is_denied_or_compared_is_no_choice(text, letter):
+    assert chosen(text, PLANETS) == letter
+
+
+@pytest.mark.parametrize(
+    ("reference", "text", "word"),
+    [
+        # a word after a mark, or with which a text starts, counts before all others
+        ("no", "The answer is no, yes would be too easy.", "NO"),
+        ("no", "**No**\n\nReason: whoever says yes is mistaken.", "NO"),
+        ("yes", "Yes. Nobody said no.", "YES"),
+        ("yes", "No at first sight. But the final answer is yes.", "YES"),
+        ("no", "If the answer is yes, it rains. It does not. No.", "NO"),
+        ("true", "True; the converse is false.", "TRUE"),
+        ("false", "False, although it is true that 2 < 3.", "FALSE"),
+        ("yes", "The answer is yes or no.", None),
+        ("yes", "Let me think. Yes, there is no other.", "YES"),
+        # "no" before a noun, and a word that is denied, are no answer
+        ("no", "There are no such numbers.", None),
+        ("no", "No doubt about it.", None),
+        ("no", "No-one can say.", None),
+        ("no", "No, it does not.", "NO"),
+        ("no", "no because it is odd", "NO"),
+        ("true", "The claim is never true.", None),
+        ("true", "It isn't true.", None),
+        ("false", "It would be false for x = 1.", None),
+        ("true", "So the claim is true.", "TRUE"),
+        ("true", "It is false. I mean, that cannot be true.", None),
+    ],
+)
+def test_yes_and_no_are_read_as_answers_and_not_as_words(reference, text, word):
+    assert chosen(text, reference) == word
+
+
+@pytest.mark.parametrize(
     ("reference", "correct"),
     [
         ("C", "C"),

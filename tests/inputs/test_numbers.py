@@ -298,6 +298,92 @@ def test_a_response_gives_the_number_that_a_person_reads(response, number):
     assert read_response(response) == number
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        *("Aufgabe 2: 9 mal 9?\nAntwort: 81", "Ejercicio: 9 por 9\nRespuesta: 81"),
+        *("Задача 3: 9 * 9 = 81", "問題\uff1a9*9\n答え\uff1a81", "题目\uff1a9*9\n答案\uff1a81"),
+        *("3. Question: 9 * 9\nAnswer: 81", "Exercise\n9 * 9\nAnswer: 81", "Q. 9 * 9\nA. 81"),
+        *("[Problem]\n9 * 9\n[Answer]\n81", "**Problem**\n9 * 9\nAnswer: 81"),
+    ],
+)
+def test_a_new_prompt_of_any_form_ends_a_response(prompt):
+    assert read_response(f"The answer is 5.\n\n{prompt}") == "5"
+    assert read_response(f"Let us see.\n\n{prompt}") == "81"
+
+
+@pytest.mark.parametrize(
+    ("content", "number"),
+    [
+        *((r"p - q = 7", "7"), (r"\sqrt[3]{8} = 2", "2"), (r"4! = 24", "24"), (r"|x| = 9", "9")),
+        *((r"\angle A = 35^\circ", "35"), (r"\text{Total cost} = \$45", "45"), ("a_{3} = 8", "8")),
+        *((r"V = \frac{4}{3} \pi r^3 \approx 33.5", "33.5"), (r"45 = 3^2 \cdot 5", "45")),
+        *((r"\frac{1}{4} \approx 0.3", "0.25"), (r"\frac{n}{2} = 3.5 \text{ cm}", "3.5")),
+        *(("4x = 12", None), ("x = 1, y = 2", None), ("x = 1 \\text{ or } x = 2", None)),
+        *(("y = x + 1", None), (r"A = 4\pi", None), ("x^2 = y", None)),
+    ],
+)
+def test_an_equation_in_a_box_is_its_single_number(content, number):
+    assert read_response(rf"So $\boxed{{{content}}}$.") == number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        # a calculation in the sentence of a mark
+        ("The answer is 30% of 50 = 15.", "15"),
+        ("Answer: 21 = 3 * 7", "21"),
+        ("The answer is the product of 3 and 7, which is 21.", "21"),
+        ("The answer is double 9, that is 18.", "18"),
+        ("The answer is 4 more than 9, so 13.", "13"),
+        # an assumption is no answer
+        ("Suppose the answer is 4. Then 4 > 5. Thus it is 6.", "6"),
+        ("One might guess that the final answer is 4. In fact, it is 6.", "6"),
+        # several numbers, no answer, dates
+        ("Answer: 8, 9", None),
+        ("The answer is 8 und 9.", None),
+        ("Answer: undefined (0 in the denominator)", None),
+        ("Answer: no solution with 3 colors", None),
+        ("The answer can't be determined from 4 sides.", None),
+        ("Answer: March 3", None),
+        ("Answer: 3 March", None),
+        ("The answer is March 2020.", "2.02E+3"),
+        # points between thousands
+        ("Die Antwort ist 2.750 Euro.", "2.75E+3"),
+        ("En total son los 4.500 pesos.", "4.5E+3"),
+        ("Il prezzo è di 6.400 lire.", "6.4E+3"),
+        ("Die Zahl ist 3.142.", "3.142"),
+        ("The answer is 4.500 dollars.", "4.5"),
+        # scales and endless decimals
+        ("It costs $7K.", None),
+        ("They earn $1.5B", None),
+        ("2 dozen rolls", None),
+        ("2 dozen is 24", "24"),
+        ("x = 1.666...", None),
+        ("It is 5...", "5"),
+        # what follows an answer
+        ("We get 31 points.\n\n**Confidence**: 80%", "31"),
+        ("It has 31 floors.\nSource: page 7", "31"),
+        ("It has 31 floors [4].", "31"),
+        ("31 floors\nConfidence score: 0.8", "31"),
+        ("Answer: unclear without the 2 lengths", None),
+        ("It has 31 floors. Feel free to ask 2 more questions.", "31"),
+        ("y=4 is a solution of 3y-2=10.", "4"),
+        ('{"result": 31, "retries": 2}', "31"),
+        # thinking
+        ("<|begin_of_thought|>31", None),
+        ("<|begin_of_thought|>31<|end_of_thought|>It is 7.", "7"),
+        ("## Reasoning\nThe answer is 31.\n\n## Final answer\n7", "7"),
+        # bounds and times of a day
+        ("at most 6", None),
+        ("The shop opens at 9 pm.", None),
+        ("They add up to 6.", "6"),
+    ],
+)
+def test_a_number_that_is_not_the_answer_is_not_read(text, number):
+    assert read_response(text) == number
+
+
 def test_a_response_ends_with_a_text_of_its_own():
     assert read_response("6 STOP 8") == "8"
     assert read_response("6 STOP 8 END 9", ["END", "STOP"]) == "6"

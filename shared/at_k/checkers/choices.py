@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .numbers import answer_part
+from .numbers import answer_part, is_assumption, text_after_retraction
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WORDS = (("yes", "no"), ("true", "false"))
@@ -74,55 +74,74 @@ def _normal(text: str) -> str:
 
 # --- Responses ----------------------------------------------------------------------------
 
-_MARKS_AROUND = r"(?:\s|[*_`$\"':]|\\(?:text\w*|mathrm|mathbf)|\{|\\\(|\\\[)*"
+_MARKS_AROUND = r"(?:\s|[*_`$\"':\uff1a\[]|\\(?:text\w*|mathrm|mathbf)|\{|\\\(|\\\[)*"
 _NOUN = r"(?:option|choice|answer|letter|statement|alternative)"
+_OTHER_NOUNS = (
+    "réponse|antwort|lösung|respuesta|risposta|resposta|ответ"
+    "|alternativa|opción|opção|opzione|вариант"
+)
 # Letters of a word, apart from those of scripts without spaces.
 _PART_OF_WORD = "[^\\W_\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
-# A letter that is no word: "A" before another word is an article, unless a reason follows.
+_NO_NAME = rf"(?!{_PART_OF_WORD}|['\u2019#-]|[ ]*(?:[+^]|=(?!>)))"  # C++, E = mc^2
+# "A" before another word is an article, unless a reason follows.
+_NO_ARTICLE = (
+    r"(?!\s+(?!because|since|as\b|for|due|which|and|or\b|is\b|with|in\b|from|by\b|not\b)[a-z])"
+)
 _LETTER = (
     rf"(?:{_NOUN}\s+)?{_MARKS_AROUND}"
     r"(?:[(\[]+(?P<inside>[A-Za-z])[)\]]"
-    rf"|(?P<capital>[A-Z])(?!{_PART_OF_WORD}|['\u2019-])"
-    r"(?!(?<=[AI])\s+(?!because|since|as\b|for|due|which|and|or\b|is\b|with|in\b|from|by\b|not\b)"
-    r"[a-z])"
+    rf"|(?P<capital>[B-HJ-Z]|[AI]{_NO_ARTICLE}){_NO_NAME}"
     r"|(?P<small>[a-z])(?=[).]))"
 )
+# After a mark, and alone, a letter without a parenthesis may be small, if it is one of the first.
+_MARKED_LETTER = rf"(?:{_LETTER}|{_MARKS_AROUND}(?P<bare>[a-h]){_NO_NAME}{_NO_ARTICLE})"
 _ADVERB = r"(?:\s+(?:therefore|thus|clearly|for sure|definitely|certainly|(?:most )?likely|then))"
 _ARTICLE = r"(?:(?:the|la|le|die|el|o|a)\s+)?"
 _STATES = re.compile(
-    r"(?:\b(?:answer|ans|choice|option|letter|solution|selection|correct)\b[*_]*(?:\s(?:to|for)\s[^.\n]{0,80}?)?"
+    r"(?:\b(?:"  # one word boundary for all words, which is searched fast
+    r"(?:answer|ans|choice|option|letter|solution|selection|correct)\b[*_]*(?:\s(?:to|for)\s[^.\n]{0,80}?)?"
     rf"[\"']?[*_]*\s*(?:is|would be|must be|should be|=|:|\||[-\u2013\u2192]){_ADVERB}?"
     r"(?:\s+not\s+\S+\s+but\b)?(?!\s*not\b)"
-    r"|\b(?:choose|chose|select|pick|go(?:ing)? with|conclude|leaves|leaving)\b"
+    r"|(?:choose|chose|select|pick|go(?:ing)? with|conclude|leaves|leaving)\b"
     r"(?:\s+(?:us|with|only))*"
-    rf"|\bit(?:['\u2019]s|\s(?:is|must be|has to be|should be)){_ADVERB}?"
+    rf"|(?P<it_is>it(?:['\u2019]s|\s(?:is|must be|has to be|should be))){_ADVERB}?"
+    rf"|(?:{_OTHER_NOUNS})\b[^.\n]{{0,20}}?(?:\b(?:est|ist|lautet|es|é|è)\s+{_ARTICLE}|:|—))"
     r"|\\boxed|<answer>|####|^[#*_\s]*(?:final |correct )?answer[*_]*(?:[ ]*$|[ ](?=\W*[A-Z]\W*$))"
-    r"|(?:答案|正确选项)[^\n。]{0,6}?(?:是|为|[:\uff1a])|(?:应|故|因此|所以)选择?|(?:正解|答え|정답)[は은는:\uff1a]"
-    r"|\b(?:réponse|antwort|respuesta|risposta|resposta|ответ)\b[^.\n]{0,20}?"
-    rf"(?:\b(?:est|ist|lautet|es|é|è)\s+{_ARTICLE}|:))"
+    r"|(?:答案|选项)[^\n。]{0,6}?(?:是|为|為|[:\uff1a])|(?<!不)选择?|(?:正解|答え|정답)[は은는:\uff1a])"
     rf"{_MARKS_AROUND}(?:the\s+|option\s+|choice\s+|letter\s+)*",
     re.IGNORECASE | re.MULTILINE,
 )
-_FOLLOWING = re.compile(_LETTER)
-_NAMED = re.compile(rf"\b(?:[Oo]ption|[Cc]hoice|[Ss]tatement|[Aa]lternative)\s+{_LETTER}")
+_FOLLOWING = re.compile(_MARKED_LETTER)
+_NAMED = re.compile(
+    r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ss]tatement|[Aa]lternative|Antwort|[Oo]pción|[Oo]pção|вариант)\s+"
+    rf"|选项\s*){_MARKED_LETTER}"
+)
 # "B is the correct one", where "Vitamin B is .." has another subject.
 _CALLED_CORRECT = re.compile(
     r"(?:^|[\n.,;:]\s*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only)\s+|[Oo]ption\s+)[*_]*"
-    rf"{_LETTER}[)*\].:]*\s*(?:\b(?:is|must be|seems|would be)\s+)?"
+    rf"{_LETTER}[)*\].:]*\s*(?:it is\b|(?:\b(?:is|must be|seems|would be)\s+)?"
     r"(?:(?:the|clearly|only|most|best)\s+)*"
-    r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b"
+    r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b)"
 )
 _RULED_OUT = re.compile(
-    r"\s*[)*\].:]*\s*(?:(?:is|are|was)\s+)?(?:also\s+)?(?:not\b|no\b|in|un|wrong|false)", re.I
+    r"\s*[)*\].:]*\s*(?:(?:is|are|was)\s+)?(?:also\s+)?(?:not\b|no\b|in|un|wrong|false|错|不)", re.I
 )
 _SECOND = re.compile(
-    r"[\s)*\].}$]*(?:\bor\b|\band\b|/|,|&|\boder\b|\bou\b|\bo\b)\s*(?:option\s+)?[*(\[]*"
+    r"[\s)*\].}$\"']*(?:\bor\b|\band\b|/|,|&|\boder\b|\bou\b|\bo\b|[或和、])\s*(?:option\s+)?[*(\[\"']*"
     r"(?P<other>[A-Z])(?![\w'\u2019])"
 )
 _ALONE = re.compile(rf"^[\s#>-]*{_LETTER}", re.MULTILINE)
 _IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*|\*\*\(([A-Z])\)\*\*")
-_AT_END = re.compile(rf"\b(?:is|so)[,\s]+{_LETTER}[)*\].\s]*$")
+_AT_END = re.compile(
+    rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]+|[.!?]\s+|=>|[\u2192\u21d2\u2234])\s*{_LETTER}"
+    r"[)*\].\s]*$"
+)
 _ITEM = re.compile(r"^[\s*(-]*([A-Z])[).:]", re.MULTILINE)
+_DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
+_REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
+_CLOSING_MARKS = " .)*}]$:_`\n"
+_APART = re.compile(r"[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|$")
+_BOLD = re.compile(r"(?<!not )\*\*([^*\n]+)\*\*")
 
 
 def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | None:
@@ -136,23 +155,47 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
 
 
 def _chosen(text: str, options: Options) -> str | None:
+    return _chosen_letter(text, options) if options.letters else _chosen_word(text, options)
+
+
+def _marks(text: str) -> Iterator[re.Match[str]]:
+    """Yield the marks of an answer, the last one first, apart from those of an assumption."""
     for mark in reversed([*_STATES.finditer(text)]):
+        if not is_assumption(text, mark.start()):
+            yield mark
+
+
+def _chosen_letter(text: str, options: Options) -> str | None:
+    """Return the letter that a response chooses, by itself or by the text of its option."""
+    alone = _FOLLOWING.match(text)
+    if alone is not None and not text[alone.end() :].strip(_CLOSING_MARKS):
+        return _single_letter(alone, text, options)
+    for mark in _marks(text):
         rest = text[mark.end() :]
-        if options.letters and (letter := _FOLLOWING.match(rest)):
-            return _single_letter(letter, rest, options)
+        if match := _FOLLOWING.match(rest):
+            correction = text_after_retraction(rest)
+            corrected = _chosen_letter(correction, options) if correction else None
+            return corrected or _single_letter(match, rest, options)
         if options.texts and (named := _option_in(re.split(r"\n|\.\s", rest)[0], options)):
             return named
-    if options.letters:
-        for find in _FINDERS:
-            letter = find(text)
-            if letter is not None:
-                return _single_letter(letter, text, options)
-    if options.texts:
-        sentences = [part for part in re.split(r"\n|(?<=[.!?])\s", text) if part.strip()]
-        for sentence in reversed(sentences):
-            if named := _option_in(sentence, options):
-                return named
-    return None
+    for find in _FINDERS:
+        match = find(text)
+        if match is not None:
+            return _single_letter(match, text, options)
+    return _option_without_mark(text, options) if options.texts else None
+
+
+def _option_without_mark(text: str, options: Options) -> str | None:
+    """Return the option whose text is in bold, or that the last sentence with one has."""
+    bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
+    if len(bold) == 1:
+        return _option_in(bold.pop(), options)
+    named = (_option_in(sentence, options) for sentence in reversed(_sentences(text)))
+    return next(filter(None, named), None)
+
+
+def _sentences(text: str) -> list[str]:
+    return [part for part in re.split(r"\n|(?<=[.!?])\s", text) if part.strip()]
 
 
 def _letter_called_correct(text: str) -> re.Match[str] | None:
@@ -169,20 +212,24 @@ def _named_letter(text: str) -> re.Match[str] | None:
 def _lone_letter(text: str) -> re.Match[str] | None:
     """Return a letter with which a text starts, as in "C) The cell", or that has its own line."""
     first = _ALONE.match(text)
-    if first is not None:
-        follows = text[first.end() :]
-        is_alone = not follows.strip(" .)*}]$\n")
-        is_apart = follows[:1] in tuple(").:*\n\u3002\uff0c\u3001") or not follows[:1].isascii()
+    if first is not None and _is_apart(text, first):
         items = _ITEM.findall(text)
-        is_list = len(items) > 1 and items == sorted({*items})
-        if is_alone or (is_apart and not is_list):
+        if len(items) < 2 or items != sorted({*items}):  # no list of the options
             return first
     lines = [match for match in _ALONE.finditer(text) if _ends_line(text, match)]
     return lines[-1] if lines else None
 
 
+def _is_apart(text: str, letter: re.Match[str]) -> bool:
+    """Whether a letter at the start is a name, as in "C: ..", "C - the cell" or "(c) the cell"."""
+    if _APART.match(text, letter.end()):
+        return True
+    is_only = len(re.findall(r"\([A-Za-z]\)", text)) == 1
+    return letter["inside"] is not None and is_only and not _is_ruled_out(text, letter)
+
+
 def _ends_line(text: str, match: re.Match[str]) -> bool:
-    return not text[match.end() :].partition("\n")[0].strip(" .)*}]$:_`")
+    return not text[match.end() :].partition("\n")[0].strip(_CLOSING_MARKS)
 
 
 def _bracketed_letter(text: str) -> re.Match[str] | None:
@@ -198,7 +245,9 @@ def _is_ruled_out(text: str, match: re.Match[str]) -> bool:
 
 def _letter_at_end(text: str) -> re.Match[str] | None:
     """Return the letter with which a response ends, as in "the only one is D."."""
-    return _AT_END.search(text)
+    end = text.rstrip(_CLOSING_MARKS)
+    is_word = end[-2:].isalnum() and len(end) > 1
+    return None if is_word else _AT_END.search(text, max(0, len(text) - 40))
 
 
 _FINDERS = (
@@ -229,23 +278,69 @@ def _single_letter(match: re.Match[str], text: str, options: Options) -> str | N
 
 
 def _option_in(sentence: str, options: Options) -> str | None:
-    """Return the letter of the only option whose text is in a sentence; or the word itself."""
+    """Return the letter of the only option whose text is in a sentence, or before its reason."""
     normal = _normal(sentence)
-    if normal in options.texts and options.texts.count(normal) == 1:
-        return _name(options, options.texts.index(normal))
+    if options.texts.count(normal) == 1:
+        return options.letters[options.texts.index(normal)]
+    chosen = _options_in(normal, options)
+    if len(chosen) > 1:
+        chosen = _options_in(_REASON.split(normal)[0], options)
+    return options.letters[chosen[0]] if len(chosen) == 1 else None
+
+
+def _options_in(normal: str, options: Options) -> list[int]:
+    """Return the indices of the options whose text is in a sentence, and not part of another."""
     chosen = [
         index
         for index, text in enumerate(options.texts)
-        if text and re.search(rf"(?<![\w.-]){re.escape(text)}(?![\w-]|\.\d)", normal)
+        if text and re.search(rf"(?<![\w.-]){_DENIED}{re.escape(text)}(?![\w-]|\.\d)", normal)
     ]
-    # An option that is part of another one is not meant: "acid" in "nucleic acid".
-    longest = [
-        i
-        for i in chosen
-        if not any(i != j and options.texts[i] in options.texts[j] for j in chosen)
-    ]
-    return _name(options, longest[0]) if len(longest) == 1 else None
+    texts = options.texts
+    return [i for i in chosen if not any(i != j and texts[i] in texts[j] for j in chosen)]
 
 
-def _name(options: Options, index: int) -> str:
-    return options.letters[index] if options.letters else options.texts[index].upper()
+# --- Yes or no, true or false ---------------------------------------------------------------
+
+_WORD = r"\b(?P<word>yes|no|true|false)\b(?!-\w)"
+_NO_NOUN = (  # "no idea" is no answer, and "no, ..", "no because .." are
+    r"(?=\s*(?:$|[^\w\s])"
+    r"|\s+(?:because|since|as|for|if|due|it|this|that|these|those|the|there|he|she|they|we|you|i)\b)"
+)
+_ANSWER_WORD = re.compile(
+    rf"[\s#>*_`\"'(]*{_WORD}{_NO_NOUN}(?!\s*(?:or|and|/)\s*(?:yes|no|true|false)\b)", re.I
+)
+_SAID = re.compile(r"\byes\b|(?<!the )\b(?:true|false)\b|\bno\b(?!-\w)" + _NO_NOUN, re.I)
+_NOT_SAID = re.compile(
+    r"(?:\b(?:not|never|neither|nor|cannot|if|whether|would|could|might|may)\b|n['\u2019]t\b)[^,;:]*$",
+    re.I,
+)
+
+
+def _chosen_word(text: str, options: Options) -> str | None:
+    """Return the word after the last mark, at the start of a text, or in its last sentence."""
+    for mark in _marks(text):
+        if mark["it_is"] is None and (word := _word_at(text, mark.end(), options)):
+            return word
+    sentences = _sentences(text)
+    starts = [_word_at(sentence, 0, options) for sentence in sentences]
+    if starts and starts[0]:
+        return starts[0]
+    for sentence, start in zip(reversed(sentences), reversed(starts), strict=True):
+        words = [word for word in _SAID.finditer(sentence) if word[0].lower() in options.texts]
+        if start or words:
+            return start or _only_word(sentence, words)
+    return None
+
+
+def _word_at(text: str, start: int, options: Options) -> str | None:
+    """Return the word that follows as an answer, as in "Yes, ..", and not as in "no idea"."""
+    word = _ANSWER_WORD.match(text, start)
+    return word["word"].upper() if word and word["word"].lower() in options.texts else None
+
+
+def _only_word(sentence: str, words: list[re.Match[str]]) -> str | None:
+    """Return the only word of a sentence, or None if it is denied, as in "not true"."""
+    is_denied = _NOT_SAID.search(sentence[: words[0].start()]) is not None
+    if is_denied or len({word[0].lower() for word in words}) > 1:
+        return None
+    return words[0][0].upper()

@@ -236,10 +236,11 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _WORDS_BEFORE = re.compile(
-    r"\d,?\sand\s$|\d(?:\s[^\W\d_]+),?\sor\s$|\d\sin\s$"  # 2 and, 24 hours or, 3 in
-    rf"|\d\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?$"  # 2 hours and
-    rf"|\b{_MONTHS}\s{_DAY},?\s$|\b{_DAY}\s(?:of\s)?{_MONTHS},?\s$"
-    r"|\b(?:than|not|except)\s(?:the\s|by\s)?$|\b(?:quarter|half|\d+)\s(?:past|to)\s$",
+    r"\d(?:,?\sand\s|\s[^\W\d_]+,?\sor\s|\sin\s"  # 2 and, 24 hours or, 3 in
+    rf"|\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?)$"  # 2 hours and
+    rf"|\b(?:{_MONTHS}\s{_DAY},?|{_DAY}\s(?:of\s)?{_MONTHS},?"
+    r"|at (?:least|most)|(?<!add )(?<!adds )(?<!sum )(?<!sums )(?<!adding )up to"
+    r"|(?:than|not|except)(?:\s(?:the|by))?|(?:quarter|half|\d+)\s(?:past|to))\s$",
     re.IGNORECASE,
 )
 _RANGE = re.compile(
@@ -253,11 +254,14 @@ _STATED = re.compile(
 )
 _AFTER = re.compile(
     r"\s?(?:\\?(?:sqrt|pi|overline)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
+    rf"|[KMB]\b|\s(?:dozen|score|gross)\b|\s?[aApP]\.?[mM]\b|\s(?:of\s)?{_MONTHS}\b"
     r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
     r"|\s?(?:[-+*\u00d7÷·/]|\\(?:times|cdot))\s?(?:\d+)?\(?(?:[b-z](?![\w'\u2019.])|\\(?:sqrt|pi))"
     rf"|\s?(?:{_MIXED_UNITS})\s?(?:and\s)?\d+(?:\.\d+)?\s?(?:{_MIXED_UNITS})"
 )
+_MONTH_BEFORE = re.compile(rf"\b{_MONTHS}\s$")
 _GOES_ON = re.compile(
+    r"\s(?:less|more|fewer)\sthan\s[-+]?\d|"
     rf"\s?{_OPERATOR}\s?[({{]?\s?[-+]?[\d.\\]|\s?[|)]?\s?=|:\d|\s(?:to|bis)\s\d|\s?,\s?[-+]?\d+\s?[)\]}}]"
     r"|(?:,\s[-+]?\d[\d.]*)+,?\s(?:or|and)\s"
     r"|\s*(?:,|\bor\b|\band\b)\s*[a-z](?:_\{?\w+\}?)?\s*=\s*[-+]?\d"
@@ -289,6 +293,7 @@ _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _EXPLANATION = re.compile(
     r"\b(?:because|since|although|though|whereas|given that|instead of|rather than|ahead of"
     r"|compared (?:to|with)|(?:down|up|reduced|raised) from)\b|,\sas\s|—|[:.]\sCheck:"
+    r"|\bis (?:the|a) solution (?:of|to)\b"
     r"|,\swhich\s(?:also\s)?(?:can|could|costs?|covers?|ha[sd]|have|lasts?|needs?|was|were|will|would)\b"
 )
 _CONCLUSION = re.compile(
@@ -336,9 +341,15 @@ class _Token:
         Such are operands, arguments, bounds, and parts of dates, expressions and lists in brackets.
         """
         text, stop, before = self.text, self.match.end(), self.before
-        if self.is_operand or _WORDS_BEFORE.search(before) or _BEFORE.search(before):
+        if self.is_operand or _BEFORE.search(before):
+            return None
+        if before.rstrip()[-1:] not in _RESULT_OF and _WORDS_BEFORE.search(before):
             return None
         if _AFTER.match(text, stop):
+            return None
+        if stop - self.start <= 2 and _MONTH_BEFORE.search(before):
+            return None
+        if "." in self.match[0] and text.startswith(("...", "…"), stop):
             return None
         is_in_brackets = before.rstrip(" ")[-1:] in _OPENING and text[stop : stop + 1] in _CLOSING
         if is_in_brackets and _has_decimal_comma(self.match):
@@ -352,6 +363,8 @@ class _Token:
         if _ASIDE_AFTER.match(self.text, stop) or _ORDINAL.match(self.text, stop):
             return True
         before = self.text[max(0, self.start - 48) : self.start]
+        if before.endswith("[") and self.text.startswith("]", stop):
+            return True  # the number of a source
         if "(" in before and _PARENTHESIS.search(before):
             return True
         if before.rstrip()[-1:] in _RESULT_OF:
@@ -388,23 +401,52 @@ def _tokens(text: str) -> Iterator[_Token]:
 # --- Responses ----------------------------------------------------------------------------
 
 _DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
+_TAIL = re.compile(
+    r"[\n.!?]\s*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
+    r"(?: (?:level|score))?[*_]*:"
+    r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b"
+    r"|if you have (?:any|more|further)\b)",
+    re.IGNORECASE,
+)
+"""What a response says after its answer."""
 _MOST_BEFORE, _MOST_AFTER = 240, 40  # characters around the last digit that are read
 _ITEM = re.compile(r"[\s*#]*(\d+)[.)]\**\s+[^\W\d]")
 _RETRACTION = re.compile(
     r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
 )
+_ASSUMPTION = re.compile(
+    r"\b(?:if|whether|suppose|assum(?:e|ing)|(?:might|may|could|would) (?:think|say|guess|expect))"
+    r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
+    re.IGNORECASE,
+)
 _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
 _NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
 _ADJECTIVES = r"(?:\s(?:finale?|correcta?|correcte|definitiva|richtige))?"
-_VERBS = r"is|are|equals|would be|must be|est|ist|lautet|es|è|é"
+_VERBS = r"is|can(?:no|['\u2019])t be|are|equals|would be|must be|est|ist|lautet|es|è|é"
 _ANSWER = re.compile(
     rf"(?<![^\W_])(?:{_NOUNS}){_ADJECTIVES}[\"']?(?:\s(?:to|for)\s[^.\n]{{0,80}}?)?[*_]*\s?"
     rf"(?:(?<![^\W_])(?:{_VERBS})(?![^\W_])|=|:|\|)(?:\s(?:therefore|thus|donc|also))?[*_]*\s?:?(?!\s*not\b)"
     r"|(?:答案|答え|정답)[^\n。:\uff1a是为為]{0,8}(?:是|为|為|は|은|는|[:\uff1a])[ \uff1a:]*"
+    r"|[\"'](?:final|result|solution)[\"']\s*:\s*"
     r"|<answer>|^[#*_\s]*(?:final )?answer[*_]*[ ]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+_NO_ANSWER = re.compile(
+    r"[\s*_\"'(]*(?:none|un(?:known|clear|determined)|undefined|determined|found|known|not|impossible|infinite(?:ly)?"
+    r"|(?:there (?:is|are) )?no (?:real |such )?(?:solutions?|answers?|numbers?))\b",
+    re.IGNORECASE,
+)
+_TERM_IN_WORDS = re.compile(
+    r"\b(?:twice|thrice|double|triple|half"
+    r"|(?:half|third|quarter|sum|product|difference|average|square|cube) of) $"
+)
+_CLAUSE_END = re.compile(r",\s|;|\s\(|\s(?:because|since|as|when|if|for)\s")
+_SEVERAL = re.compile(r"(?:[,;]\s|,?\s(?:and|und|et|y|&)\s)[-+]?\d[\d.,]*[\s.)]*$")
 _BEFORE_ANSWER = re.compile(r"(?:\s|[*_:|`>]|\\\[|\\\(|\$\$)+")
+_POINT_OF_THOUSANDS = re.compile(r"(?<![\d.,])([1-9]\d{0,2})\.(\d{3})(?=\s[^\W\d_]{3})")
+_POINT_LANGUAGES = re.compile(
+    r"\b(?:il|è|di|sono|o|é|são|der|die|das|und|ist|sind|genau|insgesamt|antwort|el|la|los|las|es|son|respuesta|resultado)\b"
+)
 _SENTENCE_END = re.compile(r"\n|。|(?<!i\.e)(?<!e\.g)[.!?;](?=\s|$)|</answer>")
 _KEY_OF_JSON = re.compile(r"[\"']\s*:\s*$")
 _VALUE_OF_JSON = re.compile(r"\s*(?:\"([^\"\n]*)\"|'([^'\n]*)'|([^,}\n]*))")
@@ -423,6 +465,8 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
     text = answer_part(text, stop, _has_digit)
     if not _has_digit(text):
         return None
+    if _POINT_OF_THOUSANDS.search(text) and len({*_POINT_LANGUAGES.findall(text.lower())}) > 1:
+        text = _POINT_OF_THOUSANDS.sub(r"\1\2", text)
     marks = _marks(text)
     if marks and (corrected := _correction(text[marks[-1].stop :])) is not None:
         return corrected
@@ -452,7 +496,11 @@ class _Mark(NamedTuple):
 
 def _marks(text: str) -> list[_Mark]:
     """Return the marks of a text in their order, of boxes and hashes the last one."""
-    marks = [_Mark(*mark.span()) for mark in _ANSWER.finditer(text)]
+    marks = [
+        _Mark(*mark.span())
+        for mark in _ANSWER.finditer(text)
+        if not is_assumption(text, mark.start())
+    ]
     marks += [_Mark(*mark.span()) for mark in _HASHES.finditer(text)][-1:]
     if (box := _boxed(text)) is not None:
         start = text.rfind("\\boxed")
@@ -475,12 +523,21 @@ def _answer_after(text: str, mark: _Mark) -> str:
     return text[start : end.start() if end else None]
 
 
+def text_after_retraction(text: str) -> str:
+    """Return the text after the last word such as "Wait", or nothing."""
+    words = [*_RETRACTION.finditer(text)]
+    return text[words[-1].end() :] if words else ""
+
+
+def is_assumption(text: str, start: int) -> bool:
+    """Whether words such as "if" or "you might think that" stand before a mark of an answer."""
+    return _ASSUMPTION.search(text[max(0, start - 40) : start]) is not None
+
+
 def _correction(text: str) -> str | None:
     """Return the last number that is stated after a word such as "Wait", or None."""
-    words = [*_RETRACTION.finditer(text)]
-    if not words:
-        return None
-    stated = [token.form for token in _tokens(_plain(text[words[-1].end() :])) if token.is_stated]
+    text = _plain(text_after_retraction(text))
+    stated = [token.form for token in _tokens(text) if token.is_stated]
     return stated[-1] if stated else None
 
 
@@ -493,15 +550,23 @@ def _has_digit(text: str) -> bool:
 _THOUGHT = r"think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
 _TAGS = re.compile(
     r"[<\[◁](?:"  # one set of characters, which is searched fast
-    rf"(?P<starts>(?:{_THOUGHT})>|THINK\]|think▷|\|channel\|>(?!final)\w+<\|message\|>)"
-    rf"|(?P<ends>/(?:{_THOUGHT})>|/THINK\]|/think▷|\|channel\|>final<\|message\|>)"
+    rf"(?P<starts>(?:{_THOUGHT})>|\|begin_of_thought\|>|THINK\]|think▷|\|channel\|>(?!final)\w+<\|message\|>)"
+    rf"|(?P<ends>/(?:{_THOUGHT})>|\|end_of_thought\|>|/THINK\]|/think▷|\|channel\|>final<\|message\|>)"
     r"|\|end\|>)",
     re.IGNORECASE,
 )
+_HEADED_THINKING = re.compile(
+    r"\s*#+ *(?:Thinking|Thoughts|Reasoning)\b.*\n"
+    r"#+ *(?=(?:Final )?(?:Response|Answer|Output)\b)",
+    re.DOTALL | re.IGNORECASE,
+)
+_PROMPT = (
+    r"Question|Q|Problem|Exercise|Instruction|Task|Human|User|Frage|Aufgabe|Exercice|Pregunta|Problema"
+    r"|Ejercicio|Domanda|Esercizio|Pergunta|Вопрос|Задача|问题|题目|問題|문제|질문"
+)
 _NEXT_PROMPT = re.compile(
-    r"\n[ \t]*(?:#+[ ]*|\*\*)?(?:(?:Question|Q|Problem|Exercise|Human|User|Instruction)"
-    r"(?:[ ]?\d+)?(?:\*\*)?[ ]?[:\uff1a]|问题[:\uff1a]|<\|im_start\|>|<\|user\|>)"
-    r"|\n[ \t]*#+[ ]*(?:Question|Problem|Exercise|Instruction|Task)(?:[ ]?\d+)?[ ]*(?=\n)"
+    rf"\n[ \t]*(?:#+[ ]*|\[|\d+[.)][ ]*)?(?:\*\*)?(?:{_PROMPT})(?:[ ]?\d+)?(?:\*\*)?"
+    r"(?:[ ]?[:\uff1a]|\]|(?<=Q)\.|[ ]*(?=\n))|\n[ \t]*<\|(?:im_start|user)\|>"
 )
 
 
@@ -524,7 +589,11 @@ def _without_thinking(text: str) -> str | None:
         elif tag["ends"]:
             parts = []
         stop = tag.end()
-    return None if depth else "\n".join([*parts, text[stop:]])
+    if depth:
+        return None
+    text = "\n".join([*parts, text[stop:]])
+    headed = _HEADED_THINKING.match(text)
+    return text[headed.end() :] if headed else text
 
 
 def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
@@ -567,9 +636,19 @@ def _boxed(text: str) -> str | None:
 
 def _first(text: str) -> str | None:
     """Return the first number of a sentence that is not a part of a calculation."""
-    for token in _tokens(_plain(text)):
-        if not token.goes_on and (form := token.form) is not None:
-            return form
+    if _NO_ANSWER.match(text):
+        return None
+    text = _plain(text)
+    clause = _CLAUSE_END.split(text)[0]
+    if (
+        clause.count("=") == text.count("=") == 1
+        and (number := _side_of_equation(clause)) is not None
+    ):
+        return number
+    for token in _tokens(text):
+        is_term = token.goes_on or _TERM_IN_WORDS.search(token.before)
+        if not is_term and (form := token.form) is not None:
+            return None if _SEVERAL.match(text, token.match.end()) else form
     return None
 
 
@@ -577,6 +656,8 @@ def _last(text: str) -> str | None:
     """Return the last number of a text; if it is an operand, the last number that is stated."""
     digits = [match.start() for match in _DIGIT.finditer(text)]
     stop = len(text)
+    if tail := _TAIL.search(text, digits[0]):
+        stop = tail.start()
     while digits:
         digit = digits.pop()
         if digit >= stop:
@@ -654,6 +735,8 @@ _CALCULATION = re.compile(r"(?:[\s\d.,()+*/^\u00d7÷·-]|\\(?:times|cdot|div))*\
 _LEFT = re.compile(rf"[\s(\[]*(?:{_WORD}[.:]?[\s(\[]+)*≈?\s?")
 _OPTION = re.compile(r"^\s*\(?[A-Z]\)\s")
 _RIGHT = re.compile(r"(?:[\s°'\"()\[\].]|[^\W\d_]|(?<=[^\W\d_])[-/](?=[^\W\d_]))*")
+_MULTIPLE = re.compile(r"\s*\d+\s?[a-zA-Z]\s*")
+_NEXT_EQUATION = re.compile(r"[\d)}][,;\s]+(?:and\s+|or\s+)?[a-zA-Z]\w*\s*$|[,;]")
 _UNIT_POWER = re.compile(r"(?<=[^\W\d_])\s?\^\s?\{?-?\d\}?")
 
 
@@ -675,13 +758,32 @@ def read_reference(answer: str) -> str | None:
 def _one_number(text: str, is_reference: bool = False) -> str | None:
     """Return the number that a text is, beside its unit and a name, or None if it is not one.
 
-    In a reference, 1,5 may be two answers, and "A) 5" an option.
+    In a reference, 1,5 may be two answers, and "A) 5" an option. In a response, an equation is the
+    number on its right, or on its left if that is the only one.
     """
     text = _plain(text)
+    if not is_reference:
+        exact, *rounded = text.split("≈")
+        return _side_of_equation(exact) or (_side_of_equation(rounded[-1]) if rounded else None)
     *names, text = text.split("=")
     if not all(_NAME.fullmatch(name) or _CALCULATION.fullmatch(name) for name in names):
         return None
-    if names:
+    return _number_with_unit(text, bool(names), is_reference)
+
+
+def _side_of_equation(text: str) -> str | None:
+    left, *sides = text.split("=")
+    if not sides:
+        return _number_with_unit(left)
+    if _MULTIPLE.fullmatch(left) or any(_NEXT_EQUATION.search(side) for side in sides[:-1]):
+        return None  # 2x = 6; x = 2, y = 3
+    return _number_with_unit(sides[-1], follows_equals=True) or _number_with_unit(left)
+
+
+def _number_with_unit(
+    text: str, follows_equals: bool = False, is_reference: bool = False
+) -> str | None:
+    if follows_equals:
         text = re.sub(r"^\s*- ", "-", text)
     token = next(_tokens(text), None)
     if token is None or (is_reference and _has_decimal_comma(token.match)):
