@@ -89,6 +89,8 @@ def _copy_package(target: Path, lib: Path) -> None:
     finder.run_script(str(target / "app.py"))
     for module in target.glob("page/*.py"):
         finder.import_hook(f"page.{module.stem}")
+    # ModuleFinder takes `.numbers` for the module of the standard library, which it does not find.
+    finder.import_hook("at_k.checkers.numbers")
     imported = {vars(module)["__file__"] for module in finder.modules.values()}
     for path in copy.rglob("*.py"):
         if str(path) not in imported:

@@ -119,6 +119,11 @@ def compared_interval(options: Options) -> str:
     return "questions" if options["interval"] == "questions" else "sampling"
 
 
+def is_never_repeated(estimate: Estimate) -> bool:
+    """Return that no score equals another one by its definition."""
+    return False
+
+
 @dataclass(frozen=True)
 class Space:
     """The page of one metric.
@@ -155,7 +160,7 @@ class Space:
     sentence: Callable[[Sequence[Run], Options], str]
     main_scores: Callable[[Run, Options], list[str]]
     charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
-    is_repeated: Callable[[Estimate], bool] = lambda estimate: False
+    is_repeated: Callable[[Estimate], bool] = is_never_repeated
     row_noun: str = "question"
     cell_noun: str = "sample"
     has_references: bool = True

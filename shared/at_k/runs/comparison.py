@@ -137,7 +137,7 @@ def compare(
     Examples:
         >>> result = compare([[0, 0, 1, 0], [1, 0, 1, 1]], [[0, 1, 1, 0], [1, 1, 1, 1]], k=1)
         >>> {key: round(value, 3) for key, value in result.items() if "band" not in key}
-        {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.295, 'pass@1_hi': 0.589}
+        {'pass@1': 0.25, 'pass@1_a': 0.5, 'pass@1_b': 0.75, 'pass@1_lo': -0.381, 'pass@1_hi': 0.671}
 
     References:
         Miller (2024). Adding Error Bars to Evals. arXiv:2411.00640
