@@ -170,7 +170,8 @@ def test_the_error_of_a_missing_column_names_no_flag_but_has_its_roles_and_the_c
 
 @pytest.mark.parametrize("name", ["id", "index", "question_id"])
 def test_ids_of_rows_beside_questions_that_repeat_are_asked_about(name):
-    rows = {name: list(range(12)), "problem": list("aaabbbcccddd"), "correct": [1, 0, 1] * 4}
+    rows: dict[str, list] = {name: list(range(12)), "problem": list("aaabbbcccddd")}
+    rows["correct"] = [1, 0, 1] * 4
     with pytest.raises(ValueError, match=rf"{name} is different in each of the 12 rows") as error:
         at_k.read(rows)
     assert "problem has 4 texts" in str(error.value)
