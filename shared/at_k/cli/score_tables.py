@@ -187,7 +187,7 @@ class ScoresView(View):
             notes.append(
                 "The corrected pass@k falls with k, which no success rates allow: do not report it."
             )
-        if self.noise is not None:
+        if self.noise is not None and not for_paper:
             notes.append(self._noise_in_words(self.noise))
         notes += _reasons_for_no_interval(self.estimates)
         metrics = {x.metric for x in self.estimates}
