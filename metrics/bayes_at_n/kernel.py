@@ -485,7 +485,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "41bfb2909333"
+KERNEL = "5a690eef1e62"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1164,6 +1164,7 @@ class Score(NamedTuple):
         return result
 
     def _factors(self) -> Iterator[tuple[int, float]]:
+        """The column and the power of each factor of the score."""
         return zip(self.terms, self.powers, strict=True)
 
 
@@ -3483,6 +3484,7 @@ def match_exactly(rows: Samples) -> np.ndarray:
 
 
 def no_texts_or_numbers(checker: str) -> ValueError:
+    """Return the error for predictions that are neither texts nor numbers."""
     what = f"{checker} compares texts or numbers, and some predictions are neither"
     return InputError(what, InPython(": give a function as check_correct_fn"), ".")
 
@@ -3695,7 +3697,13 @@ def _rung(event: Event) -> int:
 
 
 def _ladder_of_r(k: int, limits: Mapping[Event, Limits], of_k: _Ladder) -> _Ladder:
-    """P(k, k), .., P(k, 1) at the rungs -k, .., -1, between the limits of pass^k and of pass@k."""
+    """Return the ladder of P(k, r) over r: each r has the rung -r, as P(k, r) falls with r.
+
+    Args:
+        k: of all events.
+        limits: of events.
+        of_k: the ladder of pass@k and pass^k, between whose limits the others lie.
+    """
     by_rung = {-event.r: x for event, x in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
         by_rung[rung] = of_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
@@ -3724,6 +3732,11 @@ class CoherentIntervals(DerivedIntervals):
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
+        """Return the intervals of the requested scores, with limits that contradict no order.
+
+        Args:
+            intervals: of these scores, and of their neighbors by their events.
+        """
         result = {key: intervals[key] for key in self._keys if key in intervals}
         limits = {
             event: (interval.lo, interval.hi)

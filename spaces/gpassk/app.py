@@ -90,6 +90,7 @@ def required_samples(k: int, tau: float) -> int:
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
+    """Return the keys at the selected k and threshold, each probability once."""
     k, tau = options["k"], options["tau"]
     required = required_samples(k, tau)
     return [f"pass@{k}", *[f"G-Pass@{k}_{tau}"] * (1 < required < k), *[f"pass^{k}"] * (k > 1)]

@@ -188,6 +188,7 @@ def title_html(space: Space) -> str:
 
 
 def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
+    """Return the field for an option, with its value."""
     about: dict[str, Any] = {"label": control.label, "info": control.info, "elem_id": control.name}
     if isinstance(control, Choice):
         choices = [(text, name) for name, text in control.choices.items()]

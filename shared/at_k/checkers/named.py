@@ -477,6 +477,7 @@ def _time_limit() -> Iterator[None]:
 
 
 def _has_signals() -> bool:
+    """Whether Python handles signals of timers here: in the main thread, and not on Windows."""
     return os.name == "posix" and threading.current_thread() is threading.main_thread()
 
 

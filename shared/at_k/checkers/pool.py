@@ -191,6 +191,7 @@ class Pool:
             return reply
 
     def _started(self) -> Sandbox:
+        """Return a new sandbox, which has started."""
         return Sandbox(self._limits, self._is_isolated, next(self._numbers))
 
     def _try_out(self) -> None:

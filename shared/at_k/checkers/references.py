@@ -423,7 +423,10 @@ def _outside(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_active(node: ast.AST) -> bool:
-    """Whether a statement can fail for a program that is not correct."""
+    """Whether a statement can fail for a program that is not correct, so that it tests something.
+
+    It asserts, raises, or calls a function of its own or one that is named like a test.
+    """
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         function = node.value.func
         if isinstance(function, ast.Name):

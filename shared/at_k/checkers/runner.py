@@ -223,6 +223,7 @@ def _suite(module: types.ModuleType, own: dict[str, Any]) -> unittest.TestSuite:
 
 
 def _is_case(value: Any) -> bool:
+    """Whether a value is a class of tests, and none of unittest itself."""
     return (
         isinstance(value, type)
         and issubclass(value, unittest.TestCase)

@@ -120,7 +120,13 @@ def _rung(event: Event) -> int:
 
 
 def _ladder_of_r(k: int, limits: Mapping[Event, Limits], of_k: _Ladder) -> _Ladder:
-    """P(k, k), .., P(k, 1) at the rungs -k, .., -1, between the limits of pass^k and of pass@k."""
+    """Return the ladder of P(k, r) over r: each r has the rung -r, as P(k, r) falls with r.
+
+    Args:
+        k: of all events.
+        limits: of events.
+        of_k: the ladder of pass@k and pass^k, between whose limits the others lie.
+    """
     by_rung = {-event.r: x for event, x in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
         by_rung[rung] = of_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
@@ -149,6 +155,11 @@ class CoherentIntervals(DerivedIntervals):
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
+        """Return the intervals of the requested scores, with limits that contradict no order.
+
+        Args:
+            intervals: of these scores, and of their neighbors by their events.
+        """
         result = {key: intervals[key] for key in self._keys if key in intervals}
         limits = {
             event: (interval.lo, interval.hi)

@@ -59,6 +59,7 @@ def match_exactly(rows: Samples) -> np.ndarray:
 
 
 def no_texts_or_numbers(checker: str) -> ValueError:
+    """Return the error for predictions that are neither texts nor numbers."""
     what = f"{checker} compares texts or numbers, and some predictions are neither"
     return InputError(what, InPython(": give a function as check_correct_fn"), ".")
 

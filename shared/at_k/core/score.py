@@ -120,6 +120,7 @@ class Score(NamedTuple):
         return result
 
     def _factors(self) -> Iterator[tuple[int, float]]:
+        """The column and the power of each factor of the score."""
         return zip(self.terms, self.powers, strict=True)
 
 

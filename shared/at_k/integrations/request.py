@@ -124,6 +124,7 @@ class ScoreRequest:
 
     @property
     def _binary(self) -> list[str]:
+        """The requested scores of correct and incorrect samples."""
         return [name for name in self.scores if name != "max@k"]
 
     def _estimates(

@@ -245,6 +245,7 @@ class Family(abc.ABC):
 
     @cached_property
     def _shifted_families(self) -> dict[bytes, list[Shifted]]:
+        """What `shifted_families` has returned, by the multiplicities of the runs."""
         return {}
 
     @abc.abstractmethod

@@ -203,7 +203,7 @@ def _in_python(way: Way) -> str:
 
 
 def _literal(value: Any) -> str:
-    """Return a value as Python writes it: one column, or a list of several."""
+    """Return the value of an argument as Python code; ".." stands for any value."""
     if isinstance(value, tuple):
         return repr(value[0] if len(value) == 1 else list(value))
     return value if value == ".." else repr(value)

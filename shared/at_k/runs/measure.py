@@ -195,6 +195,7 @@ def _reward_run(
     bounds: tuple[float, float],
     options: ComparisonOptions,
 ) -> ScoredRun:
+    """Return a run with its scores of rewards: the best of k, or the posterior mean of bayes@N."""
     own, n = rewards[run.name], run.outcomes.n
     if options.metric != "bayes@N":
         points = max_scores(own, ks)
