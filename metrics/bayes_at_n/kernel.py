@@ -485,7 +485,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "5a690eef1e62"
+KERNEL = "08f337ebf6bb"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1848,6 +1848,7 @@ def _has_lists(column) -> bool:
 
 
 def _samples_of_lists(lists: list[Any], name: str) -> Samples:
+    """Return the samples of a list for each question, of texts, numbers or other values."""
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
     for question, row in enumerate(lists):
@@ -2188,6 +2189,7 @@ class PosteriorIntervals(IntervalMethod):
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each score over questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
         weight = squares = used.multiplicity
@@ -2551,6 +2553,7 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each score over questions with these indices."""
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):
@@ -4629,6 +4632,7 @@ class RankedRewards(Rewards):
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def max_of(self, k: int) -> np.ndarray:
+        """Return (M,) max@k of each question."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
         order = np.argsort(sizes, kind="stable")

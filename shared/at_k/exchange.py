@@ -242,6 +242,7 @@ class Exchange:
         self._received = None
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
+        """Raise a ValueError if what a process sent is not of this run, or is an error."""
         if sent["launcher"] != launched_run():
             raise ValueError(
                 f"Process {process} belongs to another run: its launcher names {sent['launcher']}, "

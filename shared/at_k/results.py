@@ -68,6 +68,7 @@ def carried_by(scores: Mapping[str, Any], kind: type) -> list[Any] | None:
 
 
 def _read_estimates(scores: Mapping[str, Any]) -> Iterator[Estimate]:
+    """Yield the estimates that the keys of a result name."""
     suffixes = (*Interval._fields, "band_lo", "band_hi")
     statistics = {f"{key}_{suffix}" for key in scores for suffix in suffixes}
     for key, value in scores.items():

@@ -43,6 +43,7 @@ def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
 
 
 def _comparison_chart(answer: Answer) -> Chart | None:
+    """Return the chart of a comparison: by k of two runs, a leaderboard of more, or None."""
     comparison = answer.comparison
     if comparison is None:
         return None

@@ -111,6 +111,7 @@ def _shortened(message: str) -> str:
 
 
 def _score(request: Request) -> Answer:
+    """Return the answer to a request: read, check and score its samples."""
     space, computation = request.space, COMPUTATIONS[request.space.metric]
     read = read_samples(request, computation.parameters)
     samples = read.runs

@@ -45,6 +45,7 @@ def read_options(reference: Any) -> Options | None:
 
 
 def _options_of_row(row: Mapping[str, Any]) -> Options | None:
+    """Return the options of a row of a benchmark, and the correct one; None if it has none."""
     texts = row.get("options", row.get("choices"))
     answer = row.get("answer", row.get("answer_index"))
     if isinstance(texts, Mapping):  # as in ARC: {"text": [..], "label": [..]}

@@ -426,6 +426,8 @@ def _proxy_class(kind: int, name: str, operations: tuple[str, ...]) -> type:
 
 @lru_cache(maxsize=256)
 def _method(operation: str) -> Any:
+    """Return a special method of stand-ins that asks the program for this operation."""
+
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
         is_made_here = self._at_k_trust == _MADE_HERE
         if operation in COMPARISONS and not (is_made_here or isinstance(arguments[0], _Object)):

@@ -783,6 +783,7 @@ def _side_of_equation(text: str) -> str | None:
 def _number_with_unit(
     text: str, follows_equals: bool = False, is_reference: bool = False
 ) -> str | None:
+    """Return the number of a text that has nothing else but a unit, in its normal form, or None."""
     if follows_equals:
         text = re.sub(r"^\s*- ", "-", text)
     token = next(_tokens(text), None)

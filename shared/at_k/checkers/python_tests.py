@@ -151,6 +151,7 @@ class PythonTests:
     def _outcomes(
         self, pairs: list[PairToCheck], workers: int | None
     ) -> Generator[BatchResult, None, None]:
+        """Yield the outcomes of pairs of a program and its tests; warn of what could not be run."""
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
         missing, undefined = 0, Counter[str]()

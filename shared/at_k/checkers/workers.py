@@ -106,6 +106,8 @@ class Workers:
         yield from with_progress(self._results(check, pairs), len(pairs))
 
     def _results(self, check: CheckBatch, pairs: list[PairToCheck]) -> Iterator[BatchResult]:
+        """Yield the results of batches of pairs, from wherever this checker runs."""
+
         def batches(most: int) -> Iterator[PairBatch]:
             # Sending a pair to a worker may take longer than checking it.
             size = self.batch_size or max(1, math.ceil(len(pairs) / most))

@@ -134,6 +134,7 @@ def verdict(gate: Gate) -> str:
 
 
 def _what_would_decide(gate: Gate) -> str:
+    """Return how much more data would decide an undecided gate, in a sentence; or ""."""
     if gate.status != UNDECIDED:
         return ""
     if gate.more is None:

@@ -142,6 +142,7 @@ def _plan_cell(column: str, value: float | None) -> str:
 
 
 def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
+    """Return the cheapest design in a sentence, or that no design is enough."""
     if cheapest is None:
         more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]
         if has_labels:

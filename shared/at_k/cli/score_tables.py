@@ -222,6 +222,7 @@ class ScoresView(View):
         )
 
     def _notes_of_limits(self, for_paper: bool) -> list[str]:
+        """Return what the limits are for, and which scores are extrapolated."""
         if not self._methods or self.confidence is None:
             return []
         limits, band = "lo and hi are limits", "band lo and band hi are limits"

@@ -46,6 +46,7 @@ class PosteriorIntervals(IntervalMethod):
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each score over questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
         weight = squares = used.multiplicity

@@ -340,6 +340,7 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _intervals(self, questions: np.ndarray, confidence: float) -> dict[ScoreKey, Interval]:
+        """Return the interval of each score over questions with these indices."""
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):

@@ -168,6 +168,7 @@ class RankedRewards(Rewards):
         return np.append(starts[1:], len(self.at_most)) - 1
 
     def max_of(self, k: int) -> np.ndarray:
+        """Return (M,) max@k of each question."""
         sizes = self.sizes
         start, result = self._last + 1 - sizes, np.empty(len(sizes))
         order = np.argsort(sizes, kind="stable")

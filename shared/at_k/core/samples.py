@@ -356,6 +356,7 @@ def _has_lists(column) -> bool:
 
 
 def _samples_of_lists(lists: list[Any], name: str) -> Samples:
+    """Return the samples of a list for each question, of texts, numbers or other values."""
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
     for question, row in enumerate(lists):

@@ -183,6 +183,7 @@ def _groups_of_size(values: np.ndarray, group_size) -> RewardGroups:
 
 
 def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
+    """Return flat rewards with the prompt of each, from an id for each reward."""
     ids = to_array(groups).tolist() if _is_array(groups) else entries_of("groups", groups)
     if len(ids) != len(values):
         raise ValueError(f"groups has {len(ids)} ids for {len(values)} rewards: give one for each.")

@@ -345,6 +345,7 @@ class BinaryFamily(Family):
         return scores_with_ends(self.credits)
 
     def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+        """Return means of pass@k and pass^k for k > n that agree with those of the smallest n."""
         result = means.copy()
         unbiased = multiplicity @ self.columns / multiplicity.sum()
         for i, credits in enumerate(self.credits):

@@ -188,6 +188,7 @@ class LabelledIntervals(DerivedIntervals):
         ]
 
     def _wider(self, known: Intervals, questions: np.ndarray, confidence: float) -> Intervals:
+        """Return intervals that also account for the labels, from those for known rates."""
         center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
         def under(rates: CheckerRates) -> np.ndarray:

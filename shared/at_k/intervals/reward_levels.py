@@ -155,6 +155,7 @@ class LeveledSamples:
         )
 
     def _grid(self) -> _Grid:
+        """Return the locations and shapes of the distributions that a prior gives weights to."""
         total = self.multiplicity @ self.counts + 0.5
         above = np.cumsum(total[::-1])[::-1][1:] / total.sum()
         base = np.log(above) - np.log1p(-above)

@@ -211,6 +211,7 @@ def _parse_json_file(text: str, name: str, unnamed: str) -> Table:
 
 
 def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool) -> Table:
+    """Return the table of a list of JSON: of objects, or of lists of samples."""
     if any(records) and all(isinstance(record, list) for record in records):
         texts = [x for record in records for x in record if isinstance(x, str)]
         if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):

@@ -131,6 +131,7 @@ def _listed(role: str, values: Collection[Any]) -> list[Any]:
 
 
 def _pairs_of(role: str, where: Any) -> tuple[tuple[str, Any], ...]:
+    """Return each column with each entry that `where` names."""
     if isinstance(where, Mapping):
         pairs = [
             (column, entry)

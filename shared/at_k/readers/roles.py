@@ -334,6 +334,7 @@ def _is_unique(table: Table, name: str) -> bool:
 
 
 def _id_column(table: Table, names: Sequence[str]) -> str:
+    """Return the id of the questions among several; a SelectionError if two of them differ."""
     if len(names) == 1:
         return names[0]
     specific = ("question_id", "problem_id", "qid")

@@ -224,6 +224,7 @@ def read_run(source: Any, **options: Any) -> Run:
 
 
 def _read_table(table: Table, reading: Reading) -> Run:
+    """Return the run of a table: its columns, then its questions, then what is said of them."""
     table, named = _with_named_columns(table, reading)
     chosen = choose_columns(table, named, reading.checked, reading.graded_by)
     table, row_cells, of_lists = _cells(table, chosen, named, reading)

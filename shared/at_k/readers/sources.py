@@ -202,6 +202,7 @@ def eval_log(data: bytes, name: str, start: tuple[str, ...] = ("samples/",)) -> 
 
 
 def _load_one(source: str, reading: Reading) -> Table:
+    """Return the table of a file, an address, standard input or a dataset."""
     path = path_of(source)
     is_file = is_remote(source) or source == "-" or (path.exists() and not path.is_dir())
     if not is_file:

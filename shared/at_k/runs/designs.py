@@ -189,6 +189,7 @@ class Design:
         return np.minimum(np.transpose(moves), 1.0)
 
     def _moves_at(self, shift: int) -> RateMoves:
+        """Return how far labels move the score at a shift of the success rates; computed once."""
         if shift not in self._moves_of_shifts:
             k = len(self._score.terms[0])
             c, size = np.arange(k + 1), np.full(k + 1, k)
@@ -257,6 +258,7 @@ class Design:
     def _smallest_difference(
         self, questions: int, kind: str, shifts: np.ndarray, intervals: Interval
     ) -> float | None:
+        """Return the smallest difference that a comparison finds with the wanted power, or None."""
         up, variances = shifts[shifts >= _UNSHIFTED], self._variance(kind)
         scores_b = self.scores[up]
         d = np.linspace(0.0, scores_b[-1] - self.score, _DIFFERENCES)

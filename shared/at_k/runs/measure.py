@@ -161,6 +161,7 @@ def _resampled_run(
 
 
 def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> ScoredRun:
+    """Return a run with scores of the pass@k family, corrected for the errors of its checker."""
     counts, errors, weights = run.outcomes.counts(), run.errors, options.weights
     questions = np.arange(len(counts)) if weights is None else np.flatnonzero(weights)
     require_correction(scores, errors.rates)

@@ -363,6 +363,7 @@ def _design(
     labels: int | None,
     options: PlanOptions,
 ) -> Design:
+    """Return the design with n samples of each question."""
     from .designs import Design, Goal
 
     goal = Goal(options.confidence, options.power, assumptions["correlation"])
@@ -438,6 +439,7 @@ def _prior(
 
 
 def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
+    """Return the row of a plan: a design with these questions, its cost and its precision."""
     of_samples, of_questions = (design.precision(questions, kind) for kind in _KINDS)
     labels = {} if design.labels is None else {"labels": design.labels}
     cost = questions * (options.question_cost + design.n * options.sample_cost)
