@@ -71,8 +71,8 @@ def test_any_sequence_of_calls_has_the_scores_of_one_call(name, data):
     expected = at_once.compute(predictions=kept, **options)
     # Counts of a batch do not keep the order of samples, which may round the last digit.
     scores = metric.compute(predictions=last, **options)
-    assert [*scores] == [*expected]
-    assert scores == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    numbers = {key: x for key, x in expected.items() if isinstance(x, float)}
+    assert scores == expected | {key: pytest.approx(x, rel=1e-12) for key, x in numbers.items()}
     assert len(metric) == 0
 
 
