@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -62,18 +62,31 @@ def text_width(text: str) -> float:
     return TEXT * sum(map(em, text))
 
 
+_BREAKS = (r"[^ ]+ ?| ", r"[^-_/ ]+[-_/ ]?|[-_/ ]", r".")
+"""The pieces of a text between which a line may be broken, the best ones first."""
+
+
+def _pieces(text: str, width: float, breaks: Sequence[str]) -> Iterator[str]:
+    """Yield the pieces of a text, of which only those that are too wide are broken further."""
+    for piece in re.findall(breaks[0], text):
+        if breaks[1:] and text_width(piece.rstrip()) > width:
+            yield from _pieces(piece, width, breaks[1:])
+        else:
+            yield piece
+
+
 @lru_cache
 def wrap_text(text: str, width: float) -> str:
     """Return a text with line breaks, so that its lines are at most so many points wide.
 
-    Lines are broken at spaces, after hyphens, underscores and slashes, or within longer words.
+    Lines are broken at spaces; words that are longer than a line after hyphens, underscores and
+    slashes, or anywhere.
     """
     lines = [""]
-    for word in re.findall(r"[^-_/ ]*[-_/ ]?", text):
-        for piece in [word] if text_width(word.rstrip()) <= width else word:
-            if lines[-1] and text_width(f"{lines[-1]}{piece}".rstrip()) > width:
-                lines.append("")
-            lines[-1] += piece
+    for piece in _pieces(text, width, _BREAKS):
+        if lines[-1] and text_width(f"{lines[-1]}{piece}".rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
     return "\n".join(line.rstrip() for line in lines)
 
 
