@@ -101,3 +101,15 @@ def test_there_is_no_warning_about_other_data(rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GPASSK.compute(predictions=rows, k=1)
+
+
+@pytest.mark.parametrize("q", [0.0, 0.2, 0.5, 1.0])
+def test_pass_at_k_is_unbiased(q):
+    budget, ks = 6, [1, 2, 4, 6]
+    chances = [q * (1 - q) ** (t - 1) for t in range(1, budget + 1)] + [(1 - q) ** budget]
+    means = dict.fromkeys(ks, 0.0)
+    for t, chance in enumerate(chances, 1):
+        scores = GPASSK.compute(predictions=[attempts(t, budget)], k=ks, budget=budget)
+        for k in ks:
+            means[k] += chance * scores[f"pass@{k}"]
+    assert means == pytest.approx({k: 1 - (1 - q) ** k for k in ks})

@@ -234,3 +234,9 @@ def test_equal_scores_have_equal_limits_in_all_metrics(interval, sizes, clustere
         )
         for limits in others:
             assert limits == pytest.approx(first, rel=tolerance)
+
+
+def test_the_default_output_of_bayes_at_n_has_no_names_of_methods():
+    scores = at_k.load("bayes_at_n").compute(predictions=DATA["bayes_at_n"])
+    fields = ("", "_sigma", "_lo", "_hi")
+    assert list(scores) == [f"{key}@4{field}" for key in ("bayes", "avg") for field in fields]

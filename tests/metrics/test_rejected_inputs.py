@@ -268,3 +268,23 @@ def test_a_category_is_refused_as_a_result_of_the_checker(name, message):
 
     with pytest.raises(ValueError, match=rf"result for predictions\[0\]\[1\] {message}"):
         at_k.load(name).compute(predictions=TEXTS, references=ANSWERS, check_correct_fn=category)
+
+
+@pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k"])
+@pytest.mark.parametrize(
+    ("outcome", "w", "message"),
+    [
+        (2, None, "is 2: w has rewards for the categories 0 to 1"),
+        (3, W, "is 3: w has rewards for the categories 0 to 2"),
+        (-1, W, "is -1: an outcome is a category"),
+        (0.5, W, "is 0.5: an outcome is a category"),
+    ],
+)
+def test_a_category_without_a_reward_is_an_error_with_its_sample(name, outcome, w, message):
+    with pytest.raises(ValueError, match=rf"predictions\[0\]\[1\] {message}"):
+        at_k.load(name).compute(predictions=[[0, outcome]], w=w)
+
+
+def test_compute_without_any_question_is_an_error(gpassk):
+    with pytest.raises(ValueError, match="nothing to compute"):
+        gpassk.compute(k=1)

@@ -112,3 +112,18 @@ def test_the_command_accepts_labels_and_their_weights(capsys, tmp_path):
     weights = ["--weights", '{"good": 1, "fair": 0.5, "bad": 0}']
     assert main(["score_agg", str(tmp_path / "verdicts.jsonl"), "--json", *weights]) == 0
     assert '"score_agg": 0.6' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "message"),
+    [
+        ([[1.0], [0.5, 1.5]], r"predictions\[1\]\[1\] is 1.5: a verdict is a weight from 0 to 1"),
+        ([[1], [0, -1]], r"predictions\[1\]\[1\] is -1"),
+        ([[1.0, float("nan")]], r"predictions\[0\]\[1\] is nan"),
+        ([[1.0, float("inf")]], r"predictions\[0\]\[1\] is inf"),
+    ],
+)
+def test_numbers_outside_0_to_1_are_refused_when_they_are_added(score_agg, verdicts, message):
+    with pytest.raises(ValueError, match=message):
+        score_agg.add_batch(predictions=verdicts)
+    assert len(score_agg) == 0

@@ -311,3 +311,18 @@ def test_a_temperature_outside_of_the_table_raises_an_error_and_is_clipped_with_
 def test_an_unknown_release_raises_an_error_that_lists_the_known_ones(compat):
     with pytest.raises(ValueError, match=r"none of 0.3, 0.7, 0.8"):
         at_k.score_agg([1.0], compat=compat)
+
+
+@given(st.integers(1, 30), temperatures)
+@settings(deadline=None)
+def test_a_list_of_zeros_has_the_score_0(zeros, temperature):
+    assert at_k.score_agg([0.0] * zeros, temperature) == 0.0
+
+
+@given(lists, st.randoms(), temperatures)
+@settings(deadline=None)
+def test_the_order_of_verdicts_does_not_matter(x, random, temperature):
+    shuffled = random.sample(x, len(x))
+    assert at_k.score_agg(shuffled, temperature) == pytest.approx(
+        at_k.score_agg(x, temperature), rel=1e-12, abs=1e-300
+    )

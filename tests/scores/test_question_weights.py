@@ -7,6 +7,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
+from exact import hypergeometric_mean, values_of
 
 RNG = np.random.default_rng(41)
 RATES = RNG.beta(0.7, 0.9, 40)
@@ -298,3 +299,26 @@ def test_a_product_of_means_has_no_mean_over_groups(include):
         at_k.load("gpassk").compute(predictions=ROWS, k=2, include=include, **groups)
     with pytest.raises(ValueError, match="product of two means over all questions"):
         at_k.compare(ROWS, OTHER, include, k=2, **groups)
+
+
+@pytest.mark.parametrize("name", ["pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k"])
+def test_scores_are_weighted_means_of_fractions(name):
+    values = values_of(name, 3)
+    exact = [hypergeometric_mean(len(row), sum(row), values) for row in ROWS]
+    options = {"predictions": ROWS, "k": 3, "include": name}
+    key = name.replace("k", "3")
+    score = compute("gpassk", options, question_weights=WEIGHTS)[key]
+    assert score == pytest.approx(float(weighted(exact, WEIGHTS)), rel=1e-14)
+    of_groups = {
+        label: weighted(
+            [x for x, g in zip(exact, GROUPS, strict=True) if g == label],
+            [w for w, g in zip(WEIGHTS, GROUPS, strict=True) if g == label],
+        )
+        for label in dict.fromkeys(GROUPS)
+    }
+    both = {"average": "groups", "groups": GROUPS, "question_weights": WEIGHTS}
+    result = compute("gpassk", options, **both)
+    macro = sum(of_groups.values(), Fraction(0)) / len(of_groups)
+    assert result[key] == pytest.approx(float(macro), rel=1e-14)
+    for label, score in of_groups.items():
+        assert result[f"{label}/{key}"] == pytest.approx(float(score), rel=1e-14)

@@ -214,3 +214,20 @@ def test_the_only_method_of_limits_is_named_where_another_is_given(method):
         with pytest.raises(ValueError, match=r"give .normal.*Monte Carlo"):
             limits()
     assert profile.ci(0.9, method="normal")[0].tolist() == profile.mean.tolist()
+
+
+def test_it_is_g_pass_at_k_for_correct_and_incorrect():
+    R = outcomes([0, 1], 6, 9)
+    taus = [0.25, 0.5, 0.75, 1.0]
+    expected = [at_k.g_pass_at_k_tau(R, 4, tau) for tau in taus]
+    assert at_k.tailpass_empirical(R, 4, thresholds=taus) == pytest.approx(expected, rel=1e-14)
+
+
+def test_the_metric_has_the_scores_of_the_functions(max_at_k):
+    w, R = [0, 0.5, 1], outcomes([0, 0.5, 1], 10, 6)
+    given: dict[str, Any] = {"w": w, "k": 4, "thresholds": [0.5, 0.75]}
+    include = ["Max@k", "TailPass@k"]
+    found = max_at_k.compute(predictions=R.tolist(), include=include, **given)
+    expected = at_k.tailpass_empirical(R, 4, w, thresholds=[0.5, 0.75])
+    assert list(found) == ["max@4", "TailPass@4_0.5", "TailPass@4_0.75"]
+    assert list(found.values()) == pytest.approx([at_k.max_at_k(R, 4, w), *expected])
