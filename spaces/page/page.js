@@ -30,7 +30,7 @@ const page = (() => {
   const isOpened = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
   const open = () => {
     if (!isOpened()) {
-      show("");
+      if (!asked) show(""); // otherwise a request was faster than this event
       return "";
     }
     return location.hash.length > 1 ? location.hash : location.search;

@@ -329,7 +329,7 @@ def _chosen_word(text: str, options: Options) -> str | None:
     for sentence, start in zip(reversed(sentences), reversed(starts), strict=True):
         words = [word for word in _SAID.finditer(sentence) if word[0].lower() in options.texts]
         if start or words:
-            return start or _only_word(sentence, words)
+            return start or _word_of_sentence(sentence, words)
     return None
 
 
@@ -339,7 +339,7 @@ def _word_at(text: str, start: int, options: Options) -> str | None:
     return word["word"].upper() if word and word["word"].lower() in options.texts else None
 
 
-def _only_word(sentence: str, words: list[re.Match[str]]) -> str | None:
+def _word_of_sentence(sentence: str, words: list[re.Match[str]]) -> str | None:
     """Return the only word of a sentence, or None if it is denied, as in "not true"."""
     is_denied = _NOT_SAID.search(sentence[: words[0].start()]) is not None
     if is_denied or len({word[0].lower() for word in words}) > 1:
