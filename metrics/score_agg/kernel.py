@@ -34,6 +34,7 @@ from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Sequence
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
@@ -485,7 +486,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "08f337ebf6bb"
+KERNEL = "aca0972ba0e3"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -4844,15 +4845,39 @@ _MOST_OPERATIONS = 3e10  # of vote@k of one question
 class AnswerCounts(NamedTuple):
     """How many samples of a question gave each of its answers.
 
+    A checker accepts all samples with the same answer, or none. A judge may accept only some of
+    them: a vote for the answer is then worth the share that it accepts.
+
     Attributes:
-        correct: number of samples of each correct answer, ascending.
-        incorrect: number of samples of each incorrect answer, ascending.
+        correct: number of samples of each answer that has accepted samples, ascending.
+        incorrect: number of samples of each other answer, ascending.
         unanswered: number of samples without an answer. They are drawn, but have no vote.
+        accepted: number of accepted samples of each answer in `correct`, or () if all are.
     """
 
     correct: tuple[int, ...]
     incorrect: tuple[int, ...]
     unanswered: int
+    accepted: tuple[int, ...] = ()
+
+    @classmethod
+    def from_answers(cls, answers: Iterable[tuple[int, int]], unanswered: int) -> AnswerCounts:
+        """Return the counts, from the number of samples and of accepted ones of each answer."""
+        correct = sorted((samples, accepted) for samples, accepted in answers if accepted)
+        incorrect = sorted(samples for samples, accepted in answers if samples and not accepted)
+        samples, accepted = tuple(zip(*correct, strict=True)) or ((), ())
+        return cls(samples, tuple(incorrect), unanswered, () if accepted == samples else accepted)
+
+    @property
+    def answers(self) -> list[tuple[int, int]]:
+        """The number of samples and of accepted ones of each answer, the accepted answers last."""
+        accepted = zip(self.correct, self.accepted or self.correct, strict=True)
+        return [*((samples, 0) for samples in self.incorrect), *accepted]
+
+    @property
+    def credits(self) -> np.ndarray:
+        """What a vote for each answer in `correct` is worth."""
+        return np.array(self.accepted or self.correct) / self.correct
 
 
 def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) -> list[AnswerCounts]:
@@ -4861,28 +4886,36 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     Args:
         correct: whether each sample is correct.
         answers: (S,) integer code of the answer of each sample, or -1 for no answer.
-        merge_correct: whether all correct answers to a question count as one answer.
+        merge_correct: whether all answers to a question that are accepted in more than half of
+            their samples count as one answer.
     """
     question = np.repeat(np.arange(len(correct.sizes)), correct.sizes)
     scored = correct.weights > 0
-    question, answers, is_correct = question[scored], answers[scored], correct.values[scored]
+    weights, is_correct = correct.weights[scored], correct.values[scored]
+    # The codes of the answers to one question are consecutive: that of no answer is the first, and
+    # that of merged answers the last.
+    width = int(answers.max(initial=0)) + 3
+    code = question[scored] * width + answers[scored] + 1
+    code, samples, accepted = _summed(code, weights, weights * is_correct)
     if merge_correct:
-        answers = np.where(is_correct, answers.max(initial=0) + 1, answers)
-    # The codes of the answers to one question are consecutive.
-    code = question * (int(answers.max(initial=0)) + 2) + answers + 1
-    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    samples = np.bincount(inverse, correct.weights[scored]).astype(np.int64)
-    ends = np.cumsum(np.bincount(question[first], minlength=len(correct.sizes)))
-    columns = (samples, is_correct[first], answers[first] >= 0)
-    by_question = zip(*(np.split(column, ends[:-1]) for column in columns), strict=True)
+        merged = (2 * accepted > samples) & (code % width > 0)
+        code = np.where(merged, code - code % width + width - 1, code)
+        code, samples, accepted = _summed(code, samples, accepted)
+    ends = np.cumsum(np.bincount(code // width, minlength=len(correct.sizes)))[:-1]
+    columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
-        AnswerCounts(
-            correct=tuple(sorted(m[is_correct & answered].tolist())),
-            incorrect=tuple(sorted(m[~is_correct & answered].tolist())),
-            unanswered=int(m[~answered].sum()),
+        AnswerCounts.from_answers(
+            [*zip(m[answered].tolist(), c[answered].tolist(), strict=True)],
+            int(m[~answered].sum()),
         )
-        for m, is_correct, answered in by_question
+        for answered, m, c in zip(*columns, strict=True)
     ]
+
+
+def _summed(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the distinct codes, ascending, and the sums of whole numbers in columns for each."""
+    distinct, inverse = np.unique(code, return_inverse=True)
+    return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
 
 def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray:
@@ -4925,22 +4958,28 @@ def check_operations(work: float, question: int, counts: AnswerCounts, k: int) -
 
 @lru_cache(maxsize=1 << 14)
 def vote_probability(counts: AnswerCounts, k: int) -> float:
-    """Return the probability that a correct answer has the most of k votes; ties are shared."""
-    correct, incorrect, unanswered = counts
+    """Return the expected credit of the answer with the most of k votes; ties are shared.
+
+    It is the probability that the answer is correct, if each is accepted always or never.
+    """
+    correct, incorrect, unanswered, _ = counts
     if not correct:
         return 0.0
     n = sum(correct) + sum(incorrect) + unanswered
     if k == n:
         most = max(correct + incorrect)
-        return correct.count(most) / (correct + incorrect).count(most)
+        winners = counts.credits[np.array(correct) == most]
+        return float(winners.sum()) / (correct + incorrect).count(most)
     # An answer with more than half of the votes wins, whatever votes the others have.
     absolute = expected_credits(np.full(len(correct), n), np.array(correct), [majority(k)])
-    return min(1.0, float(absolute.sum()) + _win_with_at_most_half(counts, n, k))
+    credit = float(counts.credits @ absolute[:, 0])
+    return min(1.0, credit + _win_with_at_most_half(counts, n, k))
 
 
 def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the probability that a correct answer wins with at most k/2 votes; ties are shared."""
-    correct, incorrect, unanswered = counts
+    """Return the expected credit of winners with at most k/2 votes; ties are shared."""
+    correct, incorrect, unanswered, _ = counts
+    credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
     nodes = _nodes(counts, k)
     if not nodes:
         return 0.0
@@ -4967,7 +5006,9 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
             for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
                 rows = slice(start, stop)
                 winning[rows, votes_of_winner:] += (
-                    wins[rows, votes_of_winner, None] * product[rows, :-votes_of_winner]
+                    credits[answer]
+                    * wins[rows, votes_of_winner, None]
+                    * product[rows, :-votes_of_winner]
                 )
         product = _multiply(product, factor, first)
         exponents += exponent

@@ -577,10 +577,9 @@ def test_a_missing_verdict_of_an_answer_is_asked_about():
     cons_at_k = at_k.load("cons_at_k")
     run = at_k.read(rows, **options, missing="drop")
     assert run["predictions"] == [["7", None, "8", None]]
-    assert json.loads(run["references"][0]) == {"7": 1.0, "8": 1.0}
-    cons_at_k.compute(**run, k=2)
-    with pytest.raises(ValueError, match="Question '1': equal answers, '8', have different outc"):
-        at_k.read(rows, **options, missing="incorrect")
+    assert cons_at_k.compute(**run, k=2)["vote@2"] == 1
+    run = at_k.read(rows, **options, missing="incorrect")
+    assert cons_at_k.compute(**run, k=1)["vote@1"] == 0.5
 
 
 def test_a_missing_reference_is_an_error(capsys, tmp_path):
@@ -894,6 +893,35 @@ def test_votes_of_answers_that_were_graded_have_the_verdict_of_the_winner(capsys
     )
     assert scores["vote@5"] == pytest.approx(checked["vote@5"])
     assert "for the votes of cons_at_k" in error_of(capsys, "gpassk", file, *flags)
+
+
+def test_equal_answers_may_have_different_verdicts():
+    """As a judge gives them. Each sample keeps its own, and a vote has the mean of its answer."""
+    verdicts = {"a": [("12", 1), ("12", 0), ("13", 0)], "b": [("x", 1), ("y", 0), ("x", 1)]}
+    rows = [
+        {"id": q, "predicted_answer": answer, "judge_correct": verdict}
+        for q, samples in verdicts.items()
+        for answer, verdict in samples
+    ]
+    options: dict[str, Any] = {"predictions": "predicted_answer", "outcomes": "judge_correct"}
+    run, reversed_run = (at_k.read(x, **options) for x in (rows, rows[::-1]))
+    cons_at_k = at_k.load("cons_at_k")
+    scores = cons_at_k.compute(**run, k=3, vote_weights=[[1, 1, 3], [1, 1, 1]])
+    assert scores["vote@3"] == 0.75
+    assert scores["weighted_vote@3"] == 0.5
+    assert scores["avg@3"] == 0.5
+    assert scores["pass@3"] == 1
+    merging = cons_at_k.compute(**run, k=3, merge_right=False)
+    assert merging["vote@3"] == 0.75
+    # Runs are paired by their ids, and each has verdicts of its own.
+    compared = at_k.compare(run, reversed_run, "vote@k", k=2)
+    assert compared["vote@2_a"] == compared["vote@2_b"] == pytest.approx(0.5)
+    with pytest.raises(ValueError, match="no run has references"):
+        at_k.compare(run, reversed_run, "vote@k", k=2, check_correct_fn="numeric")
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[1\] has the verdict 7"):
+        at_k.load("gpassk").compute(
+            **at_k.read([rows[0], rows[1] | {"judge_correct": 7}], **options)
+        )
 
 
 # --- Runs ---------------------------------------------------------------------------------

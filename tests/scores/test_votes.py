@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -110,6 +111,29 @@ def test_answers_of_samples_are_counted_for_each_question():
     assert separate == pytest.approx([float(every_subset([2, 1], [1], 1, 3)), 0, 0])
 
 
+graded_answers = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=9)
+
+
+@given(graded_answers, st.data())
+@settings(deadline=None, max_examples=150)
+def test_a_vote_for_an_answer_is_worth_the_mean_of_its_verdicts(samples, data):
+    k = data.draw(st.integers(1, len(samples)))
+    codes, verdicts = map(np.array, zip(*samples, strict=True))
+    worth = {int(x): Fraction(int(verdicts[codes == x].sum()), sum(codes == x)) for x in codes}
+    subsets: list[Counter[int]] = [
+        Counter(drawn) for drawn in itertools.combinations(codes.tolist(), k)
+    ]
+    winners = [[x for x, m in votes.items() if m == max(votes.values())] for votes in subsets]
+    credits = [sum(worth[x] for x in tied) / len(tied) for tied in winners]
+    correct = Samples(verdicts, np.array([len(samples)]), "R")
+    found = vote_at_k(count_answers(correct, codes, merge_correct=False), k)
+    assert found == pytest.approx(float(sum(credits) / len(credits)), rel=1e-14)
+    # All that are accepted in most of their samples are one answer.
+    renamed = np.array([9 if 2 * worth[x] > 1 else x for x in codes.tolist()])
+    merged, alone = count_answers(correct, codes, True), count_answers(correct, renamed, False)
+    assert merged == alone
+
+
 # --- Variances ----------------------------------------------------------------------------
 
 
@@ -165,7 +189,8 @@ def test_estimated_variances_of_votes_are_near_the_variance(shares, n, k):
 def test_the_variance_of_one_vote_is_that_of_its_share():
     counts = [AnswerCounts((2, 3), (1,), 4), AnswerCounts((), (3,), 0), AnswerCounts((1,), (), 0)]
     counts.append(AnswerCounts((1,), (1,), 0))
-    assert vote_variances(counts, 1) == pytest.approx([0.25 / 9, 0.0, 0.25, 0.25])
+    counts.append(AnswerCounts((2, 5), (1,), 2, (1, 3)))
+    assert vote_variances(counts, 1) == pytest.approx([0.25 / 9, 0.0, 0.25, 0.25, 0.24 / 9])
 
 
 @given(answers, answers, st.data())

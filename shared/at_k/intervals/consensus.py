@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
@@ -155,8 +156,8 @@ def copies_of_samples(counts: AnswerCounts) -> AnswerCounts:
     For N samples in all, probabilities have relative errors of k^2 / 2N.
     """
     copies = _MANY_SAMPLES // _number_of_samples(counts)
-    correct, incorrect = (tuple(m * copies for m in x) for x in counts[:2])
-    return AnswerCounts(correct, incorrect, counts.unanswered * copies)
+    answers = [(m * copies, accepted * copies) for m, accepted in counts.answers]
+    return AnswerCounts.from_answers(answers, counts.unanswered * copies)
 
 
 def _number_of_samples(counts: AnswerCounts) -> int:
@@ -174,24 +175,18 @@ def _jackknife_variance(counts: AnswerCounts, k: int) -> float:
 
 def _without_one_sample(counts: AnswerCounts) -> list[tuple[int, AnswerCounts]]:
     """Return the distinct counts of all samples but one, each with how many samples lead to it."""
-    correct, incorrect, unanswered = counts
-    result = [
-        (m * correct.count(m), counts._replace(correct=_one_less(correct, m)))
-        for m in sorted({*correct})
-    ]
-    result += [
-        (m * incorrect.count(m), counts._replace(incorrect=_one_less(incorrect, m)))
-        for m in sorted({*incorrect})
-    ]
-    if unanswered:
-        result.append((unanswered, counts._replace(unanswered=unanswered - 1)))
+    answers, result = Counter(counts.answers), []
+    for (m, accepted), number in answers.items():
+        for samples, rest in ((accepted, (m - 1, accepted - 1)), (m - accepted, (m - 1, accepted))):
+            if samples:
+                others = answers - Counter([(m, accepted)])
+                smaller = [*others.elements(), rest]
+                result.append(
+                    (samples * number, AnswerCounts.from_answers(smaller, counts.unanswered))
+                )
+    if counts.unanswered:
+        result.append((counts.unanswered, counts._replace(unanswered=counts.unanswered - 1)))
     return result
-
-
-def _one_less(samples: tuple[int, ...], m: int) -> tuple[int, ...]:
-    rest = list(samples)
-    rest[samples.index(m)] -= 1
-    return tuple(sorted(filter(None, rest)))
 
 
 # --- The posterior ------------------------------------------------------------------------

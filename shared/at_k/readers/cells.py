@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -233,32 +232,6 @@ def _holds_lists(cells: Sequence[Any], title: str) -> bool:
     if len(are_lists) > 1:
         raise ValueError(f"{title} has lists of samples in some rows and single ones in others.")
     return True in are_lists
-
-
-def verdict_of_answer(prediction: Any, reference: str) -> float:
-    """Return the verdict of an answer to a question: a checker of `compute`.
-
-    The reference has the verdict of each answer to the question, as JSON.
-    """
-    return json.loads(reference)[str(prediction)]
-
-
-def verdicts_as_json(answers: Sequence[Any], verdicts: Sequence[Any], question: str) -> str:
-    """Return the verdict of each answer to a question, as JSON.
-
-    Raises:
-        ValueError: if equal answers have different verdicts.
-    """
-    known: dict[str, float] = {}
-    for answer, verdict in zip(answers, verdicts, strict=True):
-        value = float(verdict or 0)
-        if answer is not None and known.setdefault(str(answer), value) != value:
-            raise ValueError(
-                f"Question {short(question)}: equal answers, {short(answer)}, have different "
-                f"outcomes: {known[str(answer)]:g} and {value:g}. A vote has one outcome for each "
-                f"answer. To score the samples by their outcomes, leave out predictions."
-            )
-    return json.dumps(known)
 
 
 # --- Counts -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -14,13 +15,10 @@ from .cells import (
     join_references,
     read_cells,
     rows_of_samples,
-    verdict_of_answer,
-    verdicts_as_json,
     with_tests,
 )
 from .counting import counted_run
 from .grids import with_sample_lists
-from .missing import text_of_ids
 from .names import (
     IDS,
     INDICES,
@@ -230,7 +228,7 @@ def _read_table(table: Table, reading: Reading) -> Run:
     table, row_cells, of_lists = _cells(table, chosen, named, reading)
     cells, ids, key, missing = gather(table, chosen, row_cells, of_lists, reading)
     grades = cells.pop("grades", None)
-    run = Run(_arguments(cells, chosen, ids))
+    run = Run(_arguments(cells, chosen))
     run.ids, run.is_merged, run.missing, run.grades = ids, not of_lists, missing, grades
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
     run.origin, run.is_matrix = table.origin, table.is_matrix and FILE not in table.columns
@@ -293,16 +291,15 @@ def _cells(
     return table, cells, of_lists
 
 
-def _arguments(
-    cells: dict[str, Any], chosen: Mapping[str, Any], ids: Sequence[Any] | None
-) -> dict[str, Any]:
+def _arguments(cells: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cells of the questions as arguments of `compute`."""
     arguments: dict[str, Any] = {"predictions": _predictions(cells, chosen)}
     if (verdicts := cells.pop("verdicts", None)) is not None:
-        texts = map(text_of_ids, ids or range(len(verdicts)))
-        questions = zip(arguments["predictions"], verdicts, texts, strict=True)
-        arguments["references"] = [verdicts_as_json(*question) for question in questions]
-        arguments["check_correct_fn"] = verdict_of_answer
+        from .graded_answers import GradedAnswers  # imported here, because Arrow takes long
+
+        shares = ([float(verdict or 0) for verdict in question] for question in verdicts)
+        arguments["references"] = [json.dumps(question) for question in shares]
+        arguments["check_correct_fn"] = GradedAnswers()
     return arguments | cells
 
 

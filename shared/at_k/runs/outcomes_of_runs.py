@@ -54,10 +54,12 @@ class Ungraded(NamedTuple):
     Args:
         name: for messages and tables.
         samples: its outcomes, or the samples to be checked.
+        answers: (S,) the code of the answer of each outcome, if they are known.
     """
 
     name: str
     samples: Samples
+    answers: np.ndarray | None = None
 
     @property
     def n(self) -> np.ndarray:
@@ -171,7 +173,8 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
     Args:
         name: for messages and tables.
         source: outcomes as the functions take them; or a dict with predictions and, if these are
-            to be checked, references, as `at_k.read` returns it.
+            to be checked, references, as `at_k.read` returns it. They are checked here if it has
+            a check_correct_fn of its own, as answers that were graded have.
         labels: labels that stand for outcomes, and the number of each.
 
     Raises:
@@ -183,7 +186,11 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
         rows = read_samples(source["predictions"])
         if source.get("references") is None:
             return Ungraded(name, as_outcomes(rows, labels))
-        return Ungraded(name, stored(rows, source["references"]))
+        samples = stored(rows, source["references"])
+        if (checker := source.get("check_correct_fn")) is None:
+            return Ungraded(name, samples)
+        checked = Checking(checker).check(samples)
+        return Ungraded(name, checked.outcomes, checked.answers)
 
 
 def is_read_result(source: Any) -> bool:
@@ -207,7 +214,7 @@ def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
 
 def _grade(run: Ungraded, checking: Checking) -> Run:
     if run.samples.references is None:
-        return Run(run.name, run.samples)
+        return Run(run.name, run.samples, run.answers)
     with naming_run(run.name):
         checked = checking.check(run.samples)
         return Run(run.name, checked.outcomes, checked.answers)

@@ -38,11 +38,12 @@ class WeightedAnswers(NamedTuple):
 
     Attributes:
         weights: (n, A) weight of each sample in the column of its answer, otherwise 0.
-        correct: (A,) whether each answer is correct.
+        credits: (A,) what a vote for each answer is worth: the share of its samples that are
+            correct, which a checker gives as 0 or 1.
     """
 
     weights: np.ndarray
-    correct: np.ndarray
+    credits: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -104,20 +105,30 @@ def weigh_answers(
         correct: whether each sample is correct.
         answers: (S,) integer code of the answer of each sample, or -1 for no answer.
         weights: (S,) of the votes, at least 0.
-        merge_correct: whether all correct answers to a question count as one answer.
+        merge_correct: whether all answers to a question that are correct in more than half of
+            their samples count as one answer.
     """
     scored, result = correct.is_scored, []
-    if merge_correct:
-        answers = np.where((correct.values == 1) & (answers >= 0), answers.max() + 1, answers)
-    ends = np.cumsum(correct.n)[:-1]
+    ends, merged = np.cumsum(correct.n)[:-1], answers.max() + 1
     columns = (np.split(x[scored], ends) for x in (answers, weights, correct.values))
-    for codes, sample_weights, values in zip(*columns, strict=True):
-        distinct, first, index = np.unique(codes, return_index=True, return_inverse=True)
+    for codes, sample_weights, is_correct in zip(*columns, strict=True):
+        if merge_correct:
+            _, index, credits = _distinct_answers(codes, is_correct)
+            codes = np.where((credits > 0.5)[index] & (codes >= 0), merged, codes)
+        distinct, index, credits = _distinct_answers(codes, is_correct)
         table = np.zeros((len(codes), len(distinct)))
         table[np.arange(len(codes)), index] = sample_weights
         has_vote = distinct >= 0
-        result.append(WeightedAnswers(table[:, has_vote], values[first][has_vote] == 1))
+        result.append(WeightedAnswers(table[:, has_vote], credits[has_vote]))
     return result
+
+
+def _distinct_answers(
+    codes: np.ndarray, is_correct: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct codes, (n,) which of them each sample has, and their shares correct."""
+    distinct, index = np.unique(codes, return_inverse=True)
+    return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
 
 
 @lru_cache(maxsize=16)
@@ -134,9 +145,8 @@ def _subsets(n: int, k: int) -> np.ndarray:
 
 
 def _wins(votes: WeightedAnswers, subsets: np.ndarray) -> np.ndarray:
-    """(s,) the share of the win of correct answers in (s, n) subsets of the samples."""
+    """(s,) the mean credit of the winners in (s, n) subsets of the samples."""
     sums = subsets @ votes.weights
     most = sums.max(axis=1, initial=0.0, keepdims=True)
     is_winner = (sums >= most * (1 - _EQUAL)) & (most > 0)
-    correct_winners = is_winner[:, votes.correct].sum(axis=1)
-    return correct_winners / np.maximum(is_winner.sum(axis=1), 1)
+    return is_winner @ votes.credits / np.maximum(is_winner.sum(axis=1), 1)

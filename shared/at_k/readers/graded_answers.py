@@ -1,0 +1,41 @@
+"""The checker of answers that have been graded, whose votes are scored by their verdicts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+
+from ..core.checking import CheckCache, Checked, Checking, outcomes_of_match
+from ..core.checks import InputError
+from ..core.columns import to_python
+from ..core.samples import Samples, sample_place
+
+
+class GradedAnswers:
+    """A checker of `compute` for answers that have been graded.
+
+    The reference of a question is the list of the verdicts of its samples, as JSON. Equal answers
+    may have different verdicts, as a judge gives them.
+    """
+
+    def validate(self, checking: Checking) -> None:
+        """Nothing is checked, so that all options go with it."""
+
+    def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
+        """Return the verdicts as outcomes, and the samples as answers."""
+        verdicts = [json.loads(reference) for reference in to_python(rows.references)]
+        sizes = [*map(len, verdicts)]
+        if sizes != rows.sizes.tolist():
+            raise ValueError(
+                "The samples are not those that were read: a reference has the verdict of each."
+            )
+        values = np.array([*itertools.chain(*verdicts)], dtype=float)
+        if len(wrong := np.flatnonzero(~((values >= 0) & (values <= 1)))):
+            raise InputError(
+                sample_place("predictions", rows.sizes, wrong[0]),
+                f" has the verdict {values[wrong[0]]:g}: a vote takes verdicts from 0 to 1. To "
+                f"score verdicts alone, leave out predictions.",
+            )
+        return Checked(outcomes_of_match(rows, values), rows.values)
