@@ -486,7 +486,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "aca0972ba0e3"
+KERNEL = "fd7472749257"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1942,9 +1942,9 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     """Read already-graded outcomes, see `read_samples` and `as_outcomes`, or counts of them.
 
     A flat list or array is one question. Missing entries (None, masked, or NA of pandas) are not
-    scored.
+    scored. A run is read by its predictions, see `outcomes_in_run`.
     """
-    values = plain_container(R)
+    values = plain_container(outcomes_in_run(R, name))
     if is_list_like(values) and hasattr(values, "chunks") and not _has_lists(values):
         values = values.to_pylist()
     is_flat = isinstance(values, np.ndarray) and values.ndim == 1
@@ -1953,6 +1953,24 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
     if is_flat:
         values = [values]
     return as_outcomes(_read_plain(values, name), labels)
+
+
+def outcomes_in_run(R: Any, name: str) -> Any:
+    """Return the outcomes in a run, which is a dict as `at_k.read` returns it, or R itself.
+
+    Raises:
+        ValueError: if the run has more than outcomes and groups, such as references, clusters or
+            weights: a function would ignore it.
+    """
+    if not isinstance(R, Mapping) or "predictions" not in R:
+        return R
+    for argument in R:
+        if argument not in ("predictions", "groups"):
+            raise ValueError(
+                f"{name} is a run with {argument}, which a function does not use: give the run to "
+                f"a metric, as in at_k.load('gpassk').compute(**run)."
+            )
+    return R["predictions"]
 
 
 def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:

@@ -1,7 +1,8 @@
 """The scores as plain functions of already-graded outcomes.
 
 `R` has the outcomes of the samples of M questions: an (M, N) array or tensor, a nested list, which
-may be ragged, a data frame with a question in each row, or `Counts`. A flat list is one question.
+may be ragged, a data frame with a question in each row, `Counts`, or a run of outcomes that
+`at_k.read` returns. A flat list is one question.
 An outcome is 0 or False (incorrect), or 1 or True (correct). Samples that are None, masked, or NA
 in a data frame are not scored. Functions with rewards `w` also take categories, integers from 0 to
 C; or real rewards, if w is None and one of the outcomes is a float other than 0 and 1.
@@ -81,11 +82,11 @@ def _own(values: Any) -> Any:
 Outcome = bool | int | float | np.generic | None
 """0 or False, 1 or True, a category, a real reward, or None if the sample is not scored."""
 
-OutcomesLike = Iterable[Iterable[Outcome] | Outcome] | Array | Counts
-"""The outcomes of M questions."""
+OutcomesLike = Iterable[Iterable[Outcome] | Outcome] | Array | Mapping[str, Any]
+"""The outcomes of M questions. A mapping is `Counts`, or a run that `at_k.read` returns."""
 
-RunLike = OutcomesLike | Mapping[str, Any]
-"""The outcomes of M questions, or a dict of predictions and references."""
+RunLike = OutcomesLike
+"""The outcomes of M questions, or a run whose predictions are checked with its references."""
 
 Numbers = Iterable[float] | Array
 """One number for each category, or for each threshold."""

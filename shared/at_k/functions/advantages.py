@@ -23,6 +23,7 @@ import numpy as np
 from ..core.checks import as_list, check_k, check_name, check_number, is_list_like, short
 from ..core.credits import PASS_FAMILY, Credits, ScoreOptions, check_tau, threshold
 from ..core.expected import blocks_of_rows
+from ..core.samples import outcomes_in_run
 from ..scores.distributions import pmf
 from .reward_groups import like, read_rewards
 
@@ -58,8 +59,8 @@ def advantages(
 
     Args:
         rewards: of shape (M, n), an array of NumPy or JAX, a tensor of torch on any device, or a
-            list of lists or arrays, which may differ in length; or flat, with `groups` or
-            `group_size`. Samples whose reward is None or NaN are not scored: their weight is 0, or
+            list of lists or arrays, which may differ in length; a run that `at_k.read` returns; or
+            flat, with `groups` or `group_size`. Samples whose reward is None or NaN are not scored: their weight is 0, or
             for "centered" the mean of the prompt's scored samples, which the trainer turns into 0.
         k: number of samples that the score is of, at most the n of each prompt; or a dict of
             weights, {1: 0.5, 8: 0.5}, for a weighted sum of scores.
@@ -125,6 +126,7 @@ def advantages(
         raise ValueError(f"baseline is {short(baseline)}: give one of {', '.join(_BASELINES)}.")
     if normalize is not None and not (isinstance(normalize, str) and normalize == "std"):
         raise ValueError(f"normalize is {short(normalize)}: give None or 'std'.")
+    rewards = outcomes_in_run(rewards, "rewards")
     samples = read_rewards(rewards, groups, group_size)
     if None not in credits.values():
         samples.require(
