@@ -60,8 +60,9 @@ def advantages(
     Args:
         rewards: of shape (M, n), an array of NumPy or JAX, a tensor of torch on any device, or a
             list of lists or arrays, which may differ in length; a run that `at_k.read` returns; or
-            flat, with `groups` or `group_size`. Samples whose reward is None or NaN are not scored: their weight is 0, or
-            for "centered" the mean of the prompt's scored samples, which the trainer turns into 0.
+            flat, with `groups` or `group_size`. Samples whose reward is None or NaN are not scored:
+            their weight is 0, or for "centered" the mean of the prompt's scored samples, which the
+            trainer turns into 0.
         k: number of samples that the score is of, at most the n of each prompt; or a dict of
             weights, {1: 0.5, 8: 0.5}, for a weighted sum of scores.
         score: "pass@k", "pass^k", "maj@k", "AUC@k", "mG-Pass@k", "G-Pass@k_0.5" with any
