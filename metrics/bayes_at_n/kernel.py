@@ -287,9 +287,11 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return a question with the name that a choice is similar to, or an empty text."""
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
-    similar = [typed.removesuffix("s")]
-    if similar[0] not in spelled:
-        similar = difflib.get_close_matches(typed, spelled, n=1)
+    start = typed.removesuffix("s")
+    longer = [name for name in spelled if len(start) > 2 and name.startswith(start)]
+    similar = longer if len(longer) == 1 else difflib.get_close_matches(typed, spelled, n=1)
+    if start in spelled:
+        similar = [start]
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 
@@ -486,7 +488,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "fd7472749257"
+KERNEL = "8c384136f4a4"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1030,12 +1032,15 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
     return decorate
 
 
-def check_options(function: Callable[..., Any], options: Iterable[str]) -> None:
+def check_options(
+    function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
+) -> None:
     """Raise a TypeError if one of the names is no parameter of a function after the first.
 
-    The first one is the data.
+    The first one is the data. The caller takes it as arguments with the names in `data`.
     """
-    _, *known = inspect.signature(function).parameters
+    _, *parameters = inspect.signature(function).parameters
+    known = [*data, *parameters]
     for name in options:
         if name not in known:
             problem = f"got an unexpected keyword argument {name!r}."
@@ -6473,7 +6478,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
             )
         self._refuse_own_checker("compute")
-        check_options(self.computation.results, options)
+        check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
         if ordered and (self._added or self._exchange is not None):
             raise ValueError(

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .core.checks import short
+from .core.checks import did_you_mean, short
 
 _PACKAGE = Path(__file__).resolve().parent
 _INSTALLED, _CHECKOUT = _PACKAGE / "metrics", _PACKAGE.parents[1] / "metrics"
@@ -38,7 +38,10 @@ def metric_script(name: str) -> Path:
     """
     folders = metric_folders()
     if not isinstance(name, str) or name not in folders:
-        raise ValueError(f"There is no metric {short(name)}. The metrics are {', '.join(folders)}.")
+        hint = did_you_mean(name, folders) if isinstance(name, str) else ""
+        raise ValueError(
+            f"There is no metric {short(name)}.{hint} The metrics are {', '.join(folders)}."
+        )
     return folders[name] / f"{name}.py"
 
 

@@ -21,6 +21,8 @@ from .runs.options import ComparisonOptions, RunOptions
 if TYPE_CHECKING:
     from .runs.gate import Gate
 
+__all__ = ["assert_at_least", "assert_not_worse"]
+
 
 @shows_options(RunOptions, ComparisonOptions)
 def assert_at_least(

@@ -225,9 +225,11 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return a question with the name that a choice is similar to, or an empty text."""
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
-    similar = [typed.removesuffix("s")]
-    if similar[0] not in spelled:
-        similar = difflib.get_close_matches(typed, spelled, n=1)
+    start = typed.removesuffix("s")
+    longer = [name for name in spelled if len(start) > 2 and name.startswith(start)]
+    similar = longer if len(longer) == 1 else difflib.get_close_matches(typed, spelled, n=1)
+    if start in spelled:
+        similar = [start]
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 

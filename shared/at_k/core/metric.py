@@ -112,7 +112,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
             )
         self._refuse_own_checker("compute")
-        check_options(self.computation.results, options)
+        check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
         if ordered and (self._added or self._exchange is not None):
             raise ValueError(

@@ -38,12 +38,15 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
     return decorate
 
 
-def check_options(function: Callable[..., Any], options: Iterable[str]) -> None:
+def check_options(
+    function: Callable[..., Any], options: Iterable[str], data: Iterable[str] = ()
+) -> None:
     """Raise a TypeError if one of the names is no parameter of a function after the first.
 
-    The first one is the data.
+    The first one is the data. The caller takes it as arguments with the names in `data`.
     """
-    _, *known = inspect.signature(function).parameters
+    _, *parameters = inspect.signature(function).parameters
+    known = [*data, *parameters]
     for name in options:
         if name not in known:
             problem = f"got an unexpected keyword argument {name!r}."

@@ -168,7 +168,9 @@ def _check_wanted(half_width: Any, difference: Any, kind: str, most: int) -> Wan
         raise ValueError(f"{half_width=} and {difference=} are both given: give one of them.")
     for name, value in {"half_width": half_width, "difference": difference}.items():
         if value is not None:
-            value = check_positive(name, value, "give a number above 0, at most 1", 1.0)
+            value = check_positive(
+                name, value, "give a number above 0, at most 1, such as 0.02 for 2 %", 1.0
+            )
             return Wanted(name, value, kind, most)
     return None
 
