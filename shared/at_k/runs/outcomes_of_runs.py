@@ -91,8 +91,8 @@ def grade_sources(
     for name, source in sources.items():
         if is_read_result(source) and source.get("R0") is not None:
             raise ValueError(
-                f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k use: read "
-                f"it without R0."
+                f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k "
+                f"use: read it without R0."
             )
     checking = options.checking
     if labels is None and checker_rates is None:
