@@ -270,7 +270,9 @@ def test_options_of_downloads_have_no_effect(name):
 
 
 def test_a_name_that_is_not_a_metric_is_refused_with_the_names_that_are():
-    with pytest.raises(ValueError, match=r"no metric 'gpass'\. Did you mean 'gpassk'\? The metrics are .*gpassk"):
+    with pytest.raises(
+        ValueError, match=r"no metric 'gpass'\. Did you mean 'gpassk'\? The metrics are .*gpassk"
+    ):
         at_k.load("gpass")
 
 

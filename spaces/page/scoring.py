@@ -27,6 +27,7 @@ _FAST_SLOTS = threading.BoundedSemaphore(4)
 _SLOTS = {
     "exact_match": _FAST_SLOTS,
     "numeric": _FAST_SLOTS,
+    "choice": _FAST_SLOTS,
     "math_verify": threading.BoundedSemaphore(1),
 }
 

@@ -27,7 +27,7 @@ TITLES = {
 }
 """The headings of the pages, by the names of the metrics."""
 
-CHECKERS = ("exact_match", "numeric", "math_verify")
+CHECKERS = ("exact_match", "numeric", "choice", "math_verify")
 
 Options = dict[str, Any]
 """The value of each control, by its name."""

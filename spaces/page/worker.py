@@ -35,7 +35,7 @@ from .request import Answer, ChoiceError, Request, Samples
 from .samples import read_samples, sample_counts
 from .space import Call, Options, Run, Space
 
-SECONDS = {"exact_match": 10, "numeric": 10, "math_verify": 20}
+SECONDS = {"exact_match": 10, "numeric": 10, "choice": 10, "math_verify": 20}
 """The processor time that a request may take, by its checker."""
 
 _MAX_MEMORY = 3 << 30
@@ -241,13 +241,8 @@ def _scored_run(
 
 def _without_python(message: str) -> str:
     """Return a warning of the package in the words of the page."""
-    problem, separator, _ = message.partition(": exact_match compares whole texts.")
-    if not separator:
-        return message.replace("check_correct_fn=", "the checker ")
-    return (
-        f"{problem}: exact_match compares whole texts. Try numeric, which compares the number in "
-        f"each sample, or math_verify for mathematical expressions."
-    )
+    without_programs = message.replace(", and 'python_tests' runs programs with tests", "")
+    return without_programs.replace("check_correct_fn=", "The checker ")
 
 
 def _results(

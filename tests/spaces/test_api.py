@@ -52,7 +52,7 @@ DEEP = "[" * 900 + "]" * 900
 ONE = '{"outcomes": [1]}'
 REFUSED = [
     ({"samples": ""}, "There are no samples"),
-    ({"samples": ONE, "checker": "rm"}, "checker must be one of exact_match, numeric, math_verify"),
+    ({"samples": ONE, "checker": "rm"}, "checker must be one of exact_match, numeric, choice"),
     ({"samples": ONE, "k": 1e9}, "k must be a number between 1 and 512"),
     ({"samples": ONE, "k": {}}, "k must be a number between 1 and 512"),
     ({"samples": ONE, "tau": 2}, "tau must be a number between 0 and 1"),
@@ -89,7 +89,7 @@ def test_the_only_function_is_scores_and_says_what_its_parameters_take(space):
     names = [parameter["parameter_name"] for parameter in scores["parameters"]]
     assert names == ["samples", "checker", "k", "tau", "interval", "confidence", "reading"]
     types = {x["parameter_name"]: x["python_type"]["type"] for x in scores["parameters"]}
-    assert types["checker"] == "Literal['exact_match', 'numeric', 'math_verify']"
+    assert types["checker"] == "Literal['exact_match', 'numeric', 'choice', 'math_verify']"
     assert types["interval"] == "Literal['auto', 'questions']"
     for name in names:
         assert f"{name}: " in scores["description"]

@@ -227,7 +227,7 @@ def test_the_notes_say_how_samples_were_read_and_suggest_another_checker(page):
         "1 question, 2 samples each in predictions, checked against reference with exact_match."
     )
     assert lowered == "k was lowered to 2, the smallest number of samples of any question."
-    assert "Try numeric, which compares the number in each sample" in advice
+    assert "The checker 'numeric' compares the number that a text gives" in advice
     assert not re.search(r"check_correct_fn|python_tests", " ".join(answer.notes))
 
 
