@@ -38,6 +38,7 @@ stands for is added to the variance of its score.
 from __future__ import annotations
 
 import math
+from functools import cache
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -105,8 +106,8 @@ class Design:
     Args:
         prior: (161,) over the grid of success rates, of sum 1.
         score: with a single column, of k <= n samples.
-        n: number of samples of each question.
         goal: of the plan.
+        n: number of samples of each question.
         rates: of the checker.
         labels: number of labelled samples of a run that estimate the rates, or None if they are
             known.
@@ -117,8 +118,8 @@ class Design:
         self,
         prior: np.ndarray,
         score: Score,
-        n: int,
         goal: Goal,
+        n: int,
         rates: CheckerRates = NO_ERRORS,
         labels: int | None = None,
         design_effect: float = 1.0,
@@ -132,7 +133,7 @@ class Design:
             self._family = family_under(rates, self._family, estimator({"": score})[1])
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c, rates=rates)
         score_of_rate = h @ likelihood
-        # Each of these has an entry for each shift.
+        # Each of these has an entry for each shift; `_between` is B, and `_total` is V.
         self._pmf_of_c = np.array([likelihood[:, support] @ prior for support in _SUPPORTS])
         self.scores = np.clip(self._pmf_of_c @ h, 0.0, 1.0)
         self._between = np.array(
@@ -143,7 +144,7 @@ class Design:
         )
         total = (self._pmf_of_c * (h - self.scores[:, None]) ** 2).sum(axis=1)
         self._total = np.maximum(total, self._between)
-        self._moves_of_shifts: dict[int, RateMoves] = {}
+        self._rate_moves = cache(self._rate_moves_at)
 
     @property
     def score(self) -> float:
@@ -167,12 +168,14 @@ class Design:
     # --- Labels ---------------------------------------------------------------------------
 
     def _labels_suffice(self, questions: int) -> bool:
+        """Return whether there are samples to label, and labels show a use of the checker."""
         if self.labels is None:
             return True
         samples = questions * self.n
         return self.labels <= samples and self._expected_labels(_UNSHIFTED, samples).show_use
 
     def _expected_labels(self, shift: int, samples: float) -> LabelCounts:
+        """Return the expected counts of labels in a run with this number of samples."""
         called_correct = self._pmf_of_c[shift] @ np.arange(self.n + 1) / self.n
         correct = min(max(float(self._rates.corrected(called_correct)), 0.0), 1.0)
         return LabelCounts.expected(self.labels or 0, self._rates, correct, samples)
@@ -183,41 +186,39 @@ class Design:
             return np.zeros((2, len(shifts)))
         unlabelled = 1 - self.labels / (questions * self.n)
         moves = [
-            self._moves_at(shift).distances((unlabelled, unlabelled), questions * self.n)[:, 0]
+            self._rate_moves(shift).distances((unlabelled, unlabelled), questions * self.n)[:, 0]
             for shift in shifts.tolist()
         ]
         return np.minimum(np.transpose(moves), 1.0)
 
-    def _moves_at(self, shift: int) -> RateMoves:
-        """Return how far labels move the score at a shift of the success rates; computed once."""
-        if shift not in self._moves_of_shifts:
-            k = len(self._score.terms[0])
-            c, size = np.arange(k + 1), np.full(k + 1, k)
-            likelihood = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates)
-            pmf_of_c = likelihood @ self._prior
+    def _rate_moves_at(self, shift: int) -> RateMoves:
+        """Return how far labels move the score at a shift of the success rates."""
+        k = len(self._score.terms[0])
+        c, size = np.arange(k + 1), np.full(k + 1, k)
+        likelihood = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates)
+        pmf_of_c = likelihood @ self._prior
 
-            def under(rates: CheckerRates) -> np.ndarray:
-                return pmf_of_c @ estimator({"": self._score}, rates)[1](size, c)
+        def under(rates: CheckerRates) -> np.ndarray:
+            return pmf_of_c @ estimator({"": self._score}, rates)[1](size, c)
 
-            labels = self._expected_labels(shift, math.inf)
-            moves = moves_of_rates(labels, under(self._rates), under, self._goal.confidence)
-            self._moves_of_shifts[shift] = moves
-        return self._moves_of_shifts[shift]
+        labels = self._expected_labels(shift, math.inf)
+        return moves_of_rates(labels, under(self._rates), under, self._goal.confidence)
 
-    def _of_checker(self, shifts: np.ndarray, questions: int) -> np.ndarray:
+    def _checker_variance(self, shifts: np.ndarray, questions: int) -> np.ndarray:
         """(s,) the variance of the score of a run that comes from the estimated rates."""
         return (self._moves(shifts, questions).mean(axis=0) / normal_z(self._goal.confidence)) ** 2
 
     # --- Half-widths ----------------------------------------------------------------------
 
     def _variance(self, kind: str) -> np.ndarray:
+        """(s,) the variance of the estimate of a question, V or W, at each shift."""
         return self._total if kind == "questions" else self._total - self._between
 
     def _run_scores(self, questions: int, kind: str) -> np.ndarray:
         """Quantiles of the score of a run."""
         mean = self.score
-        variance = self._variance(kind)[_UNSHIFTED] / self._effective(questions)
-        variance += self._of_checker(np.array([_UNSHIFTED]), questions)[0]
+        variance = self._variance(kind)[_UNSHIFTED] / self._effective_questions(questions)
+        variance += self._checker_variance(np.array([_UNSHIFTED]), questions)[0]
         largest = mean * (1 - mean)
         if variance <= 1e-9 * largest or largest < 1e-12:
             return np.array([mean])
@@ -230,8 +231,8 @@ class Design:
         z = normal_z(self._goal.confidence)
         z += abs(NormalDist().inv_cdf(self._goal.power))
         # Twice the difference that the normal approximation gives is far enough.
-        of_checker = self._of_checker(np.array([_UNSHIFTED]), questions)[0]
-        effective = self._effective(questions)
+        of_checker = self._checker_variance(np.array([_UNSHIFTED]), questions)[0]
+        effective = self._effective_questions(questions)
         far = 2 * z * math.sqrt(2 * (self._variance(kind).max() / effective + of_checker))
         first = np.searchsorted(self.scores, scores.min(), "right") - 1
         last = np.searchsorted(self.scores, max(scores.max(), self.score + far), "left")
@@ -242,7 +243,7 @@ class Design:
         runs = effective * self._pmf_of_c[shifts]
         return shifts, SamplingIntervals(self._family).over(runs, self._goal.confidence)[""]
 
-    def _effective(self, questions: int) -> float:
+    def _effective_questions(self, questions: int) -> float:
         return questions / self._design_effect
 
     def _for_other_questions(self, questions: float, shifts: np.ndarray) -> Interval:
@@ -262,22 +263,26 @@ class Design:
         up, variances = shifts[shifts >= _UNSHIFTED], self._variance(kind)
         scores_b = self.scores[up]
         d = np.linspace(0.0, scores_b[-1] - self.score, _DIFFERENCES)
-        # Of a question: the variances of both estimates, their covariance, and that of b - a.
+        # Of one question: the variances of both estimates, their covariance, and that of b - a.
         score_b = self.score + d
-        of_a, of_b = variances[_UNSHIFTED], np.interp(score_b, scores_b, variances[up])
+        variance_a, variance_b = variances[_UNSHIFTED], np.interp(score_b, scores_b, variances[up])
         covariance = np.zeros(len(d))
         if kind == "questions":
             between = np.interp(score_b, scores_b, self._between[up])
             covariance = self._goal.correlation * np.sqrt(self._between[_UNSHIFTED] * between)
-        r = covariance / np.maximum(np.sqrt(of_a * of_b), 1e-300)
+        r = covariance / np.maximum(np.sqrt(variance_a * variance_b), 1e-300)
         # The labels of one run say nothing of those of the other.
-        effective = self._effective(questions)
-        of_checker = effective * self._of_checker(up, questions)
-        of_a, of_b = of_a + of_checker[0], of_b + np.interp(score_b, scores_b, of_checker)
-        variance = np.maximum(of_a + of_b - 2 * covariance, 1e-300)
-        low = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / effective)
-        a = self.score + low * (of_a - covariance) / variance
-        b = score_b - low * (of_b - covariance) / variance
+        effective = self._effective_questions(questions)
+        of_checker = effective * self._checker_variance(up, questions)
+        variance_a, variance_b = (
+            variance_a + of_checker[0],
+            variance_b + np.interp(score_b, scores_b, of_checker),
+        )
+        variance = np.maximum(variance_a + variance_b - 2 * covariance, 1e-300)
+        quantile = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / effective)
+        # The expected scores of both runs if b - a is at the quantile that the power asks for.
+        a = self.score + quantile * (variance_a - covariance) / variance
+        b = score_b - quantile * (variance_b - covariance) / variance
         mu, lo, hi = intervals.mu, intervals.lo, intervals.hi
         above, below = np.interp(a, mu, hi - mu), np.interp(b, mu, mu - lo)
         down, up_moves = self._moves(shifts, questions)
@@ -289,7 +294,7 @@ class Design:
         if kind == "questions":  # see `differences`
             share = unseen_share(effective, 1 - self._goal.confidence)
             length = np.maximum(length, share * np.maximum(b, 1 - a))
-        is_found = d - low > length
+        is_found = d - quantile > length
         return float(d[np.argmax(is_found)]) if is_found.any() else None
 
 
@@ -342,7 +347,7 @@ class Pilot:
         """
         a, b = self._deviations(), other._deviations()
         covariance = float(a @ b) / (len(a) - 1)
-        size = math.sqrt(self._between() * other._between())
+        size = math.sqrt(self._variance_between() * other._variance_between())
         return min(max(covariance / size, -1.0), 1.0) if size > 0 else 0.0
 
     def _deviations(self) -> np.ndarray:
@@ -357,8 +362,8 @@ class Pilot:
         scores = estimate(*self._counts.unique)[self._counts.inverse, 0]
         return scores - scores.mean()
 
-    def _between(self) -> float:
-        """The variance of the scores of questions."""
+    def _variance_between(self) -> float:
+        """The variance of the true scores of questions."""
         scores = scores_of_rates(self._score.terms)[:, 0]
         return float(self.prior @ (scores - self.prior @ scores) ** 2)
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
@@ -30,7 +30,7 @@ _KINDS = ("sampling", "questions")
 _QUESTIONS = (100, 200, 500, 1000)
 AT_LIMIT = "estimated at its limit"
 _ASSUMED_CORRELATION = 0.5
-_PARTS = 20  # of the pilot questions, of which each is left out in turn
+_JACKKNIFE_GROUPS = 20  # of the pilot questions, of which each is left out in turn
 _MOST_SAMPLES, _MOST_QUESTIONS, _MOST_LABELS = 4096, 1_000_000, 1_000_000
 
 
@@ -51,6 +51,11 @@ class Wanted(NamedTuple):
     value: float
     kind: str
     most: int
+
+    def ratio(self, design: Design, questions: int) -> float:
+        """Return the precision of a design over the wanted one; infinite if it has none."""
+        value = getattr(design.precision(questions, self.kind), self.name)
+        return math.inf if value is None else value / self.value
 
 
 class PlanArguments(TypedDict, total=False):
@@ -310,20 +315,19 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
         options = options.for_samples({run.name: run.outcomes.n for run in runs})
     elif (options.average, options.question_weights) != ("questions", None):
         raise ValueError("Weights of questions and a mean over groups are those of a pilot run.")
-    weighting = options.weighting
-    prior, assumptions = _prior(runs, options, weighting)
-    rates, labels, of_checker = _errors(runs, options)
+    new_design, assumptions = _design_maker(runs, options, options.weighting)
+    rates, labels, about_checker = _checker(runs, options)
     score_id, score = options.score
     require_correction({score_id.key: score}, rates)
     designs = [
-        _design(prior, assumptions, rates, n, number, options)
+        new_design(n, rates=rates, labels=number)
         for n, number in itertools.product(options.samples, labels)
     ]
     cheapest = _cheapest(designs, options)
     # A correlation at its limit does not vary as it should when questions are left out.
     varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
     if cheapest is not None and len(runs) > 0 and varies:
-        cheapest |= _range_of_questions(runs, options, weighting, rates, cheapest)
+        cheapest |= _range_of_questions(runs, options, rates, cheapest)
     return {
         "key": score_id.key,
         "score": designs[0].score,
@@ -331,11 +335,11 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
         "power": options.power,
         "rows": [_row(design, m, options) for design in designs for m in options.questions],
         "cheapest": cheapest,
-        "assumptions": assumptions | of_checker,
+        "assumptions": assumptions | about_checker,
     }
 
 
-def _errors(
+def _checker(
     runs: Sequence[Run], options: PlanOptions
 ) -> tuple[CheckerRates, list[int] | list[None], dict[str, Any]]:
     """Return the rates of the checker, the numbers of labels, and what a plan says about it."""
@@ -357,65 +361,43 @@ def _errors(
     return errors.rates, labels or [None], assumptions
 
 
-def _design(
-    prior: np.ndarray,
-    assumptions: Mapping[str, Any],
-    rates: CheckerRates,
-    n: int,
-    labels: int | None,
-    options: PlanOptions,
-) -> Design:
-    """Return the design with n samples of each question."""
-    from .designs import Design, Goal
-
-    goal = Goal(options.confidence, options.power, assumptions["correlation"])
-    effect = assumptions.get("design_effect", 1.0)
-    return Design(prior, options.score[1], n, goal, rates, labels, effect)
-
-
 def _range_of_questions(
     runs: Sequence[Run],
     options: PlanOptions,
-    weighting: Weighting,
     rates: CheckerRates,
     cheapest: Mapping[str, Any],
 ) -> dict[str, int]:
     """Return limits of the number of questions that the cheapest design needs.
 
-    Parts of the questions of the pilot runs are left out in turn. The variance of the logarithm of
+    Groups of the questions of the pilot runs are left out in turn. The variance of the logarithm of
     the number of questions is that of the jackknife, and its limits are by Student's t.
     """
     wanted, questions = options.wanted, int(cheapest["questions"])
-    size = len(runs[0].outcomes)
-    parts = min(size, _PARTS)
-    if wanted is None or parts < 3:
+    size, weights = len(runs[0].outcomes), options.weights
+    groups = min(size, _JACKKNIFE_GROUPS)
+    if wanted is None or groups < 3:
         return {}
     logs = []
-    for part in range(parts):
-        rows = np.flatnonzero(np.arange(size) % parts != part)
-        weights = None if weighting.values is None else weighting.values[rows]
-        prior, assumptions = _prior(
-            [run.for_questions(rows) for run in runs], options, Weighting(weights)
-        )
-        design = _design(
-            prior, assumptions, rates, cheapest["samples"], cheapest.get("labels"), options
-        )
-        value = getattr(design.precision(questions, wanted.kind), wanted.name)
-        number = math.inf if value is None else questions * (value / wanted.value) ** 2
+    for group in range(groups):
+        rows = np.flatnonzero(np.arange(size) % groups != group)
+        weighting = Weighting(None if weights is None else weights[rows])
+        new_design, _ = _design_maker([run.for_questions(rows) for run in runs], options, weighting)
+        design = new_design(cheapest["samples"], rates=rates, labels=cheapest.get("labels"))
+        number = questions * wanted.ratio(design, questions) ** 2
         logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
-    variance = (parts - 1) * float(np.var(logs))
-    factor = math.exp(student_quantile(parts - 1, 1 - options.confidence) * math.sqrt(variance))
+    variance = (groups - 1) * float(np.var(logs))
+    factor = math.exp(student_quantile(groups - 1, 1 - options.confidence) * math.sqrt(variance))
     return {
         "questions_lo": max(2, math.floor(questions / factor)),
         "questions_hi": math.ceil(min(questions * factor, _MOST_QUESTIONS)),
     }
 
 
-def _prior(
+def _design_maker(
     runs: Sequence[Run], options: PlanOptions, weighting: Weighting
-) -> tuple[np.ndarray, dict[str, Any]]:
-    """Return the prior of the success rates, and the assumptions that a plan states."""
-    from .designs import Pilot, prior_of_rates
+) -> tuple[Callable[..., Design], dict[str, Any]]:
+    """Return a function from n, rates and labels to a `Design`, and what a plan says it assumes."""
+    from .designs import Design, Goal, Pilot, prior_of_rates
 
     if (options.rates is None) == (not runs):
         raise ValueError(
@@ -426,18 +408,23 @@ def _prior(
         raise ValueError(
             "The second pilot run estimates the correlation: give it or a correlation."
         )
-    pilots = [Pilot(run, options.score[1], weighting) for run in runs]
+    score = options.score[1]
+    pilots = [Pilot(run, score, weighting) for run in runs]
     if len(runs) == 2:
         r = pilots[0].correlation(pilots[1])
         source = "estimated" if abs(r) < 1 else AT_LIMIT
     elif r is None:
         r, source = _ASSUMED_CORRELATION, "assumed"
     assumptions = {"correlation": r, "correlation_is": source}
+    goal = Goal(options.confidence, options.power, r)
     if options.rates is not None:
-        return prior_of_rates(options.rates), {"rates_are": "assumed"} | assumptions
+        prior = prior_of_rates(options.rates)
+        return partial(Design, prior, score, goal), {"rates_are": "assumed"} | assumptions
+    pilot = pilots[0]
     if weighting.values is not None:
-        assumptions["design_effect"] = pilots[0].design_effect
-    return pilots[0].prior, pilots[0].assumptions | assumptions
+        assumptions["design_effect"] = pilot.design_effect
+    maker = partial(Design, pilot.prior, score, goal, design_effect=pilot.design_effect)
+    return maker, pilot.assumptions | assumptions
 
 
 def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
@@ -461,11 +448,11 @@ def _cheapest(designs: Sequence[Design], options: PlanOptions) -> dict[str, Any]
     """Return the row of the cheapest design that reaches what is wanted, or None."""
     if options.wanted is None:
         return None
-    rows = []
-    for design in designs:
-        questions = _fewest_questions(design, options.wanted)
-        if questions is not None:
-            rows.append(_row(design, questions, options))
+    rows = [
+        _row(design, questions, options)
+        for design in designs
+        if (questions := _fewest_questions(design, options.wanted)) is not None
+    ]
     return min(rows, key=lambda row: row["cost"], default=None)
 
 
@@ -475,15 +462,13 @@ def _fewest_questions(design: Design, wanted: Wanted) -> int | None:
     A half-width and a difference are nearly proportional to 1 / sqrt(M), so repeated scaling of M
     converges in a few steps.
     """
-
-    def ratio(questions: int) -> float:
-        value = getattr(design.precision(questions, wanted.kind), wanted.name)
-        # Without a value, the run is too small for any difference to be found.
-        return 2.0 if value is None else value / wanted.value
-
+    ratio = partial(wanted.ratio, design)
     m = min(100, wanted.most)
     for _ in range(20):
-        scaled = min(max(math.ceil(m * ratio(m) ** 2), 2), wanted.most)
+        factor = ratio(m)
+        if math.isinf(factor):
+            factor = 2.0  # no difference can be found in so few questions
+        scaled = min(max(math.ceil(m * factor**2), 2), wanted.most)
         if abs(scaled - m) <= m // 500:
             break
         m = scaled
