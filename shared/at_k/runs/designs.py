@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
-from ..core.choice import OVER_QUESTIONS, Weighting
+from ..core.choice import Weighting
 from ..core.counts import BinaryCounts
 from ..core.interval import Interval, normal_z
 from ..core.questions import MeansOfQuestions, unseen_share
@@ -63,7 +63,7 @@ from ..intervals.family import multiplicities
 from ..intervals.labelled import RateMoves, moves_of_rates
 from ..intervals.labels import LabelCounts
 from ..intervals.sampling import SamplingIntervals
-from ..scores.checker_rates import NO_ERRORS, CheckerRates, estimator
+from ..scores.checker_rates import CheckerRates, estimator
 from .outcomes_of_runs import Run
 
 _UP = np.array([1, 2, 3, 4, 6, 8, 11, 15, 20, 28, 40, 60])  # shifts by steps of the log-odds
@@ -120,8 +120,8 @@ class Design:
         score: Score,
         goal: Goal,
         n: int,
-        rates: CheckerRates = NO_ERRORS,
-        labels: int | None = None,
+        rates: CheckerRates,
+        labels: int | None,
         design_effect: float = 1.0,
     ):
         self._goal, self.n, self.labels, self._design_effect = goal, n, labels, design_effect
@@ -274,10 +274,8 @@ class Design:
         # The labels of one run say nothing of those of the other.
         effective = self._effective_questions(questions)
         of_checker = effective * self._checker_variance(up, questions)
-        variance_a, variance_b = (
-            variance_a + of_checker[0],
-            variance_b + np.interp(score_b, scores_b, of_checker),
-        )
+        variance_a = variance_a + of_checker[0]
+        variance_b = variance_b + np.interp(score_b, scores_b, of_checker)
         variance = np.maximum(variance_a + variance_b - 2 * covariance, 1e-300)
         quantile = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / effective)
         # The expected scores of both runs if b - a is at the quantile that the power asks for.
@@ -313,7 +311,7 @@ class Pilot:
         ValueError: if each question of the run has one sample.
     """
 
-    def __init__(self, run: Run, score: Score, weighting: Weighting = OVER_QUESTIONS):
+    def __init__(self, run: Run, score: Score, weighting: Weighting):
         self._counts, self._name, self._rates = run.outcomes.counts(), run.name, run.errors.rates
         self._score, self._k = score, len(score.terms[0])
         if self._counts.n.max() < 2:
