@@ -121,7 +121,7 @@ def _score(request: Request) -> Answer:
     has_references = any("references" in run for run in samples.values())
     checker = request.checker if has_references else None
     calls, measures = _calls(space, options, smallest, checker)
-    labels: Any = ComparisonOptions(**measures[0]).verdicts
+    labels: Any = ComparisonOptions(**measures[0]).checking.labels
     labels = labels or check_categories(options.get("categories"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

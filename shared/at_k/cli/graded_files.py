@@ -82,7 +82,9 @@ def graded_files(
     orders = orders_of(names, questions, bool(reading.get("by_order")))
     check_same_questions(parsed, orders)
     with naming_questions(first):
-        options.for_samples({x.name: x.n[order] for x, order in zip(parsed, orders, strict=True)})
+        options.for_samples(
+            {x.name: x.samples.n[order] for x, order in zip(parsed, orders, strict=True)}
+        )
     with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
         graded = grade_runs(parsed, checking)
     labels_of_runs: Any = read_labels(questions) if labels is None else [labels]

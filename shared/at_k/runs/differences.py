@@ -56,7 +56,7 @@ from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.labelled import Errors, falls_with_k
 from .comparison import Difference
-from .measure import look_confidence, score_runs
+from .measure import score_runs
 from .options import ComparisonOptions
 from .outcomes_of_runs import Run, grade_sources
 from .scored_run import ScoredRun
@@ -124,7 +124,7 @@ class Differences:
         a, b = (self._runs[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
-        alpha = 1 - look_confidence(a, confidence)
+        alpha = 1 - a.look_confidence(confidence)
         if self._new_questions:
             shared = student_quantile(a.freedom, alpha) * shared
         down = _length(b.estimates - lo_b, hi_a - a.estimates, r, shared)
@@ -134,8 +134,8 @@ class Differences:
             down = np.fmax(down, share * np.fmax(b.estimates - least, most - a.estimates))
             up = np.fmax(up, share * np.fmax(most - b.estimates, a.estimates - least))
         for run, is_subtracted in ((a, True), (b, False)):
-            if run.moves is not None:  # labels of one run say nothing of those of the other
-                moves = run.moves(look_confidence(run, confidence))
+            moves = run.moves(confidence)
+            if moves is not None:  # labels of one run say nothing of those of the other
                 below, above = moves[::-1] if is_subtracted else moves
                 down, up = np.hypot(down, below), np.hypot(up, above)
         # Scores that are corrected for the errors of a checker may leave their range.
@@ -375,19 +375,12 @@ def differences_of(
     """
     a, b = (run.estimates.tolist() for run in compared.scored)
     differences, confidence = compared.differences, compared.options.confidence
-    lo, hi = differences.limits(confidence)[:, 0].tolist()
-    band_lo, band_hi = differences.simultaneous_limits(confidence)[:, 0].tolist()
+    intervals, bands = (
+        [(lo, hi) for lo, hi in limits[:, 0].T.tolist()]
+        for limits in (differences.limits(confidence), differences.simultaneous_limits(confidence))
+    )
     p = differences.p_values()[0, 1].tolist() if p_values else [None] * len(a)
     return [
-        Difference(
-            *score,
-            group,
-            b[i] - a[i],
-            a[i],
-            b[i],
-            (lo[i], hi[i]),
-            (band_lo[i], band_hi[i]),
-            p[i],
-        )
+        Difference(*score, group, b[i] - a[i], a[i], b[i], intervals[i], bands[i], p[i])
         for i, score in enumerate(compared.scores)
     ]

@@ -25,7 +25,7 @@ import numpy as np
 from ..core.checks import as_list, check_number
 from ..core.rewards import check_rewards, has_real_rewards
 from .differences import compare_runs, differences_of, warn_of_falling_runs
-from .measure import limits_with_moves, score_runs
+from .measure import score_runs
 from .options import WITHOUT_K, ComparisonOptions, check_metric
 from .outcomes_of_runs import Run
 
@@ -117,16 +117,19 @@ def check_threshold(name: str, threshold: Any, metric: str) -> float:
     number = check_number(name, threshold, "give a finite number", -1e300, 1e300)
     if metric in _REWARDS:
         return number
-    return check_number(name, threshold, _wanted(metric, 0.6), 0, 1)
+    return check_number(name, threshold, _unit_rule(metric, 0.6), 0, 1)
 
 
 def check_margin(name: str, margin: Any, metric: str) -> float:
     """Return the margin; raise a ValueError if it is negative, or more than the metric can vary."""
     number = check_number(name, margin, "give a number that is not negative", 0, 1e300)
-    return number if metric in _REWARDS else check_number(name, number, _wanted(metric, 0.02), 0, 1)
+    return (
+        number if metric in _REWARDS else check_number(name, number, _unit_rule(metric, 0.02), 0, 1)
+    )
 
 
-def _wanted(metric: str, share: float) -> str:
+def _unit_rule(metric: str, share: float) -> str:
+    """Return what would be right for a score from 0 to 1, with an example."""
     return f"{metric} is from 0 to 1, so give {share} for {100 * share:g} %"
 
 
@@ -146,11 +149,11 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
             )
     (score,), (scored,), _ = score_runs([run], options)
     warn_of_falling_runs([run], options)
-    ((lo,), (hi,)) = limits_with_moves(scored, options.confidence).tolist()
+    ((lo,), (hi,)) = scored.limits_with_moves(options.confidence).tolist()
     (estimate,) = scored.estimates.tolist()
-    gate = Gate(score.key, estimate, None, threshold, lo, hi, *_basis([run], options))
+    gate = Gate(score.key, estimate, None, threshold, lo, hi, **_basis([run], options))
     return _with_next_look(
-        gate, lambda: limits_with_moves(scored.at_all_looks(), options.confidence)
+        gate, lambda: scored.at_all_looks().limits_with_moves(options.confidence)
     )
 
 
@@ -159,7 +162,7 @@ def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOp
     compared = compare_runs([baseline, run], options)
     (x,) = differences_of(compared)
     basis = _basis([baseline, run], compared.options)
-    gate = Gate(x.key, x.b, x.a, 0.0 - margin, x.interval[0], x.interval[1], *basis)
+    gate = Gate(x.key, x.b, x.a, 0.0 - margin, *x.interval, **basis)
     return _with_next_look(
         gate, lambda: compared.differences.at_all_looks().limits(gate.confidence)
     )
@@ -178,16 +181,20 @@ def _with_next_look(gate: Gate, limits: Callable[[], np.ndarray]) -> Gate:
     return gate._replace(more_anytime=gate._replace(lo=lo, hi=hi).more)
 
 
-def _basis(
-    runs: list[Run], options: ComparisonOptions
-) -> tuple[str, float, float, str, bool, str, bool]:
-    """Return the last fields of a gate, from its interval on."""
+def _basis(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:
+    """Return the fields of a gate that say what its limits are based on."""
     if options.interval != "questions":
         size, unit = float(np.mean([run.outcomes.n.mean() for run in runs])), "sample"
     elif options.clusters is not None:
         size, unit = float(len(np.unique(options.clusters))), "cluster"
     else:
         size, unit = float(len(runs[0].outcomes.n)), "question"
-    has_labels = any(run.errors.labels is not None for run in runs)
-    words, anytime = options.weighting.words, options.anytime
-    return str(options.interval), options.confidence, size, unit, has_labels, words, anytime
+    return {
+        "interval": str(options.interval),
+        "confidence": options.confidence,
+        "size": size,
+        "unit": unit,
+        "has_labels": any(run.errors.labels is not None for run in runs),
+        "averaging": options.weighting.words,
+        "anytime": options.anytime,
+    }

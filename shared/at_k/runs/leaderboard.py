@@ -18,7 +18,6 @@ from ..results import Result
 from .options import ComparisonOptions, RunOptions
 
 if TYPE_CHECKING:
-    from ..core.score import ScoreId
     from .differences import Compared
 
 
@@ -142,7 +141,7 @@ def leaderboard_of_groups(
     compared: Mapping[str | None, Compared], p_values: bool = False
 ) -> Result:
     """Return what `leaderboard` returns, for the comparisons of all questions and of groups."""
-    boards = {group: leaderboard_of(of_group, p_values) for group, of_group in compared.items()}
+    boards = {group: leaderboard_of(runs, p_values) for group, runs in compared.items()}
     board = boards.pop(None)
     return Result(board | {"groups": boards}, board.estimates, board.averaging) if boards else board
 
@@ -163,12 +162,17 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
         order = sorted(range(len(scores)), key=lambda run: -scores[run])
         rows_of_score = _rows(compared, column, order, band_lo[:, :, column] > 0)
         rows += rows_of_score
-        estimates += [_estimate(score_id, row) for row in rows_of_score]
+        for row in rows_of_score:
+            of_score = Interval(None, None, row["lo"], row["hi"], None)
+            estimates.append(Estimate(*score_id, None, row["score"], of_score))
         for a, b in itertools.combinations(order, 2):
-            names = {"a": compared.runs[a].name, "b": compared.runs[b].name}
-            pair: dict[str, Any] = {**names, "key": score_id.key}
-            pair |= {"difference": scores[a] - scores[b]}
-            pair |= {name: float(limit[a, b, column]) for name, limit in limits.items()}
+            pair: dict[str, Any] = {
+                "a": compared.runs[a].name,
+                "b": compared.runs[b].name,
+                "key": score_id.key,
+                "difference": scores[a] - scores[b],
+                **{name: float(limit[a, b, column]) for name, limit in limits.items()},
+            }
             if p is not None:
                 pair["p"] = float(p[a, b, column])
                 pair["p_adjusted"] = differences.multiplicity.adjusted(pair["p"])
@@ -186,11 +190,6 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     return Result(board, estimates, options.weighting.words)
 
 
-def _estimate(score_id: ScoreId, row: Mapping[str, Any]) -> Estimate:
-    limits = Interval(None, None, row["lo"], row["hi"], None)
-    return Estimate(*score_id, None, row["score"], limits)
-
-
 def _rows(
     compared: Compared, column: int, order: Sequence[int], better: np.ndarray
 ) -> list[dict[str, Any]]:
@@ -202,14 +201,12 @@ def _rows(
         order: the runs by descending score.
         better: (K, K) whether each run is certainly better than each other.
     """
-    from .measure import limits_with_moves
-
     scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
     letters_of_runs = letters((better | better.T)[np.ix_(order, order)])
     rows = []
     for run, letters_of_run in zip(order, letters_of_runs, strict=True):
-        lo, hi = limits_with_moves(compared.scored[run], compared.options.confidence)[:, column]
+        lo, hi = compared.scored[run].limits_with_moves(compared.options.confidence)[:, column]
         n = compared.runs[run].outcomes.n
         rows.append(
             {
@@ -293,14 +290,14 @@ def _clique_cover(alike: np.ndarray) -> list[list[int]]:
 
 def _without_redundant(groups: Sequence[list[int]], runs: int) -> list[list[int]]:
     """Return the groups in their order, without those whose pairs are all in other groups."""
-    times = np.zeros((runs, runs), dtype=int)  # the groups that each pair is in
+    number = np.zeros((runs, runs), dtype=int)  # of the groups that each pair is in
     for group in groups:
-        times[np.ix_(group, group)] += 1
+        number[np.ix_(group, group)] += 1
     kept = []
     for group in groups:
         pairs = np.ix_(group, group)
-        if times[pairs].min() > 1:
-            times[pairs] -= 1
+        if number[pairs].min() > 1:
+            number[pairs] -= 1
         else:
             kept.append(group)
     return sorted(kept)

@@ -20,19 +20,18 @@ from ..core.posterior import PosteriorIntervals
 from ..core.questions import QuestionIntervals
 from ..core.rewards import (
     Rewards,
-    bayes_moments,
     category_rewards,
     check_prior_outcomes,
     check_rewards,
     has_real_rewards,
     max_scores,
+    moments_by_key,
     real_rewards,
 )
 from ..core.samples import number_of_samples, require_shares
 from ..core.score import Score, ScoreId, Scores
 from ..core.score_agg import agg_scores, exponent, require_weights
 from ..core.votes import count_answers
-from ..intervals.anytime import confidence_of_a_look, look_size
 from ..intervals.binary_family import BinaryFamily, pass_intervals
 from ..intervals.consensus import vote_limits
 from ..intervals.labelled import Errors, distances_of_rates
@@ -85,31 +84,6 @@ def score_runs(
     return ids, scored, bounds
 
 
-def limits_with_moves(run: ScoredRun, confidence: float, resampled: bool = False) -> np.ndarray:
-    """(2, m) limits that account for estimated rates of the checker too.
-
-    Args:
-        run: a scored run.
-        confidence: of each interval.
-        resampled: whether the limits are for the same questions, sampled again.
-    """
-    lo, hi = limits = run.limits(confidence, resampled)
-    if run.moves is None:
-        return limits
-    down, up = run.moves(look_confidence(run, confidence, resampled))
-    below, above = (np.maximum(x, 0.0) for x in (run.estimates - lo, hi - run.estimates))
-    lo, hi = run.estimates - np.hypot(below, down), run.estimates + np.hypot(above, up)
-    return np.clip([lo, hi], 0.0, 1.0)
-
-
-def look_confidence(run: ScoredRun, confidence: float, resampled: bool = False) -> float:
-    """Return the confidence of one look, from that of all looks if limits hold at all of them."""
-    if not run.options.anytime:
-        return confidence
-    other_questions = run.options.method == "questions" and not resampled
-    return confidence_of_a_look(confidence, look_size(run.n[run.counted], other_questions))
-
-
 def _scores_of_counts(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
     """Return the scores of correct samples: of the pass@k family, or their corrected mean."""
     if options.metric in PASS_FAMILY:
@@ -128,7 +102,7 @@ def _scores_of_counts(n: int | str, options: ComparisonOptions) -> dict[ScoreId,
 
 def _resampled_run(
     n: np.ndarray,
-    limits: Callable[[IntervalOptions], ScoresAndLimits],
+    scores_and_limits: Callable[[IntervalOptions], ScoresAndLimits],
     options: ComparisonOptions,
     covariance: Callable[[], np.ndarray] | None = None,
     moves: Callable[[float], np.ndarray] | None = None,
@@ -137,27 +111,22 @@ def _resampled_run(
 
     Args:
         n: (M,) samples of the questions.
-        limits: returns the scores, and the method of their limits.
+        scores_and_limits: returns the scores, and the method of their limits.
         options: for the samples of the run.
-        covariance: see `ScoredRun`. Default: that of the method "sampling".
+        covariance: see `ScoredRun`.
         moves: see `ScoredRun`.
     """
-    of_limits = options.limit_options(str(options.interval))
-    points, method = limits(of_limits)
+    requested = options.limit_options(str(options.interval))
+    points, method = scores_and_limits(requested)
 
     def resampled() -> IntervalMethod:
-        same = of_limits.method == "sampling"
-        return method if same else limits(options.limit_options("sampling"))[1]
-
-    def covariance_of_method() -> np.ndarray:
-        return resampled().covariance(run.counted, [*points.keys])
+        if requested.method == "sampling":
+            return method
+        return scores_and_limits(options.limit_options("sampling"))[1]
 
     # One sample of each question does not show how samples vary.
-    known = (covariance or covariance_of_method) if n.max() > 1 else None
-    run = ScoredRun(
-        points, n, of_limits, method, resampled=cache(resampled), covariance=known, moves=moves
-    )
-    return run
+    known = cache(resampled) if n.max() > 1 else None
+    return ScoredRun(points, n, requested, method, known, covariance, moves)
 
 
 def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOptions) -> ScoredRun:
@@ -166,10 +135,10 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
     questions = np.arange(len(counts)) if weights is None else np.flatnonzero(weights)
     require_correction(scores, errors.rates)
 
-    def limits(of_limits: IntervalOptions) -> ScoresAndLimits:
+    def scores_and_limits(requested: IntervalOptions) -> ScoresAndLimits:
         if errors.rates.are_exact:
-            return pass_limits(counts, scores, of_limits)
-        return pass_intervals(counts, scores, of_limits, errors.rates)
+            return pass_limits(counts, scores, requested)
+        return pass_intervals(counts, scores, requested, errors.rates)
 
     def covariance() -> np.ndarray:
         # The limits have neighbors, which would make it take ten times as long.
@@ -186,7 +155,7 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
         return distances_of_rates(errors.labels, under(errors.rates), under, confidence)
 
     known_moves = None if errors.labels is None else cache(moves)
-    return _resampled_run(counts.n, limits, options, covariance, known_moves)
+    return _resampled_run(counts.n, scores_and_limits, options, covariance, known_moves)
 
 
 def _reward_run(
@@ -198,25 +167,16 @@ def _reward_run(
 ) -> ScoredRun:
     """Return a run with its scores of rewards: the best of k, or the posterior mean of bayes@N."""
     own, n = rewards[run.name], run.outcomes.n
-    if options.metric != "bayes@N":
-        points = max_scores(own, ks)
-        family = RewardFamily.from_rewards(own, ks, {}, bounds, options.weights)
-        return _resampled_run(
-            n, lambda of_limits: (points, family_intervals(family, of_limits)), options
-        )
-    (key,) = ks
-    moments = bayes_moments(own, key, None)
-    moments = replace(moments, keys={key: moments.keys[key]})
-    points = Scores(moments.keys, moments.inverse, moments.mean[:, :1])
-    posterior = PosteriorIntervals(moments, bounds, weights=options.weights)
-    scored = ScoredRun(
-        points,
-        n,
-        options.limit_options("posterior"),
-        posterior,
-        covariance=lambda: posterior.covariance(scored.counted, [key]),
+    if options.metric == "bayes@N":
+        moments = moments_by_key(own, {key: own.posterior() for key in ks})
+        points = Scores(moments.keys, moments.inverse, moments.mean)
+        method = PosteriorIntervals(moments, bounds, weights=options.weights)
+        return ScoredRun(points, n, options.limit_options("posterior"), method, lambda: method)
+    points = max_scores(own, ks)
+    family = RewardFamily.from_rewards(own, ks, {}, bounds, options.weights)
+    return _resampled_run(
+        n, lambda requested: (points, family_intervals(family, requested)), options
     )
-    return scored
 
 
 def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
@@ -232,10 +192,10 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
 
 
 def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
-    verdicts, of_limits = require_weights(run.outcomes), options.limit_options("questions")
-    points = agg_scores(verdicts, exponent(options.temperature))
-    method = QuestionIntervals(points, UNIT_RANGE, of_limits.clusters, weights=of_limits.weights)
-    return ScoredRun(points, run.outcomes.n, of_limits, method)
+    points = agg_scores(require_weights(run.outcomes), exponent(options.temperature))
+    requested = options.limit_options("questions")
+    method = QuestionIntervals(points, UNIT_RANGE, requested.clusters, weights=requested.weights)
+    return ScoredRun(points, run.outcomes.n, requested, method)
 
 
 def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> dict[str, Rewards]:

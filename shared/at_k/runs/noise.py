@@ -142,17 +142,17 @@ def noise(
 def noise_of(run: Any, options: Any) -> list[Noise]:
     """Return the noise of the scores of a `Run`, for `ComparisonOptions` with "questions"."""
     from ..core.interval import normal_z
-    from .measure import limits_with_moves, score_runs
+    from .measure import score_runs
 
     options = options.for_samples({run.name: run.outcomes.n})
     scores, (scored,), _ = score_runs([run], options)
     confidence = options.confidence
     of_both = np.maximum(scored.standard_errors**2, 0.0)
     of_checker = np.zeros(len(scores))
-    if scored.moves is not None:
-        of_checker = (scored.moves(confidence).mean(axis=0) / normal_z(confidence)) ** 2
+    if (moves := scored.moves(confidence)) is not None:
+        of_checker = (moves.mean(axis=0) / normal_z(confidence)) ** 2
     standard_errors = np.sqrt(of_both + of_checker)
-    lo, hi = limits_with_moves(scored, confidence)
+    lo, hi = scored.limits_with_moves(confidence)
     # Questions with the same score show no variance, but for rounding. Their limits are apart.
     is_flat = standard_errors <= 1e-12 * np.abs(scored.estimates)
     standard_errors = np.where(is_flat, 0.0, standard_errors)
@@ -160,7 +160,7 @@ def noise_of(run: Any, options: Any) -> list[Noise]:
     of_checker = np.where(is_flat, 0.0, of_checker)
     of_samples, same_questions = None, None
     if scored.covariance is not None:
-        same_questions = limits_with_moves(scored, confidence, resampled=True)
+        same_questions = scored.limits_with_moves(confidence, resampled=True)
         of_samples = np.diag(scored.covariance)
         of_samples = np.where(is_flat, np.diff(same_questions, axis=0)[0] ** 2, of_samples)
         of_samples = np.minimum(of_samples, of_both)

@@ -48,7 +48,6 @@ from ..core.score_agg import VERDICTS, exponent
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 
 _INTERVALS = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
-_INTERVALS_OF_MOST = ("questions", "sampling")
 _USUAL_KS = (4, 8, 16)
 
 
@@ -85,16 +84,6 @@ def check_metric(name: str, metric: Any) -> ScoreId:
         check_name(name, metric, compared_scores())
     (score,), _ = included_scores(metric, None, compared_scores(), parameter=name)
     return score
-
-
-def default_interval(metric: str) -> str:
-    """Return the interval of a comparison: of other questions like these, where it applies."""
-    return intervals_for(metric)[0]
-
-
-def intervals_for(metric: str) -> tuple[str, ...]:
-    """Return the intervals that a score has in comparisons, the default first."""
-    return _INTERVALS.get(metric, _INTERVALS_OF_MOST)
 
 
 @dataclass
@@ -157,8 +146,8 @@ class ComparisonOptions:
         self.tau = self.tau if score.tau is None else score.tau
 
     def _check_interval(self) -> None:
-        applicable = intervals_for(self.metric)
-        interval = default_interval(self.metric) if self.interval is None else self.interval
+        applicable = _INTERVALS.get(self.metric, ("questions", "sampling"))
+        interval = applicable[0] if self.interval is None else self.interval
         check_name("interval", interval, ("sampling", "posterior", "questions"))
         if interval not in applicable:
             raise ValueError(
@@ -173,16 +162,12 @@ class ComparisonOptions:
         return [] if self.k is None else as_list("k", self.k)
 
     @property
-    def verdicts(self) -> dict[str, float] | None:
-        """The labels that stand for outcomes, and the number of each."""
-        return VERDICTS if self.metric == "score_agg" else None
-
-    @property
     def checking(self) -> Any:
         """The `Checking` of the samples of runs with references."""
         from ..core.checking import Checking  # imported here: it imports Arrow
 
-        return Checking(self.check_correct_fn, self.num_proc, labels=self.verdicts)
+        verdicts = VERDICTS if self.metric == "score_agg" else None
+        return Checking(self.check_correct_fn, self.num_proc, labels=verdicts)
 
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
         """Return the options for runs with these samples: a list of k, and clusters as integers.

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from ..core.checking import Checking
 from ..core.checks import InputError, Place, as_list, short
@@ -61,16 +60,6 @@ class Ungraded(NamedTuple):
     samples: Samples
     answers: np.ndarray | None = None
 
-    @property
-    def n(self) -> np.ndarray:
-        """(M,) number of samples of each question that are not missing."""
-        return self.samples.n
-
-    @property
-    def references(self) -> pa.ChunkedArray | None:
-        """What the samples are to be checked against, or None if they are outcomes."""
-        return self.samples.references
-
 
 def grade_sources(
     sources: Mapping[str, Any],
@@ -100,9 +89,10 @@ def grade_sources(
     parsed = [parse_run(name, source, checking.labels) for name, source in sources.items()]
     orders = orders_of(list(sources), list(sources.values()), by_order)
     check_same_questions(parsed, orders)
-    if any(run.references is not None for run in parsed):  # which may take long to check
-        sizes = {run.name: run.n[order] for run, order in zip(parsed, orders, strict=True)}
-        options.for_samples(sizes)
+    if any(run.samples.references is not None for run in parsed):  # which may take long to check
+        options.for_samples(
+            {x.name: x.samples.n[order] for x, order in zip(parsed, orders, strict=True)}
+        )
     graded = with_errors(grade_runs(parsed, checking), checker_rates, labels)
     return in_order(graded, orders)
 
@@ -207,7 +197,7 @@ def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
     Raises:
         ValueError: if a sample or a reference cannot be checked, with the name of the run.
     """
-    if not checking.matches_exactly and all(run.references is None for run in runs):
+    if not checking.matches_exactly and all(x.samples.references is None for x in runs):
         raise ValueError(
             "check_correct_fn is given, but no run has references to check against: a run with "
             "references is a dict of predictions and references, as at_k.read returns it."
@@ -228,18 +218,19 @@ def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order] = ())
 
     Their numbers have to be equal, and so have the references of runs that have some.
     """
-    first = runs[0]
+    first, questions = runs[0].name, len(runs[0].samples)
     for run in runs[1:]:
-        if len(run.n) != len(first.n):
+        if len(run.samples) != questions:
             raise ValueError(
-                f"{first.name} has {len(first.n)} questions and {run.name} has {len(run.n)}: give "
+                f"{first} has {questions} questions and {run.name} has {len(run.samples)}: give "
                 f"the same questions in all runs."
             )
-    references = [
-        (run.name, np.array([*run.references.to_pylist(), None], object)[:-1][order].tolist())
-        for run, order in zip(runs, orders or [_AS_THEY_ARE] * len(runs), strict=True)
-        if run.references is not None
-    ]
+    references: list[tuple[str, list[Any]]] = []
+    for run, order in zip(runs, orders or [_AS_THEY_ARE] * len(runs), strict=True):
+        if run.samples.references is not None:
+            entries = run.samples.references.to_pylist()
+            indices = np.arange(questions)[order].tolist()
+            references.append((run.name, [entries[index] for index in indices]))
     for name, entries in references[1:]:
         other, others = references[0]
         for question, (ours, theirs) in enumerate(zip(entries, others, strict=True)):

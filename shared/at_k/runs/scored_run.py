@@ -13,7 +13,7 @@ from ..core.choice import IntervalOptions
 from ..core.interval import IntervalMethod
 from ..core.questions import cluster_errors, degrees_of_freedom, effective_clusters
 from ..core.score import Scores
-from ..intervals.anytime import AnytimeIntervals
+from ..intervals.anytime import AnytimeIntervals, confidence_of_a_look, look_size
 
 
 class ScoredRun:
@@ -26,10 +26,10 @@ class ScoredRun:
         n: (M,) samples of the questions.
         options: of the limits.
         method: of the limits.
-        resampled: returns the method of limits for the same questions, sampled again; None if it
-            is `method`, or if there is none.
+        resampled: returns the method of limits for the same questions, sampled again; None if the
+            data do not show how samples vary.
         covariance: returns the (m, m) covariance of the scores for new samples of the same
-            questions; None if the data do not show it.
+            questions. Default: that of the method of `resampled`.
         moves: returns (2, m) how far the scores may lie below and above because labels estimate
             the rates of the checker, for a confidence; None if the rates are known.
     """
@@ -45,12 +45,8 @@ class ScoredRun:
         moves: Callable[[float], np.ndarray] | None = None,
     ):
         self.points, self.n, self.options = points, n, options
-        self._method, self._resampled, self._covariance, self.moves = (
-            method,
-            resampled,
-            covariance,
-            moves,
-        )
+        self._method, self._resampled, self._covariance = method, resampled, covariance
+        self._moves = moves
         self.limits = cache(self._limits)
 
     @cached_property
@@ -86,10 +82,8 @@ class ScoredRun:
     @property
     def freedom(self) -> float:
         """The degrees of freedom of the standard errors."""
-        options = self.options
-        return degrees_of_freedom(
-            effective_clusters(options.clusters, len(self.n), options.weights)
-        )
+        clusters, weights = self.options.clusters, self.options.weights
+        return degrees_of_freedom(effective_clusters(clusters, len(self.n), weights))
 
     @property
     def clusters(self) -> int:
@@ -100,7 +94,11 @@ class ScoredRun:
     @cached_property
     def covariance(self) -> np.ndarray | None:
         """(m, m) covariance of the scores for new samples of the same questions, if known."""
-        return None if self._covariance is None else self._covariance()
+        if self._resampled is None:
+            return None
+        if self._covariance is not None:
+            return self._covariance()
+        return self._resampled().covariance(self.counted, [*self.points.keys])
 
     def at_all_looks(self) -> ScoredRun:
         """Return the run with limits that hold at all looks together."""
@@ -108,6 +106,36 @@ class ScoredRun:
         run.options = replace(self.options, anytime=True)
         run.limits = cache(run._limits)
         return run
+
+    def moves(self, confidence: float, resampled: bool = False) -> np.ndarray | None:
+        """(2, m) how far the scores may lie below and above because labels estimate the rates.
+
+        None if the rates of the checker are known. The arguments are those of `limits`.
+        """
+        if self._moves is None:
+            return None
+        return self._moves(self.look_confidence(confidence, resampled))
+
+    def limits_with_moves(self, confidence: float, resampled: bool = False) -> np.ndarray:
+        """(2, m) limits that account for estimated rates of the checker too."""
+        limits, moves = self.limits(confidence, resampled), self.moves(confidence, resampled)
+        if moves is None:
+            return limits
+        distances = np.maximum([self.estimates - limits[0], limits[1] - self.estimates], 0.0)
+        down, up = np.hypot(distances, moves)
+        return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
+
+    def look_confidence(self, confidence: float, resampled: bool = False) -> float:
+        """Return the confidence of one look, from that of all looks if limits hold at all."""
+        if not self.options.anytime:
+            return confidence
+        return confidence_of_a_look(
+            confidence, look_size(self.n[self.counted], self._is_for_others(resampled))
+        )
+
+    def _is_for_others(self, resampled: bool) -> bool:
+        """Whether limits are for other questions."""
+        return self.options.method == "questions" and not resampled
 
     def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
         """(2, m) lower and upper limits.
@@ -119,12 +147,9 @@ class ScoredRun:
         Raises:
             ValueError: if the questions have no interval.
         """
-        method = self._method
-        if resampled and self._resampled is not None:
-            method = self._resampled()
+        method = self._resampled() if resampled and self._resampled else self._method
         if self.options.anytime:
-            other_questions = self.options.method == "questions" and not resampled
-            method = AnytimeIntervals(method, self.n, other_questions)
+            method = AnytimeIntervals(method, self.n, self._is_for_others(resampled))
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self.counted], confidence)
