@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -93,11 +93,10 @@ def pass_intervals(
     # Coherent limits of a score depend on those of its neighbors.
     estimated = with_neighbors(scores, int(least)) if rates.are_exact else observed
     keys, estimate = estimator(estimated, rates)
+    weights, inner_k = options.weights, _inner_k(observed)
     family = BinaryFamily.from_counts(
-        counts, keys, estimate, extrapolated, options.weights, _inner_k(observed)
+        counts, keys, estimate, extrapolated, weights, inner_k, rates, estimator(estimated)[1]
     )
-    if not rates.are_exact:
-        family = family_under(rates, family, estimator(observed)[1])
     points = with_extrapolated(corrected_scores(counts, observed, rates), family, scores)
     method = family_intervals(family, options)
     # Hierarchical limits for different k are those of the same priors, and so in order.
@@ -112,6 +111,7 @@ def _inner_k(scores: Mapping[ScoreKey, Score]) -> int:
 
 
 def _single_credits(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Credits]:
+    """The credits of scores that are no products; raise a ValueError for a product."""
     for key, score in scores.items():
         if len(score.terms) > 1:
             raise ValueError(
@@ -128,8 +128,7 @@ class BinaryFamily(Family):
 
     Args:
         c: (U,) correct samples.
-        none_correct: (U, m) estimates if no sample were correct.
-        all_correct: (U, m) estimates if all were.
+        none_correct, all_correct: (U, m) scores if no sample were correct, and if all were.
         estimate: unbiased estimates of questions (n, c).
         credits: of each extrapolated score.
         least: smallest number of samples of a question of the run.
@@ -156,6 +155,8 @@ class BinaryFamily(Family):
         extrapolated: Mapping[ScoreKey, Credits],
         weights: np.ndarray | None = None,
         inner_k: int | None = None,
+        rates: CheckerRates = NO_ERRORS,
+        without_errors: Estimator | None = None,
     ) -> BinaryFamily:
         """The family of all questions of a run.
 
@@ -163,8 +164,11 @@ class BinaryFamily(Family):
             scores: for each key the score in terms of the columns of `estimate`.
             extrapolated: for each key the credits of a score of any k.
             weights: (M,) of the questions, or None if they are equal.
-            inner_k: see `BinaryFamily`.
+            inner_k, rates: see `BinaryFamily`.
+            without_errors: estimates of questions whose correct samples are known. Default:
+                `estimate`.
         """
+        known = without_errors or estimate
         n, c = counts.unique
         if (too_large := np.flatnonzero(n[counts.inverse] > _MOST_OF_A_QUESTION)).size:
             raise InputError(
@@ -178,14 +182,15 @@ class BinaryFamily(Family):
             n=n,
             c=c,
             columns=estimate(n, c),
-            none_correct=estimate(n, np.zeros_like(n)),
-            all_correct=estimate(n, n),
+            none_correct=known(n, np.zeros_like(n)),
+            all_correct=known(n, n),
             estimate=estimate,
             scores=scores,
             extrapolated=list(extrapolated),
             credits=list(extrapolated.values()),
             least=int(n.min()),
             inner_k=inner_k,
+            rates=rates,
             bounds=np.broadcast_to(UNIT_RANGE, (len(n), 2)),
             weights=weights,
             memo=counts.memo,
@@ -202,7 +207,7 @@ class BinaryFamily(Family):
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
-    def _estimates(self, fit: Fit) -> list[Mapping[int, np.ndarray]]:
+    def _priors_that_fit(self, fit: Fit) -> list[Mapping[int, np.ndarray]]:
         """The priors of a fit, and Beta distributions of the rates that fit about as well.
 
         The mean and the variance of the rates are estimated without bias. One step of the EM
@@ -215,9 +220,8 @@ class BinaryFamily(Family):
         between = mean * (1 - mean) - within / np.maximum(repeated.sum(axis=1), 1)
         if not rates.are_exact:  # from shares of samples that are called correct
             mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
-        log_odds = _LOG_ODDS[RATE_SUPPORT]
-        log_rates = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
-        prior = beta_prior(_uniform_rates(), *log_rates, mean, between, multiplicity, n)
+        incorrect, correct = _neg_log_rates(_LOG_ODDS[RATE_SUPPORT], NO_ERRORS)
+        prior = beta_prior(_uniform_rates(), -correct, -incorrect, mean, between, multiplicity, n)
         likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
         adapted = last_step(n, likelihood, multiplicity, prior)
         pairs = whole_prior(fit.priors), whole_prior(adapted)
@@ -236,12 +240,12 @@ class BinaryFamily(Family):
 
     def shifted(self, fit: Fit) -> list[Shifted]:
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
-        estimates, groups, total = self._estimates(fit), len(fit.multiplicity), np.zeros(())
+        priors_by_n, groups, total = self._priors_that_fit(fit), len(fit.multiplicity), np.zeros(())
         for n in fit.priors:
-            priors = np.concatenate([estimate[n] for estimate in estimates])
+            priors = np.concatenate([by_n[n] for by_n in priors_by_n])
             total = total + _means_over_shifted(priors, self._moments(n, pairs))
         extremes, result = self.extremes(fit.multiplicity), []
-        for means in np.split(total, len(estimates), axis=2):
+        for means in np.split(total, len(priors_by_n), axis=2):
             theta, covariances = np.split(means, [self.columns.shape[1]], axis=1)
             theta = np.clip(theta, *extremes)  # which rounding may exceed
             covariance = {pair: covariances[:, i] for i, pair in enumerate(pairs)}
@@ -269,6 +273,7 @@ class BinaryFamily(Family):
         return np.hstack([mean, covariances])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
+        """(283, 2 m + 2 P) means of `_estimates_and_products` at each rate."""
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -287,26 +292,23 @@ class BinaryFamily(Family):
         from scipy.special import gammaln  # imported here: it takes longer than all of at_k
 
         k = self.inner_k or 1
-        log_incorrect, log_correct = _log_rates(_LOG_ODDS, self.rates)
-        deviation = np.sqrt(n * np.exp(-log_correct - log_incorrect))
+        incorrect, correct = _neg_log_rates(_LOG_ODDS, self.rates)
+        deviation = np.sqrt(n * np.exp(-correct - incorrect))
         steps = np.maximum(deviation / 2 * math.sqrt(min(1.0, (n - k) / k)), 1).astype(int)
-        center = np.rint(n * np.exp(-log_correct)).astype(int)
+        center = np.rint(n * np.exp(-correct)).astype(int)
         reach = np.ceil((8 * deviation + 30) / steps).astype(int)
-        nodes = [
-            middle + step * np.arange(-far, far + 1)
-            for middle, step, far in zip(
-                center.tolist(), steps.tolist(), reach.tolist(), strict=True
-            )
-        ]
-        nodes = [c[(c >= 0) & (c <= n)] for c in nodes]
+        nodes = []
+        for middle, step, far in np.transpose([center, steps, reach]).tolist():
+            c = middle + step * np.arange(-far, far + 1)
+            nodes.append(c[(c >= 0) & (c <= n)])
         distinct, index = np.unique(np.concatenate(nodes), return_inverse=True)
         values = self._estimates_and_products(n, distinct, pairs)
         rows = np.split(index, np.cumsum([len(c) for c in nodes])[:-1])
         result = np.empty((GRID_SIZE, values.shape[1]))
         for i, (c, row) in enumerate(zip(nodes, rows, strict=True)):
             with np.errstate(invalid="ignore"):  # 0 times infinity, where a rate is 0
-                loss = gammaln(c + 1) + gammaln(n - c + 1) + np.where(c, c * log_correct[i], 0.0)
-                loss = loss + np.where(n - c, (n - c) * log_incorrect[i], 0.0)
+                loss = gammaln(c + 1) + gammaln(n - c + 1) + np.where(c, c * correct[i], 0.0)
+                loss = loss + np.where(n - c, (n - c) * incorrect[i], 0.0)
             weight = np.exp(loss.min() - loss)
             result[i] = weight @ values[row] / weight.sum()
         return result
@@ -385,25 +387,6 @@ class BinaryFamily(Family):
         # Half a question of slack, for counts that the estimated prior makes almost impossible.
         slack = np.eye(len(expected)) / 2 / questions**2
         return Statistics(expected, observed, covariance / questions + slack)
-
-
-def family_under(
-    rates: CheckerRates, family: BinaryFamily, without_errors: Estimator
-) -> BinaryFamily:
-    """The family if a checker with these rates counted the correct samples.
-
-    The scores remain those of correct samples, and so does their range.
-
-    Args:
-        without_errors: the estimates of questions whose correct samples are known.
-    """
-    n = family.n
-    return replace(
-        family,
-        rates=rates,
-        none_correct=without_errors(n, np.zeros_like(n)),
-        all_correct=without_errors(n, n),
-    )
 
 
 def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -507,19 +490,19 @@ def binomial_likelihood(
 
     n, c = n[:, None], c[:, None]
     choose = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    log_failure, log_success = _log_rates(_LOG_ODDS[grid], rates)
-    return np.exp(choose - c * log_success - (n - c) * log_failure)
+    incorrect, correct = _neg_log_rates(_LOG_ODDS[grid], rates)
+    return np.exp(choose - c * correct - (n - c) * incorrect)
 
 
-def _log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
-    """The negative logarithms of the rates of samples that are called incorrect and correct."""
-    log_incorrect, log_correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
+def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
+    """The negative logarithms of the rates of samples that are called incorrect, and correct."""
+    incorrect, correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
     if rates.are_exact:
-        return log_incorrect, log_correct
+        return incorrect, correct
     t, f = rates
     with np.errstate(divide="ignore"):  # the logarithm of 0
         log_t, log_f, log_missed, log_rejected = np.log([t, f, 1 - t, 1 - f])
     return (
-        -np.logaddexp(log_missed - log_correct, log_rejected - log_incorrect),
-        -np.logaddexp(log_t - log_correct, log_f - log_incorrect),
+        -np.logaddexp(log_missed - correct, log_rejected - incorrect),
+        -np.logaddexp(log_t - correct, log_f - incorrect),
     )

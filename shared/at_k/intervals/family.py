@@ -105,6 +105,7 @@ class Family(abc.ABC):
         extrapolated: the keys of scores of any k that come from the estimated prior.
         bounds: (U, 2) the smallest and the largest score of each question.
         known_means: extrapolated scores of groups, by their questions.
+        known_shifted: what `shifted_families` has returned, by the multiplicities of the runs.
         weights: (M,) of the questions in means, or None if they are equal.
         memo: priors that were estimated for all questions together. Families of one run share it.
     """
@@ -116,7 +117,8 @@ class Family(abc.ABC):
     scores: Mapping[ScoreKey, Score]
     extrapolated: Sequence[ScoreKey]
     bounds: np.ndarray
-    known_means: dict[bytes, np.ndarray] = field(default_factory=dict)
+    known_means: dict[bytes, np.ndarray] = field(default_factory=dict, init=False)
+    known_shifted: dict[bytes, list[Shifted]] = field(default_factory=dict, init=False)
     weights: np.ndarray | None = None
     memo: dict[Any, Any] = field(default_factory=dict)
 
@@ -239,14 +241,9 @@ class Family(abc.ABC):
         if len(fit.multiplicity) > 1:
             return self.shifted(fit)
         key = fit.multiplicity.tobytes()
-        if key not in self._shifted_families:
-            self._shifted_families[key] = self.shifted(fit)
-        return self._shifted_families[key]
-
-    @cached_property
-    def _shifted_families(self) -> dict[bytes, list[Shifted]]:
-        """What `shifted_families` has returned, by the multiplicities of the runs."""
-        return {}
+        if key not in self.known_shifted:
+            self.known_shifted[key] = self.shifted(fit)
+        return self.known_shifted[key]
 
     @abc.abstractmethod
     def shifted(self, fit: Fit) -> list[Shifted]:

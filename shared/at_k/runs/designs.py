@@ -56,7 +56,6 @@ from ..intervals.binary_family import (
     BinaryFamily,
     binomial_likelihood,
     estimate_rate_prior,
-    family_under,
     scores_of_rates,
 )
 from ..intervals.family import multiplicities
@@ -128,9 +127,14 @@ class Design:
         self._prior, self._score, self._rates = prior, score, rates
         c, size = np.arange(n + 1), np.full(n + 1, n)
         keys, estimate = estimator({"": score}, rates)
-        self._family = BinaryFamily.from_counts(BinaryCounts(size, c), keys, estimate, {})
-        if not rates.are_exact:
-            self._family = family_under(rates, self._family, estimator({"": score})[1])
+        self._family = BinaryFamily.from_counts(
+            BinaryCounts(size, c),
+            keys,
+            estimate,
+            {},
+            rates=rates,
+            without_errors=estimator({"": score})[1],
+        )
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c, rates=rates)
         score_of_rate = h @ likelihood
         # Each of these has an entry for each shift; `_between` is B, and `_total` is V.

@@ -7,7 +7,6 @@ Each family of scores contributes the scores of questions and the method of thei
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -142,9 +141,9 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
 
     def covariance() -> np.ndarray:
         # The limits have neighbors, which would make it take ten times as long.
-        family = BinaryFamily.from_counts(counts, *estimator(scores, errors.rates), {}, weights)
-        method = SamplingIntervals(replace(family, rates=errors.rates))
-        return method.covariance(questions, [*scores])
+        known = estimator(scores, errors.rates)
+        family = BinaryFamily.from_counts(counts, *known, {}, weights, rates=errors.rates)
+        return SamplingIntervals(family).covariance(questions, [*scores])
 
     def under(rates: CheckerRates) -> np.ndarray:
         points = corrected_scores(counts, scores, rates)
