@@ -346,7 +346,7 @@ class BinaryFamily(Family):
         """The scores at each success rate of the grid, and at the rates 0 and 1."""
         return scores_with_ends(self.credits)
 
-    def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """Return means of pass@k and pass^k for k > n that agree with those of the smallest n."""
         result = means.copy()
         unbiased = multiplicity @ self.columns / multiplicity.sum()

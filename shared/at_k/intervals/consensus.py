@@ -83,6 +83,7 @@ def vote_limits(
 def _estimated_vote(
     votes: Sequence[AnswerCounts], k: int | np.ndarray, n: np.ndarray
 ) -> EstimatedScore:
+    """Return vote@k of M questions with (M,) n samples, for one k or (M,) of them."""
     return EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
 
 
@@ -93,10 +94,9 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
         key = ScoreId("accuracy (n runs average)", consensus.n)
         shares = consensus.shares
         estimated[key] = EstimatedScore(mean_shares(shares), share_variances(shares), n)
-    for shown, k in consensus.ks.items():
-        size = consensus.sizes(k)
-        if (votes := consensus.votes) is not None:
-            estimated[ScoreId("vote@k", shown)] = _estimated_vote(votes, size, n)
+    if (votes := consensus.votes) is not None:
+        for shown, k in consensus.ks.items():
+            estimated[ScoreId("vote@k", shown)] = _estimated_vote(votes, consensus.sizes(k), n)
     return estimated
 
 
@@ -218,6 +218,7 @@ def _share_moments(n: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _credit_moments(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray, prior: Prior
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Return (U,) posterior means and variances of a score of k samples, or of all if k is None."""
     mean, variance = np.empty(len(n)), np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         credit = credits(size)

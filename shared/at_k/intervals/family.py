@@ -147,21 +147,21 @@ class Family(abc.ABC):
 
     def means_of_groups(self, fit: Fit) -> np.ndarray:
         """(B, e) the extrapolated scores of groups of questions, which depend on no others."""
-        keys = [_key(multiplicity) for multiplicity in fit.multiplicity]
+        keys = [_group_key(multiplicity) for multiplicity in fit.multiplicity]
         if not {*keys} <= self.known_means.keys():
-            is_run = keys == [_key(self.multiplicity)]
+            is_run = keys == [_group_key(self.multiplicity)]
             every = [self.posterior_means] if is_run else self._extrapolate(fit)
             for key, multiplicity, means in zip(keys, fit.multiplicity, every, strict=True):
                 mean = multiplicity[multiplicity > 0] @ means / multiplicity.sum()
-                self.known_means[key] = self._in_order(mean, multiplicity)
+                self.known_means[key] = self._coherent_means(mean, multiplicity)
         return np.array([self.known_means[key] for key in keys])
 
     def means_over(self, multiplicity: np.ndarray) -> np.ndarray:
         """(e,) the extrapolated scores of a group with (U,) questions."""
-        known = self.known_means.get(_key(multiplicity))
+        known = self.known_means.get(_group_key(multiplicity))
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
 
-    def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         """(e,) means that do not contradict the unbiased estimates of scores with k <= n."""
         return means
 
@@ -268,7 +268,7 @@ class Family(abc.ABC):
         """(V, e) posterior means of the extrapolated scores, for the V counts of each group."""
 
 
-def _key(multiplicity: np.ndarray) -> bytes:
+def _group_key(multiplicity: np.ndarray) -> bytes:
     """What tells a group of questions from others of the run."""
     return multiplicity.astype(float).tobytes()
 

@@ -152,8 +152,7 @@ class LabelCounts(NamedTuple):
     def limits(self, confidence: float) -> tuple[_Limits, _Limits]:
         """The limits of the true-positive and of the false-positive rate."""
         if self.run is None:
-            first, second = self._limits_of_strata(confidence)
-            return first, second
+            return self._limits_of_strata(confidence)
         moved = np.array(self.moved_rates(confidence)) - self.rates  # (stratum, end, rate)
         moved = np.nan_to_num(moved, nan=1.0)
         down = np.sqrt((np.minimum(moved.min(axis=1), 0) ** 2).sum(axis=0))
@@ -161,7 +160,8 @@ class LabelCounts(NamedTuple):
         lo, hi = np.clip([self.rates - down, self.rates + up], 0.0, 1.0).tolist()
         return (lo[0], hi[0]), (lo[1], hi[1])
 
-    def _limits_of_strata(self, confidence: float) -> list[_Limits]:
+    def _limits_of_strata(self, confidence: float) -> tuple[_Limits, _Limits]:
+        """The limits of P and of F, or of t and f."""
         limits, z = [], normal_z(confidence)
         for i, (successes, failures) in enumerate(self.strata):
             weight = 1.0
@@ -169,7 +169,7 @@ class LabelCounts(NamedTuple):
                 t = student_quantile(self.run.freedom[i], 1 - confidence)
                 weight = (z / t) ** 2 / self.run.effects[i]
             limits.append(jeffreys_limits(weight * successes, weight * failures, confidence))
-        return limits
+        return limits[0], limits[1]
 
     @property
     def show_use(self) -> bool:

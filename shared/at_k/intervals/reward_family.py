@@ -26,6 +26,7 @@ from ..core.score import Score, ScoreKey, Scores
 from ..scores.rewards import counts_by_level, max_moments
 from .binary_family import extrapolated_scores, scores_with_ends
 from .family import Candidates, Family, Fit, Shifted, Statistics, with_extrapolated
+from .prior import LOG_ODDS_STEP
 from .reward_levels import FittedRewards, LevelDistributions, leveled_samples
 from .sampling import family_intervals
 
@@ -196,7 +197,7 @@ class RewardFamily(Family):
         means = levels[0] + (levels[-1] - levels[0]) * scaled
         return means + fitted.samples.binning_bias(self.extrapolated_ks)
 
-    def _in_order(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
         ks, least = np.array(self.extrapolated_ks), int(self.n.min())
         if isinstance(self.rewards, RankedRewards) or (ks <= least).all():
             return means
@@ -211,7 +212,8 @@ class RewardFamily(Family):
         # Distributions between those of the grid matter if k is large.
         has_share = fitted.priors[0] > 0
         log_odds = fitted.distributions.log_odds[has_share]
-        log_odds = np.concatenate([log_odds + step for step in (-0.15, 0.0, 0.15)])
+        steps = LOG_ODDS_STEP * np.arange(-1, 2)
+        log_odds = np.concatenate([log_odds + step for step in steps])
         finer = LevelDistributions(log_odds, samples.gaps)
         statistics = [self._statistics(fitted, n, finer) for n in fitted.sizes]
         values = [finer.max_mean(k) for k in self.extrapolated_ks]

@@ -139,8 +139,8 @@ def noise(
     return {x.score_id.key: x.as_dict() for x in noise_of(run, requested)}
 
 
-def noise_of(run: Any, options: Any) -> list[Noise]:
-    """Return the noise of the scores of a `Run`, for `ComparisonOptions` with "questions"."""
+def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
+    """Return the noise of the scores of a `Run`, for options with the interval "questions"."""
     from ..core.interval import normal_z
     from .measure import score_runs
 

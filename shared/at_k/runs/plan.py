@@ -432,11 +432,12 @@ def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]
     of_samples, of_questions = (design.precision(questions, kind) for kind in _KINDS)
     labels = {} if design.labels is None else {"labels": design.labels}
     cost = questions * (options.question_cost + design.n * options.sample_cost)
+    cost += (design.labels or 0) * options.label_cost
     return {
         "questions": questions,
         "samples": design.n,
         **labels,
-        "cost": cost + labels.get("labels", 0) * options.label_cost,
+        "cost": cost,
         "half_width_sampling": of_samples.half_width,
         "half_width_questions": of_questions.half_width,
         "difference_sampling": of_samples.difference,
