@@ -76,13 +76,13 @@ class AnytimeIntervals(DerivedIntervals):
         self._n, self._other_questions = n, other_questions
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
-        of_looks = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
+        look_confidences = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
         result: list[Intervals] = [{} for _ in groups]
-        for of_look in {*of_looks}:
-            indices = [i for i, x in enumerate(of_looks) if x == of_look]
-            intervals = self._method.for_groups([groups[i] for i in indices], of_look)
-            for i, of_group in zip(indices, intervals, strict=True):
-                result[i] = of_group
+        for look_confidence in {*look_confidences}:
+            indices = [i for i, x in enumerate(look_confidences) if x == look_confidence]
+            intervals = self._method.for_groups([groups[i] for i in indices], look_confidence)
+            for i, group_intervals in zip(indices, intervals, strict=True):
+                result[i] = group_intervals
         return result
 
     def _size(self, questions: np.ndarray) -> float:

@@ -163,7 +163,7 @@ class LabelledIntervals(DerivedIntervals):
     Args:
         method: of the intervals if the rates were known.
         points: the estimates.
-        under: the estimates under other rates.
+        rescore: returns the estimates at other rates.
         labels: counts of labels.
         weights: (M,) of the questions, or None if they are equal.
     """
@@ -172,12 +172,12 @@ class LabelledIntervals(DerivedIntervals):
         self,
         method: IntervalMethod,
         points: Scores,
-        under: Callable[[CheckerRates], Scores],
+        rescore: Callable[[CheckerRates], Scores],
         labels: LabelCounts,
         weights: np.ndarray | None = None,
     ):
         super().__init__(method)
-        self._points, self._under, self._labels = points, cache(under), labels
+        self._points, self._rescore, self._labels = points, cache(rescore), labels
         self._weights = weights
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
@@ -191,10 +191,10 @@ class LabelledIntervals(DerivedIntervals):
         """Return intervals that also account for the labels, from those for known rates."""
         center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
-        def under(rates: CheckerRates) -> np.ndarray:
-            return np.array([*self._under(rates).over(questions, self._weights).values()])
+        def rescore(rates: CheckerRates) -> np.ndarray:
+            return np.array([*self._rescore(rates).over(questions, self._weights).values()])
 
-        moves = distances_of_rates(self._labels, np.array([*center.values()]), under, confidence)
+        moves = distances_of_rates(self._labels, np.array([*center.values()]), rescore, confidence)
         key_moves = dict(zip(center, moves.T.tolist(), strict=True))
         result = {}
         for key, (mu, sigma, lo, hi, name) in known.items():
@@ -242,19 +242,19 @@ class RateMoves(NamedTuple):
 def distances_of_rates(
     labels: LabelCounts,
     points: np.ndarray,
-    under: Callable[[CheckerRates], np.ndarray],
+    rescore: Callable[[CheckerRates], np.ndarray],
     confidence: float,
 ) -> np.ndarray:
     """(2, m) how far scores may lie below and above their estimates, see `moves_of_rates`."""
     samples = math.inf if labels.run is None else labels.run.samples
-    moves = moves_of_rates(labels, points, under, confidence)
+    moves = moves_of_rates(labels, points, rescore, confidence)
     return moves.distances(labels.unlabelled(), samples)
 
 
 def moves_of_rates(
     labels: LabelCounts,
     points: np.ndarray,
-    under: Callable[[CheckerRates], np.ndarray],
+    rescore: Callable[[CheckerRates], np.ndarray],
     confidence: float,
 ) -> RateMoves:
     """Return how m scores move as rates that labels estimate move to their limits.
@@ -262,14 +262,14 @@ def moves_of_rates(
     Args:
         labels: that the rates are estimated from.
         points: (m,) estimates.
-        under: returns the (m,) estimates under other rates.
+        rescore: returns the (m,) estimates at other rates.
         confidence: of the limits of the rates.
     """
     squares, signs = [], []
     for rates in labels.moved_rates(confidence):
         moves = np.full((2, len(points)), [[-math.inf], [math.inf]])  # unless labels bound them
         if all(t > f for t, f in rates):
-            moved = np.array([under(limit) for limit in rates]) - points
+            moved = np.array([rescore(limit) for limit in rates]) - points
             moves = np.where(np.isfinite(moved).all(axis=0), moved, moves)
         signs.append(np.sign(moves[1] - moves[0]))
         ends = np.minimum(moves.min(axis=0), 0), np.maximum(moves.max(axis=0), 0)
@@ -277,14 +277,14 @@ def moves_of_rates(
     correlation, realized = 0.0, np.zeros(len(points))
     if labels.run is not None:
         correlation = labels.run.correlation
-        realized = normal_z(confidence) ** 2 * _realized_variances(labels, points, under)
+        realized = normal_z(confidence) ** 2 * _realized_variances(labels, points, rescore)
     # A negative term would need a correlation that is known well.
     correlations = np.maximum(correlation * signs[0] * signs[1], 0.0)
     return RateMoves(np.array(squares), correlations, realized)
 
 
 def _realized_variances(
-    labels: LabelCounts, points: np.ndarray, under: Callable[[CheckerRates], np.ndarray]
+    labels: LabelCounts, points: np.ndarray, rescore: Callable[[CheckerRates], np.ndarray]
 ) -> np.ndarray:
     """(m,) variances of scores from the realized rates of a run, times its number of samples."""
     t, f = labels.rates
@@ -296,7 +296,7 @@ def _realized_variances(
         (f, 1 - correct, CheckerRates(t, f + _STEP)),
     ):
         if 0 < rate < 1 and moved[0] > moved[1]:
-            slope = (under(moved) - points) / _STEP
+            slope = (rescore(moved) - points) / _STEP
             variance += slope**2 * rate * (1 - rate) / share
     return np.where(np.isfinite(variance), variance, 0.0)
 
@@ -328,12 +328,12 @@ class CheckerErrors:
         if options.confidence is None:
             return corrected_scores(counts, scores, errors.rates), None, described
 
-        def under(rates: CheckerRates) -> Scores:
+        def rescore(rates: CheckerRates) -> Scores:
             return pass_intervals(counts, scores, options, rates)[0]
 
         points, method = pass_intervals(counts, scores, options, errors.rates)
         if errors.labels is not None:
-            method = LabelledIntervals(method, points, under, errors.labels, options.weights)
+            method = LabelledIntervals(method, points, rescore, errors.labels, options.weights)
         return points, method, described
 
     def rate_limits(
@@ -347,14 +347,14 @@ class CheckerErrors:
         errors = self._errors(checked)
         errors.warn_if_contradicted(checked.outcomes.counts())
 
-        def under(rates: CheckerRates) -> Scores:
+        def rescore(rates: CheckerRates) -> Scores:
             return replace(points, columns=rates.corrected(points.columns))
 
-        corrected = under(errors.rates)
+        corrected, labels = rescore(errors.rates), errors.labels
         if method is not None:
             method = RateIntervals(method, errors.rates)
-            if errors.labels is not None:
-                method = LabelledIntervals(method, corrected, under, errors.labels, options.weights)
+            if labels is not None:
+                method = LabelledIntervals(method, corrected, rescore, labels, options.weights)
         return corrected, method, errors.described()
 
     def _errors(self, checked: Checked) -> Errors:

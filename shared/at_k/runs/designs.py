@@ -127,13 +127,9 @@ class Design:
         self._prior, self._score, self._rates = prior, score, rates
         c, size = np.arange(n + 1), np.full(n + 1, n)
         keys, estimate = estimator({"": score}, rates)
+        counts, known = BinaryCounts(size, c), estimator({"": score})[1]
         self._family = BinaryFamily.from_counts(
-            BinaryCounts(size, c),
-            keys,
-            estimate,
-            {},
-            rates=rates,
-            without_errors=estimator({"": score})[1],
+            counts, keys, estimate, {}, rates=rates, without_errors=known
         )
         h, likelihood = self._family.columns[:, 0], binomial_likelihood(size, c, rates=rates)
         score_of_rate = h @ likelihood
@@ -202,11 +198,11 @@ class Design:
         likelihood = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates)
         pmf_of_c = likelihood @ self._prior
 
-        def under(rates: CheckerRates) -> np.ndarray:
+        def rescore(rates: CheckerRates) -> np.ndarray:
             return pmf_of_c @ estimator({"": self._score}, rates)[1](size, c)
 
         labels = self._expected_labels(shift, math.inf)
-        return moves_of_rates(labels, under(self._rates), under, self._goal.confidence)
+        return moves_of_rates(labels, rescore(self._rates), rescore, self._goal.confidence)
 
     def _checker_variance(self, shifts: np.ndarray, questions: int) -> np.ndarray:
         """(s,) the variance of the score of a run that comes from the estimated rates."""
@@ -235,9 +231,9 @@ class Design:
         z = normal_z(self._goal.confidence)
         z += abs(NormalDist().inv_cdf(self._goal.power))
         # Twice the difference that the normal approximation gives is far enough.
-        of_checker = self._checker_variance(np.array([_UNSHIFTED]), questions)[0]
+        checker_variance = self._checker_variance(np.array([_UNSHIFTED]), questions)[0]
         effective = self._effective_questions(questions)
-        far = 2 * z * math.sqrt(2 * (self._variance(kind).max() / effective + of_checker))
+        far = 2 * z * math.sqrt(2 * (self._variance(kind).max() / effective + checker_variance))
         first = np.searchsorted(self.scores, scores.min(), "right") - 1
         last = np.searchsorted(self.scores, max(scores.max(), self.score + far), "left")
         last = min(max(last, _UNSHIFTED), len(_PRIOR_SHIFTS) - 1)  # also if all scores are equal
@@ -277,9 +273,9 @@ class Design:
         r = covariance / np.maximum(np.sqrt(variance_a * variance_b), 1e-300)
         # The labels of one run say nothing of those of the other.
         effective = self._effective_questions(questions)
-        of_checker = effective * self._checker_variance(up, questions)
-        variance_a = variance_a + of_checker[0]
-        variance_b = variance_b + np.interp(score_b, scores_b, of_checker)
+        checker_variance = effective * self._checker_variance(up, questions)
+        variance_a = variance_a + checker_variance[0]
+        variance_b = variance_b + np.interp(score_b, scores_b, checker_variance)
         variance = np.maximum(variance_a + variance_b - 2 * covariance, 1e-300)
         quantile = NormalDist().inv_cdf(self._goal.power) * np.sqrt(variance / effective)
         # The expected scores of both runs if b - a is at the quantile that the power asks for.

@@ -230,13 +230,13 @@ class Multiplicity:
 
     def exceedance(self, c: float) -> float:
         """A bound of the probability that any error exceeds c."""
-        of_pairs = path_exceedance(self._angles, c)
+        pair_tails = path_exceedance(self._angles, c)
         with np.errstate(divide="ignore"):
-            bound = -math.expm1(np.log1p(-of_pairs).sum())
+            bound = -math.expm1(np.log1p(-pair_tails).sum())
         if self._independent and self._runs > 2:
-            of_range = studentized_range_tail(c * math.sqrt(2), self._runs)
+            range_tail = studentized_range_tail(c * math.sqrt(2), self._runs)
             keys = self._angles.shape[1] + 1
-            bound = min(bound, -math.expm1(keys * math.log1p(-min(of_range, 1 - 1e-16))))
+            bound = min(bound, -math.expm1(keys * math.log1p(-min(range_tail, 1 - 1e-16))))
         return bound
 
     def confidence_of_each(self, confidence: float) -> float:

@@ -163,8 +163,8 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
         rows_of_score = _rows(compared, column, order, band_lo[:, :, column] > 0)
         rows += rows_of_score
         for row in rows_of_score:
-            of_score = Interval(None, None, row["lo"], row["hi"], None)
-            estimates.append(Estimate(*score_id, None, row["score"], of_score))
+            limits_of_score = Interval(None, None, row["lo"], row["hi"], None)
+            estimates.append(Estimate(*score_id, None, row["score"], limits_of_score))
         for a, b in itertools.combinations(order, 2):
             pair: dict[str, Any] = {
                 "a": compared.runs[a].name,

@@ -145,13 +145,13 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
         family = BinaryFamily.from_counts(counts, *known, {}, weights, rates=errors.rates)
         return SamplingIntervals(family).covariance(questions, [*scores])
 
-    def under(rates: CheckerRates) -> np.ndarray:
+    def rescore(rates: CheckerRates) -> np.ndarray:
         points = corrected_scores(counts, scores, rates)
         return np.array([*points.over(questions, weights).values()])
 
     def moves(confidence: float) -> np.ndarray:
         assert errors.labels is not None
-        return distances_of_rates(errors.labels, under(errors.rates), under, confidence)
+        return distances_of_rates(errors.labels, rescore(errors.rates), rescore, confidence)
 
     known_moves = None if errors.labels is None else cache(moves)
     return _resampled_run(counts.n, scores_and_limits, options, covariance, known_moves)

@@ -147,32 +147,32 @@ def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
     options = options.for_samples({run.name: run.outcomes.n})
     scores, (scored,), _ = score_runs([run], options)
     confidence = options.confidence
-    of_both = np.maximum(scored.standard_errors**2, 0.0)
-    of_checker = np.zeros(len(scores))
+    variance = np.maximum(scored.standard_errors**2, 0.0)
+    checker_variance = np.zeros(len(scores))
     if (moves := scored.moves(confidence)) is not None:
-        of_checker = (moves.mean(axis=0) / normal_z(confidence)) ** 2
-    standard_errors = np.sqrt(of_both + of_checker)
+        checker_variance = (moves.mean(axis=0) / normal_z(confidence)) ** 2
+    standard_errors = np.sqrt(variance + checker_variance)
     lo, hi = scored.limits_with_moves(confidence)
     # Questions with the same score show no variance, but for rounding. Their limits are apart.
     is_flat = standard_errors <= 1e-12 * np.abs(scored.estimates)
     standard_errors = np.where(is_flat, 0.0, standard_errors)
-    of_both = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, of_both)
-    of_checker = np.where(is_flat, 0.0, of_checker)
-    of_samples, same_questions = None, None
+    variance = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, variance)
+    checker_variance = np.where(is_flat, 0.0, checker_variance)
+    within, same_questions = None, None
     if scored.covariance is not None:
         same_questions = scored.limits_with_moves(confidence, resampled=True)
-        of_samples = np.diag(scored.covariance)
-        of_samples = np.where(is_flat, np.diff(same_questions, axis=0)[0] ** 2, of_samples)
-        of_samples = np.minimum(of_samples, of_both)
-    total = of_both + of_checker
+        within = np.diag(scored.covariance)
+        within = np.where(is_flat, np.diff(same_questions, axis=0)[0] ** 2, within)
+        within = np.minimum(within, variance)
+    total = variance + checker_variance
     return [
         Noise(
             score,
             float(scored.estimates[i]),
             float(standard_errors[i]),
-            float((of_both[i] - (0.0 if of_samples is None else of_samples[i])) / total[i]),
-            None if of_samples is None else float(of_samples[i] / total[i]),
-            float(of_checker[i] / total[i]),
+            float((variance[i] - (0.0 if within is None else within[i])) / total[i]),
+            None if within is None else float(within[i] / total[i]),
+            float(checker_variance[i] / total[i]),
             None if same_questions is None else tuple(same_questions[:, i].tolist()),
             (float(lo[i]), float(hi[i])),
         )

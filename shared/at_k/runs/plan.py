@@ -429,7 +429,7 @@ def _design_maker(
 
 def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
     """Return the row of a plan: a design with these questions, its cost and its precision."""
-    of_samples, of_questions = (design.precision(questions, kind) for kind in _KINDS)
+    same_questions, other_questions = (design.precision(questions, kind) for kind in _KINDS)
     labels = {} if design.labels is None else {"labels": design.labels}
     cost = questions * (options.question_cost + design.n * options.sample_cost)
     cost += (design.labels or 0) * options.label_cost
@@ -438,10 +438,10 @@ def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]
         "samples": design.n,
         **labels,
         "cost": cost,
-        "half_width_sampling": of_samples.half_width,
-        "half_width_questions": of_questions.half_width,
-        "difference_sampling": of_samples.difference,
-        "difference_questions": of_questions.difference,
+        "half_width_sampling": same_questions.half_width,
+        "half_width_questions": other_questions.half_width,
+        "difference_sampling": same_questions.difference,
+        "difference_questions": other_questions.difference,
     }
 
 
