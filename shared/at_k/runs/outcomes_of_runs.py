@@ -120,8 +120,8 @@ def orders_of(names: Sequence[str], sources: Sequence[Any], by_order: bool = Fal
     is_plain = [getattr(source, "is_matrix", True) for source in sources]
     if len(sources) < 2 or all(is_plain) or (by_order and None in ids):
         return [_AS_THEY_ARE] * len(sources)
-    for name, of_run in zip(names, ids, strict=True):
-        if of_run is None:
+    for name, run_ids in zip(names, ids, strict=True):
+        if run_ids is None:
             raise ValueError(
                 f"{name} has no ids, so its questions cannot be paired with those of the others: "
                 f"name the column of their ids (questions; in the shell --questions), or give "
@@ -129,8 +129,8 @@ def orders_of(names: Sequence[str], sources: Sequence[Any], by_order: bool = Fal
             )
     key = sources[0].columns.get("questions", "")
     return [
-        _order_of(ids[0], of_run, names[0], name, key)
-        for name, of_run in zip(names, ids, strict=True)
+        _order_of(ids[0], run_ids, names[0], name, key)
+        for name, run_ids in zip(names, ids, strict=True)
     ]
 
 
@@ -245,7 +245,7 @@ def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order] = ())
 def read_labels(sources: Iterable[Any]) -> list[Any] | None:
     """For each run the labels that it was read with; None if no run has any."""
     labels = [x.get("labels") if is_read_result(x) else None for x in sources]
-    return None if all(of_run is None for of_run in labels) else labels
+    return None if all(own is None for own in labels) else labels
 
 
 def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
@@ -261,18 +261,18 @@ def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Ru
     """
     if not check_errors(checker_rates, labels):
         return [*runs]
-    of_runs = [None] * len(runs) if labels is None else as_list("labels", labels)
-    if isinstance(labels, Mapping) or len(of_runs) != len(runs):
+    labels_by_run = [None] * len(runs) if labels is None else as_list("labels", labels)
+    if isinstance(labels, Mapping) or len(labels_by_run) != len(runs):
         raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
     result = []
-    for run, of_run in zip(runs, of_runs, strict=True):
-        if labels is not None and of_run is None:
+    for run, own in zip(runs, labels_by_run, strict=True):
+        if labels is not None and own is None:
             raise ValueError(
                 f"{run.name} has no labels: a checker may favor one of two runs, so label samples "
                 f"of both. If you know that it does not, give its checker_rates."
             )
         with naming_run(run.name):
-            errors = Errors.from_options(checker_rates, of_run, run.outcomes)
+            errors = Errors.from_options(checker_rates, own, run.outcomes)
             errors.warn_if_contradicted(run.outcomes.counts())
         result.append(run._replace(errors=errors))
     return result
