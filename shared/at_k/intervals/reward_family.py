@@ -179,10 +179,8 @@ class RewardFamily(Family):
         n, above = counts.sum(axis=1), np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
         scores = scores_with_ends([any_correct(k) for k in self.extrapolated_ks])
         means = np.full((*multiplicity.shape, len(self.extrapolated_ks)), float(levels[0]))
-        for level in range(1, len(levels)):
-            gap = levels[level] - levels[level - 1]
-            level_means = extrapolated_scores(n, above[:, level], multiplicity, scores)
-            means += gap * level_means
+        for level, gap in enumerate(np.diff(levels), start=1):
+            means += gap * extrapolated_scores(n, above[:, level], multiplicity, scores)
         return means
 
     def _means_of_fit(self, fit: Fit, group: int) -> np.ndarray:

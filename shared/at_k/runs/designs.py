@@ -228,8 +228,7 @@ class Design:
     def _intervals(self, questions: int, kind: str) -> tuple[np.ndarray, Interval]:
         """The shifts that matter, and the intervals of the expected run of each, as arrays."""
         scores = self._run_scores(questions, kind)
-        z = normal_z(self._goal.confidence)
-        z += abs(NormalDist().inv_cdf(self._goal.power))
+        z = normal_z(self._goal.confidence) + abs(NormalDist().inv_cdf(self._goal.power))
         # Twice the difference that the normal approximation gives is far enough.
         checker_variance = self._checker_variance(np.array([_UNSHIFTED]), questions)[0]
         effective = self._effective_questions(questions)
