@@ -488,7 +488,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "8c384136f4a4"
+KERNEL = "61389a74ea77"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5314,6 +5314,7 @@ def question_weighting(
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
+    names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
     if average == "questions" and question_weights is None:
         return OVER_QUESTIONS
     if average == "groups" and groups is None:
@@ -5324,8 +5325,7 @@ def question_weighting(
     weights, words = np.ones(questions), ""
     if question_weights is not None:
         weights, words = _check_weights(question_weights, questions), "averaged with weights"
-    if groups is not None:
-        names, index = label_index(groups, questions, "groups")
+    if index is not None:
         sums = np.bincount(index, weights)
         if not sums.all():
             raise ValueError(

@@ -91,6 +91,14 @@ def test_a_corrected_score_that_falls_with_k_is_said(k):
     rows = [[1, 0, 1, 1, 0, 1]] * 5 + [[0, 0, 1, 0, 0, 1]] * 5
     scores = GPASSK.compute(predictions=rows, k=k, include="pass@k", checker_rates=(0.7, 0.3))
     assert "falls_with_k" not in scores["checker"]
+    scores = GPASSK.compute(
+        predictions=rows + called,
+        k=k,
+        include="pass@k",
+        checker_rates=(0.7, 0.3),
+        question_weights=[1] * 10 + [1e-9] * 10,
+    )
+    assert "falls_with_k" not in scores["checker"]
 
 
 def test_labels_go_with_texts_that_are_checked():

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from typing import Any
 
 import at_k
 import numpy as np
@@ -55,7 +56,8 @@ def test_difference_of_a_run_from_itself_is_0(metric, interval):
 @pytest.mark.parametrize("metric", METRICS)
 def test_scores_and_limits_follow_from_those_of_each_run(gpassk, metric):
     a, b = two_runs(2)
-    result = at_k.compare(a, b, metric, k=[1, 4, 12], interval="sampling", tau=0.75)
+    options: dict[str, Any] = {"tau": 0.75} if metric == "G-Pass@k" else {}
+    result = at_k.compare(a, b, metric, k=[1, 4, 12], interval="sampling", **options)
     alone_a, alone_b = (
         gpassk.compute(
             predictions=run,
@@ -275,6 +277,14 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
         (([[1, 0]], [[1, 0]]), {"confidence": 95}, "confidence is 95"),
         (([[1, 0]], [[1, 0]]), {"metric": "G-Pass@k", "tau": 2}, "tau is 2"),
         (([[1, 0]], [[1, 0]]), {"metric": "pass@k", "tau": math.nan}, "tau is nan"),
+        (([[1, 0]], [[1, 0]]), {"metric": "pass@k", "tau": 0.9}, "pass@k does not use it"),
+        (
+            ([[1, 0]], [[1, 0]]),
+            {"metric": "G-Pass@2_0.5", "tau": 1},
+            "tau is 1, and that of G-Pass",
+        ),
+        (([[1, 0]], [[1, 0]]), {"metric": "pass@2", "w": [0, 2]}, "w is for max@k, avg@N, bayes@N"),
+        (([[1, 0]] * 2, [[1, 0]] * 2), {"groups": ["a"]}, "groups has 1 labels for 2 questions"),
         (([[1, 0]], [[1, 0]]), {"interval": "questions"}, "R_a: one question, or one cluster"),
         (([[1, 0]], [[1, 0]]), {}, "R_a: one question, or one cluster"),
         (

@@ -211,6 +211,10 @@ def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
         ({"rates": [0.5], "sample_cost": -1}, "sample_cost is -1"),
         ({"rates": [0.5], "metric": "vote@k"}, "metric has 'vote@k', which is none of G-Pass@k"),
         ({"rates": [0.5], "interval": "posterior"}, "interval has 'posterior'"),
+        ({"rates": [0.5], "question_weights": [1]}, "those of a pilot run"),
+        ({"rates": [0.5], "groups": ["a"]}, "those of a pilot run"),
+        ({"R": PILOT, "groups": ["a"]}, "groups has 1 labels for 5 questions"),
+        ({"R_b": PILOT}, "there is no first: give it as R"),
     ],
 )
 def test_invalid_parameters_are_refused(given, message):
@@ -356,9 +360,25 @@ def test_a_plan_with_weights_has_the_half_width_of_such_a_run(kind, metric):
     )
 
 
-def test_weights_need_a_pilot_run():
-    with pytest.raises(ValueError, match="those of a pilot run"):
-        at_k.plan(rates=[0.5], question_weights=[1])
+def test_the_correlation_is_that_of_the_questions_with_weight():
+    rng = np.random.default_rng(3)
+    rates = rng.random((3, 60, 1))
+    a, b = (rng.random((60, 6)) < (2 * rates[0] + rates[i]) / 3 for i in (1, 2))
+    weighted = at_k.plan(a, R_b=b, question_weights=[1] * 30 + [0] * 30)
+    some = at_k.plan(a[:30], R_b=b[:30])
+    assert -0.99 < some["assumptions"]["correlation"] < 0.99
+    assert weighted["assumptions"]["correlation"] == pytest.approx(
+        some["assumptions"]["correlation"]
+    )
+    doubled = at_k.plan(a, R_b=b, question_weights=[2] * 60)
+    assert doubled["assumptions"] == at_k.plan(a, R_b=b)["assumptions"]
+
+
+def test_a_pilot_run_with_clusters_is_warned_about():
+    run = {"predictions": PILOT, "clusters": ["a", "a", "b", "b", "c"]}
+    with pytest.warns(UserWarning, match="has clusters, which a plan does not use"):
+        plan = at_k.plan(run)
+    assert plan == at_k.plan(PILOT)
 
 
 @pytest.mark.parametrize("wanted", ["half_width", "difference"])

@@ -225,6 +225,7 @@ def question_weighting(
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
     """
     check_name("average", average, ("questions", "groups"))
+    names, index = ([], None) if groups is None else label_index(groups, questions, "groups")
     if average == "questions" and question_weights is None:
         return OVER_QUESTIONS
     if average == "groups" and groups is None:
@@ -235,8 +236,7 @@ def question_weighting(
     weights, words = np.ones(questions), ""
     if question_weights is not None:
         weights, words = _check_weights(question_weights, questions), "averaged with weights"
-    if groups is not None:
-        names, index = label_index(groups, questions, "groups")
+    if index is not None:
         sums = np.bincount(index, weights)
         if not sums.all():
             raise ValueError(

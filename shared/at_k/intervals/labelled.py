@@ -323,7 +323,7 @@ class CheckerErrors:
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
         described = errors.described()
-        if falls_with_k(counts, scores, errors.rates):
+        if falls_with_k(counts, scores, errors.rates, options.weights):
             described["falls_with_k"] = True
         if options.confidence is None:
             return corrected_scores(counts, scores, errors.rates), None, described
@@ -362,7 +362,11 @@ class CheckerErrors:
 
 
 def falls_with_k(
-    counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates, run: str = ""
+    counts: BinaryCounts,
+    scores: Mapping[ScoreKey, Score],
+    rates: CheckerRates,
+    weights: np.ndarray | None,
+    run: str = "",
 ) -> bool:
     """Return whether the corrected pass@k of a requested k is below that of a smaller one.
 
@@ -372,6 +376,7 @@ def falls_with_k(
         counts: of samples that are called correct.
         scores: that are requested.
         rates: of the checker.
+        weights: (M,) of the questions, or None for equal ones.
         run: the name of the run, for the warning.
     """
     events = [event for score in scores.values() if (event := event_of(score))]
@@ -381,7 +386,7 @@ def falls_with_k(
     powers = (2**i for i in range(requested[-1].bit_length()))
     ks = sorted({*requested, *(k for k in powers if k <= requested[-1])})
     curve = {k: Score((any_correct(k),)) for k in ks}
-    estimates = corrected_scores(counts, curve, rates).over(np.arange(len(counts)))
+    estimates = corrected_scores(counts, curve, rates).over(np.arange(len(counts)), weights)
     points = {k: min(max(estimate, 0.0), 1.0) for k, estimate in estimates.items()}
     best, start = ks[0], f"{run}: " if run else ""
     for k in ks:

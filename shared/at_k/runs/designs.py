@@ -320,6 +320,7 @@ class Pilot:
             )
         n, c = self._counts.unique
         weights = None if weighting.values is None else [weighting.values]
+        self._weights = np.ones(len(self._counts)) if weights is None else weights[0]
         numbers = multiplicities([self._counts.inverse], len(n), weights).numbers
         self.design_effect = len(self._counts) / float(numbers.sum())
         priors = estimate_rate_prior(n, c, numbers, self._rates)
@@ -342,8 +343,9 @@ class Pilot:
         Samples of two runs are independent, so the covariance of the estimates is that of the
         scores.
         """
-        a, b = self._deviations(), other._deviations()
-        covariance = float(a @ b) / (len(a) - 1)
+        a, b, weights = self._deviations(), other._deviations(), self._weights
+        # For equal weights, this divides by M - 1.
+        covariance = float(weights @ (a * b)) / (weights.sum() - weights @ weights / weights.sum())
         size = math.sqrt(self._variance_between() * other._variance_between())
         return min(max(covariance / size, -1.0), 1.0) if size > 0 else 0.0
 
@@ -353,11 +355,11 @@ class Pilot:
                 f"k is {self._k}, and {self._name} has {self._counts.n.min()} samples of a "
                 f"question: the correlation needs k of them, so give it as correlation."
             )
-        if len(self._counts.n) < 2:
+        if np.count_nonzero(self._weights) < 2:
             raise ValueError(f"{self._name} has one question: a correlation needs two.")
         _, estimate = estimator({"": self._score}, self._rates)
         scores = estimate(*self._counts.unique)[self._counts.inverse, 0]
-        return scores - scores.mean()
+        return scores - np.average(scores, weights=self._weights)
 
     def _variance_between(self) -> float:
         """The variance of the true scores of questions."""

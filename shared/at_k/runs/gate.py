@@ -26,11 +26,8 @@ from ..core.checks import as_list, check_number
 from ..core.rewards import check_rewards, has_real_rewards
 from .differences import compare_runs, differences_of, warn_of_falling_runs
 from .measure import score_runs
-from .options import WITHOUT_K, ComparisonOptions, check_metric
+from .options import REWARDS, WITHOUT_K, ComparisonOptions, check_metric
 from .outcomes_of_runs import Run
-
-_REWARDS = ("max@k", "avg@N", "bayes@N")
-"""Scores in the unit of the rewards. All others are from 0 to 1."""
 
 SHOWN, CONTRARY, UNDECIDED = "shown", "contrary", "undecided"
 
@@ -115,7 +112,7 @@ def gate_options(
 def check_threshold(name: str, threshold: Any, metric: str) -> float:
     """Return the least score; raise a ValueError if the metric cannot have it."""
     number = check_number(name, threshold, "give a finite number", -1e300, 1e300)
-    if metric in _REWARDS:
+    if metric in REWARDS:
         return number
     return check_number(name, threshold, _unit_rule(metric, 0.6), 0, 1)
 
@@ -124,7 +121,7 @@ def check_margin(name: str, margin: Any, metric: str) -> float:
     """Return the margin; raise a ValueError if it is negative, or more than the metric can vary."""
     number = check_number(name, margin, "give a number that is not negative", 0, 1e300)
     return (
-        number if metric in _REWARDS else check_number(name, number, _unit_rule(metric, 0.02), 0, 1)
+        number if metric in REWARDS else check_number(name, number, _unit_rule(metric, 0.02), 0, 1)
     )
 
 
@@ -140,7 +137,7 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
     corrected pass@k falls with k.
     """
     options = options.for_samples({run.name: run.outcomes.n})
-    if options.metric in _REWARDS and not (options.w is None and has_real_rewards(run.outcomes)):
+    if options.metric in REWARDS and not (options.w is None and has_real_rewards(run.outcomes)):
         rewards = check_rewards(options.w)
         if not rewards.min() <= threshold <= rewards.max():
             raise ValueError(

@@ -46,6 +46,8 @@ from ..core.score import Score, ScoreId
 from ..core.score_agg import VERDICTS, exponent
 
 WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
+REWARDS = ("max@k", "avg@N", "bayes@N")
+"""Scores in the unit of the rewards. All others are from 0 to 1."""
 
 _INTERVALS = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
 _USUAL_KS = (4, 8, 16)
@@ -133,9 +135,23 @@ class ComparisonOptions:
         self.confidence, self.tau = check_confidence(self.confidence), check_tau(self.tau)
         check_rewards(self.w)
         exponent(self.temperature)
+        self._refuse_unused()
         check_name("average", self.average, ("questions", "groups"))
         if self.metric in PASS_FAMILY:
             check_average(self.average, self.scores_at([1]))
+
+    def _refuse_unused(self) -> None:
+        """Raise a ValueError if an option of other scores differs from its default."""
+        for name, is_given, metrics in (
+            ("w", self.w is not None, REWARDS),
+            ("tau", self.tau != 0.5, ("G-Pass@k",)),
+            ("temperature", self.temperature != 0.5, ("score_agg",)),
+        ):
+            if is_given and self.metric not in metrics:
+                raise ValueError(
+                    f"{name} is given, but {self.metric} does not use it: {name} is for "
+                    f"{', '.join(metrics)}."
+                )
 
     def _read_metric(self) -> None:
         """Take k and tau out of a metric that is a key."""
@@ -143,7 +159,13 @@ class ComparisonOptions:
         if score.k is not None:
             included_scores(self.metric, self.k, compared_scores(), parameter="metric")
             self.metric, self.k = score.metric, [int(score.k)]
-        self.tau = self.tau if score.tau is None else score.tau
+        if score.tau is not None:
+            if self.tau not in (0.5, score.tau):
+                raise ValueError(
+                    f"tau is {short(self.tau)}, and that of {score.key} is {score.tau:g}: leave "
+                    f"one of them out."
+                )
+            self.tau = score.tau
 
     def _check_interval(self) -> None:
         applicable = _INTERVALS.get(self.metric, ("questions", "sampling"))

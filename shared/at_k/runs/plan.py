@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -300,6 +301,8 @@ def plan(
     from .outcomes_of_runs import grade_sources
 
     check_options(plan, options)
+    if R is None and R_b is not None:
+        raise ValueError("R_b is a second pilot run, and there is no first: give it as R.")
     requested = PlanOptions(metric, k, **options).with_those_of(R)
     sources = {name: run for name, run in {"R": R, "R_b": R_b}.items() if run is not None}
     runs = grade_sources(sources, requested, requested.checker_rates) if sources else []
@@ -313,8 +316,14 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
     """Return what `at_k.plan` returns, from no, one or two pilot runs."""
     if runs:
         options = options.for_samples({run.name: run.outcomes.n for run in runs})
-    elif (options.average, options.question_weights) != ("questions", None):
-        raise ValueError("Weights of questions and a mean over groups are those of a pilot run.")
+    elif (options.average, options.question_weights, options.groups) != ("questions", None, None):
+        raise ValueError("Groups and weights of questions are those of a pilot run.")
+    if options.clusters is not None:
+        warnings.warn(
+            "The pilot run has clusters, which a plan does not use: it takes the planned questions "
+            "as independent.",
+            stacklevel=3,
+        )
     new_design, assumptions = _design_maker(runs, options, options.weighting)
     rates, labels, about_checker = _checker(runs, options)
     score_id, score = options.score
