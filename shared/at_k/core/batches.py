@@ -120,12 +120,7 @@ def unite(batches: Sequence[Samples]) -> Samples:
         if first.references is not None:
             references = _joined([batch.references for batch in batches], "references")
     if any(batch.multiplicity is not None for batch in batches):
-        multiplicity = np.concatenate(
-            [
-                np.ones(len(x.values), np.int64) if x.multiplicity is None else x.multiplicity
-                for x in batches
-            ]
-        )
+        multiplicity = np.concatenate([batch.occurrences for batch in batches])
     sizes = np.concatenate([batch.sizes for batch in batches])
     return Samples(values, sizes, first.name, scored, multiplicity, references)
 

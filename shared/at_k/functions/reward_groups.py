@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_count, entries_of, has_no_axes, is_masked, short
+from ..core.checks import check_count, entries_of, is_masked, is_scalar, short
 from ..core.containers import plain_entry, to_array
 from ..core.counts import one_size
 
@@ -202,7 +202,7 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
 
 def _is_array(values) -> bool:
     """Whether the values are an array or a tensor, for which `like` makes another one."""
-    if has_no_axes(values):
+    if is_scalar(values):
         return False
     # Arrays of NumPy have __array_namespace__ since NumPy 2.
     return isinstance(values, np.ndarray) or any(
