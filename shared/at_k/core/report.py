@@ -141,20 +141,20 @@ class Report:
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
         options = self.options
-        none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
+        no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
         if method is None or options.confidence is None:
-            return none, none
+            return no_limits, no_limits
         if options.anytime:
-            other_questions = options.method == "questions"
-            by_group = None if options.method == "auto" else other_questions
-            method = PACKAGE.rooms.anytime_limits(method, n, by_group)
+            # "auto" decides for each group whether its limits are for other questions.
+            other_questions = None if options.method == "auto" else options.method == "questions"
+            method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
         for group, questions in zip(self._groups, self._questions_of, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
         intervals = method.for_groups(self._questions_of, options.confidence)
         if not options.band:
-            return intervals, none
+            return intervals, no_limits
         bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
         return intervals, bands
 
