@@ -101,7 +101,7 @@ class Samples:
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        n = self.number_where(self.scored_or_none)
+        n = self.scored_sizes
         if not n.all():
             raise InputError(
                 Place(self.name, int(n.argmin())),
@@ -129,14 +129,12 @@ class Samples:
         scored = self.scored_or_none
         return np.ones(len(self.values), dtype=bool) if scored is None else scored
 
-    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
-        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
-        weights = self.multiplicity if condition is None else condition
-        if weights is None:
+    @property
+    def scored_sizes(self) -> np.ndarray:
+        """(M,) number of samples of each question that are scored, which may be 0."""
+        if self.multiplicity is None and self.scored_or_none is None:
             return self.sizes
-        if condition is not None and self.multiplicity is not None:
-            weights = condition * self.multiplicity
-        return sums_per_question(weights, self.sizes)
+        return sums_per_question(self.weights, self.sizes)
 
     # --- Outcomes ---------------------------------------------------------------------------
 

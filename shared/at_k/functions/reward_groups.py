@@ -29,8 +29,9 @@ class RewardGroups:
     Attributes:
         values: (S,) rewards in the order of the caller, NaN for samples that are not scored.
         prompts: M.
-        size: number of samples of each prompt, if they follow each other; otherwise 0.
-        index: (S,) the index of each sample's prompt, if there is no such number.
+        size: number of samples of each prompt, if all have the same number and the samples of a
+            prompt follow each other; otherwise 0.
+        index: (S,) the index of each sample's prompt if `size` is 0, otherwise None.
         names: of the prompts for messages, if they have ids; otherwise None.
         in_rows: whether the caller's samples have two indices, for messages.
     """
@@ -187,7 +188,7 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
     ids = to_array(groups).tolist() if _is_array(groups) else entries_of("groups", groups)
     if len(ids) != len(values):
         raise ValueError(f"groups has {len(ids)} ids for {len(values)} rewards: give one for each.")
-    if not {*map(type, ids)} <= {str, int}:  # the usual ones
+    if not {*map(type, ids)} <= {str, int}:
         ids = [plain_entry(label) for label in ids]
         for sample, label in enumerate(ids):
             if not isinstance(label, (str, int, float, bytes)) or label != label:

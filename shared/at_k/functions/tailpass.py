@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..core.checks import as_list, check_confidence, check_k, check_number, check_positive, short
 from ..core.credits import check_thresholds
+from ..core.posterior import normal_limits
 from ..core.rewards import (
     are_real_rewards,
     category_rewards,
@@ -264,7 +265,7 @@ class TailPassProfile:
 
 
 class _Payoffs:
-    """Payoffs of k samples that depend on their mean score, under a Dirichlet posterior.
+    """The moments of payoffs of k samples, functions of their mean score, under a posterior.
 
     The number of new samples in each category has a Dirichlet-multinomial distribution.
 
@@ -312,9 +313,11 @@ class _Payoffs:
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each pair of counts the index of their sum, and the probability of this split.
+        """The sums of pairs of the S counts: those of 2k samples, of which there are S2.
 
-        The third is the (U, S2) pmf of the counts of 2k samples.
+        Returns:
+            (S x S,) the index of each sum, (S, S) the probability that 2k samples with this sum are
+            split in this way, and (U, S2) the pmf of the counts of 2k samples.
         """
         counts, k = self._counts, int(self._counts[0].sum())
         base = (2 * k + 1) ** np.arange(counts.shape[1])
@@ -331,7 +334,7 @@ class _Payoffs:
 
 
 def _counts_of_levels(k: int, levels: int) -> np.ndarray:
-    """(S, L) all numbers of k samples at each of L levels."""
+    """(S, L) all ways in which k samples can be distributed over L levels."""
     if levels == 1:
         return np.array([[k]])
     return np.concatenate(
@@ -372,8 +375,6 @@ def _check_method(method: Any) -> None:
 
 
 def _clipped_limits(mean: Any, std: Any, confidence: float) -> tuple[Any, Any]:
-    from ..core.posterior import normal_limits
-
     return normal_limits(mean, std, check_confidence(confidence), (0.0, 1.0))
 
 
