@@ -34,7 +34,6 @@ from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Iterable, Sequence
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
@@ -288,10 +287,11 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
     start = typed.removesuffix("s")
-    longer = [name for name in spelled if len(start) > 2 and name.startswith(start)]
-    similar = longer if len(longer) == 1 else difflib.get_close_matches(typed, spelled, n=1)
+    similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
     if start in spelled:
         similar = [start]
+    elif len(similar) != 1:
+        similar = difflib.get_close_matches(typed, spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 
@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "a89d7418c7ac"
+KERNEL = "9e0cbe40c104"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1038,7 +1038,7 @@ def check_options(
 ) -> None:
     """Raise a TypeError if one of the names is no parameter of a function after the first.
 
-    The first one is the data. The caller takes it as arguments with the names in `data`.
+    The first parameter is the data, for which the user gives arguments with the names in `data`.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -4882,8 +4882,8 @@ class AnswerCounts(NamedTuple):
     accepted: tuple[int, ...] = ()
 
     @classmethod
-    def from_answers(cls, answers: Iterable[tuple[int, int]], unanswered: int) -> AnswerCounts:
-        """Return the counts, from the number of samples and of accepted ones of each answer."""
+    def from_answers(cls, answers: Sequence[tuple[int, int]], unanswered: int) -> AnswerCounts:
+        """Return the counts, from (samples, accepted samples) of each answer."""
         correct = sorted((samples, accepted) for samples, accepted in answers if accepted)
         incorrect = sorted(samples for samples, accepted in answers if samples and not accepted)
         samples, accepted = tuple(zip(*correct, strict=True)) or ((), ())
@@ -4891,13 +4891,13 @@ class AnswerCounts(NamedTuple):
 
     @property
     def answers(self) -> list[tuple[int, int]]:
-        """The number of samples and of accepted ones of each answer, the accepted answers last."""
+        """(samples, accepted samples) of each answer, with those in `correct` last."""
         accepted = zip(self.correct, self.accepted or self.correct, strict=True)
         return [*((samples, 0) for samples in self.incorrect), *accepted]
 
     @property
     def credits(self) -> np.ndarray:
-        """What a vote for each answer in `correct` is worth."""
+        """The share of accepted samples of each answer in `correct`."""
         return np.array(self.accepted or self.correct) / self.correct
 
 

@@ -226,10 +226,11 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
     start = typed.removesuffix("s")
-    longer = [name for name in spelled if len(start) > 2 and name.startswith(start)]
-    similar = longer if len(longer) == 1 else difflib.get_close_matches(typed, spelled, n=1)
+    similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
     if start in spelled:
         similar = [start]
+    elif len(similar) != 1:
+        similar = difflib.get_close_matches(typed, spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 

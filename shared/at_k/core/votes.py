@@ -23,7 +23,7 @@ nothing cancels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -56,8 +56,8 @@ class AnswerCounts(NamedTuple):
     accepted: tuple[int, ...] = ()
 
     @classmethod
-    def from_answers(cls, answers: Iterable[tuple[int, int]], unanswered: int) -> AnswerCounts:
-        """Return the counts, from the number of samples and of accepted ones of each answer."""
+    def from_answers(cls, answers: Sequence[tuple[int, int]], unanswered: int) -> AnswerCounts:
+        """Return the counts, from (samples, accepted samples) of each answer."""
         correct = sorted((samples, accepted) for samples, accepted in answers if accepted)
         incorrect = sorted(samples for samples, accepted in answers if samples and not accepted)
         samples, accepted = tuple(zip(*correct, strict=True)) or ((), ())
@@ -65,13 +65,13 @@ class AnswerCounts(NamedTuple):
 
     @property
     def answers(self) -> list[tuple[int, int]]:
-        """The number of samples and of accepted ones of each answer, the accepted answers last."""
+        """(samples, accepted samples) of each answer, with those in `correct` last."""
         accepted = zip(self.correct, self.accepted or self.correct, strict=True)
         return [*((samples, 0) for samples in self.incorrect), *accepted]
 
     @property
     def credits(self) -> np.ndarray:
-        """What a vote for each answer in `correct` is worth."""
+        """The share of accepted samples of each answer in `correct`."""
         return np.array(self.accepted or self.correct) / self.correct
 
 
