@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "9e0cbe40c104"
+KERNEL = "eed9942f5bf0"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2592,8 +2592,9 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):
-            weights = None if self._weights is None else self._weights[questions]
-            mean = np.average(self._scores.columns[rows], 0, weights)
+            mean = self._scores.columns[rows].mean(axis=0)
+            if self._weights is not None:
+                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
@@ -3311,8 +3312,8 @@ is copied a logarithmic number of times, as batches are merged with those of a s
 _SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 
 
-def appended(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
-    """Return the batches and one more, which has to be like the others, see `check_alike`.
+def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
+    """Return the batches and one more, small ones merged. All have to be alike, see `check_alike`.
 
     Args:
         batches: questions that were added before.
@@ -3332,7 +3333,7 @@ def appended(batches: list[Samples], batch: Samples, counts_suffice: bool) -> li
 
 
 def _kept(batch: Samples, counts_suffice: bool) -> Samples:
-    """Return a batch counted, or else in memory of its own.
+    """Return a batch in memory of its own: counted, if that is allowed and shorter, or a copy.
 
     The caller may change an array after it was added, or it may be a small part of a large table.
     """
@@ -5132,6 +5133,8 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
     - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
 
     Args:
+        has_prior: whether a prior that is not uniform was given.
+        has_clusters: whether clusters were given.
         repeated: whether one of the questions has two samples or more; None if that is not known.
 
     Returns:
@@ -5266,7 +5269,7 @@ def interval_options(
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use is given."""
+    """Raise a ValueError for a parameter that is given, as only limits use these."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
@@ -5276,7 +5279,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if limits cannot hold at all looks together."""
+    """Raise a ValueError if `anytime` does not go with the method of limits, or with a band."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -5615,17 +5618,17 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._questions_of = [np.arange(questions)]
+        self._questions_by_group = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
+            self._questions_by_group += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
         if options.weights is not None:
             counted = options.weights > 0
-            self._questions_of = [group[counted[group]] for group in self._questions_of]
+            self._questions_by_group = [group[counted[group]] for group in self._questions_by_group]
         self._return_per_question = check_flag("return_per_question", return_per_question)
         if self._safe and self._return_per_question:
             warnings.warn(
@@ -5679,7 +5682,7 @@ class Report:
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
-            self._groups, self._questions_of, intervals, bands, strict=True
+            self._groups, self._questions_by_group, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
             for score, mean in points.over(questions, self.options.weights).items():
@@ -5688,7 +5691,7 @@ class Report:
                     continue
                 interval = None
                 if method is not None:
-                    interval = self._shown(score, mean, interval_of.get(score))
+                    interval = self._requested_fields(score, mean, interval_of.get(score))
                 band = band_of.get(score)
                 estimates.append(
                     Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
@@ -5697,10 +5700,12 @@ class Report:
             _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
-    def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
+    def _requested_fields(
+        self, score: ScoreId, mean: float, interval: Interval | None
+    ) -> Interval | None:
         """Return the interval of a score with the fields that are requested."""
         is_named = self.options.is_named
-        if interval is None:  # every other method gives an interval for each score
+        if interval is None:  # Only the posterior has none for some scores.
             reason = f"none: {score} has no posterior"
             return Interval(None, None, None, None, reason) if is_named else None
         if not self._with_mu:
@@ -5714,21 +5719,21 @@ class Report:
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
         options = self.options
-        no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
+        no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
         if method is None or options.confidence is None:
             return no_limits, no_limits
         if options.anytime:
             # "auto" decides for each group whether its limits are for other questions.
             other_questions = None if options.method == "auto" else options.method == "questions"
             method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
-        for group, questions in zip(self._groups, self._questions_of, strict=True):
+        for group, questions in zip(self._groups, self._questions_by_group, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        intervals = method.for_groups(self._questions_of, options.confidence)
+        intervals = method.for_groups(self._questions_by_group, options.confidence)
         if not options.band:
             return intervals, no_limits
-        bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
+        bands = PACKAGE.rooms.bands(method, self._questions_by_group, intervals, options.confidence)
         return intervals, bands
 
 
@@ -5830,7 +5835,7 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """The names of those options that need the samples in their order."""
+        """Return the names of the given options that need the samples in their order."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
@@ -6447,7 +6452,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
-            self._added = appended(self._added, batch, self.computation.counts_suffice)
+            self._added = with_batch(self._added, batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
 

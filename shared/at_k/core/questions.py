@@ -350,8 +350,9 @@ class QuestionIntervals(IntervalMethod):
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
         if self._is_one(questions):
-            weights = None if self._weights is None else self._weights[questions]
-            mean = np.average(self._scores.columns[rows], 0, weights)
+            mean = self._scores.columns[rows].mean(axis=0)
+            if self._weights is not None:
+                mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
             return {
                 key: whole_range(
                     score.value(mean), score.value(least), score.value(most), ONE_CLUSTER
