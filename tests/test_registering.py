@@ -38,10 +38,11 @@ def test_registering_on_a_full_disk_leaves_whole_files(registered, monkeypatch):
     before = files_in(Path(os.environ["HF_HOME"]))
 
     def fail(self, *args, **options):
-        self.write_bytes(b"half a fi")
+        with open(self, "wb") as file:
+            file.write(b"half a fi")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", fail)
+    monkeypatch.setattr(Path, "open", fail)
     with pytest.raises(OSError, match="No space left"):
         register()
     monkeypatch.undo()

@@ -121,10 +121,10 @@ class Exchange:
         return vars(self) | {"_number": None}
 
     def _take_role(self) -> None:
-        """Lock the role of this process, and number this object, if that is still to be done."""
+        """Lock the role of this process and number this object, unless that has been done."""
         role = os.getpid(), str(self._file(self._process, "lock"))
         if self._number is None:
-            self._number = _number_of(self, _objects.setdefault(role, []))
+            self._number = _register(self, _objects.setdefault(role, []))
         if role in _roles:
             return
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -201,7 +201,7 @@ class Exchange:
         self._take_role()
         request = uuid.uuid4().hex
         self._received, rows = {}, {}
-        self._write(self._request, request.encode())
+        write_whole(self._request, request.encode())
         for _ in _waits(self._timeout):
             waiting = [process for process in range(1, self._processes) if process not in rows]
             for process in waiting:
@@ -228,7 +228,7 @@ class Exchange:
         if self._received is None:
             return
         problem = None if error is None else str(error) or type(error).__name__
-        self._write(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
+        write_whole(self._result, json.dumps({"keys": self._received, "error": problem}).encode())
         is_read = False
         # Each process removes its rows when it has read the result.
         for _ in _waits(_SECONDS_TO_READ):
@@ -280,7 +280,7 @@ class Exchange:
 
         def answer(request: bytes) -> None:
             header = json.dumps(sender | {"key": key, "request": request.decode()})
-            self._write(path, f"{header}\n".encode(), write_rows)
+            write_whole(path, f"{header}\n".encode(), write_rows)
 
         try:
             result = self._answered_result(key, answer)
@@ -345,19 +345,20 @@ class Exchange:
             f"run an experiment_id of its own, and each process a process_id of its own."
         )
 
-    def _write(
-        self, path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
-    ) -> None:
-        """Write a file that appears whole."""
-        beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
-        try:
-            with beside.open("wb") as file:
-                file.write(content)
-                if write_more is not None:
-                    write_more(file)
-            os.replace(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
+
+def write_whole(
+    path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
+) -> None:
+    """Write a file under another name and rename it, so that it is never read half written."""
+    beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            if write_more is not None:
+                write_more(file)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> bytes:
@@ -378,8 +379,8 @@ def _waits(seconds: float) -> Iterator[None]:
         yield
 
 
-def _number_of(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Return the number of a new object: the least that no other living object has."""
+def _register(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
+    """Add a new object, and return its number: the least that no other living object has."""
     if any(other() is not None for other in objects):
         gc.collect()  # metrics of evaluate refer to themselves, and outlive their last user
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import uuid
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -84,6 +82,8 @@ def register() -> dict[str, Path]:
     Returns:
         The folder that was written for each metric, by the metric's name.
     """
+    from .exchange import write_whole  # which imports pyarrow
+
     folders = {}
     for name in metric_folders():
         class_name = name.title().replace("_", "")
@@ -97,19 +97,9 @@ def register() -> dict[str, Path]:
             package.mkdir(parents=True, exist_ok=True)
             (package / "__init__.py").touch()
         for path in [folders[name] / f"{name}.py", *_cached_downloads(name, f"{name}.py")]:
-            _write(path, script)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, script.encode())
     return folders
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a text under another name and rename it, so that it is never read half written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def unregister() -> list[str]:

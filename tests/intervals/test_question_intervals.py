@@ -108,7 +108,7 @@ def test_counts_of_questions_stand_for_the_questions():
 def test_ten_clusters_one_of_which_has_half_of_the_questions_are_effectively_few():
     clusters = np.repeat(np.arange(10), [9] + [1] * 9)
     means = means_of_questions(np.random.default_rng(0).random((18, 1)), clusters=clusters)
-    assert means.effective == pytest.approx(18**2 / (81 + 9))
+    assert means.effective_clusters == pytest.approx(18**2 / (81 + 9))
 
 
 def test_the_effective_number_of_unequal_clusters_is_said(gpassk):

@@ -101,7 +101,7 @@ class MathVerify(NamedChecker):
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
         """Return outcomes and answers. A pair that ran into a limit of math-verify is incorrect."""
         check_references(rows.references)
-        pairs = DistinctPairs.of(rows)
+        pairs = DistinctPairs.from_samples(rows)
         results = checking.results(pairs, cache, self._check_pairs)
         unfinished = (TIMED_OUT if checking.timeout is None else None, None)
         read = [unfinished if result is NOT_FINISHED else result[0] for result in results]

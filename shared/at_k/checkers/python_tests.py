@@ -104,7 +104,7 @@ class PythonTests:
             first = 0 if rows.scored_or_none is None else int(rows.scored_or_none.argmax())
             what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
             raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
-        pairs = DistinctPairs.of(rows)
+        pairs = DistinctPairs.from_samples(rows)
         results = checking.results(pairs, cache, self._check_pairs)
         return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
 

@@ -45,7 +45,7 @@ class RunInput:
     def sizes(self) -> np.ndarray:
         """(M,) the number of samples of each question that are not missing."""
         samples = read_samples(self.questions["predictions"])
-        return samples.number_where(samples.scored_or_none)
+        return samples.scored_sizes
 
     @property
     def caption(self) -> dict[str, Any]:

@@ -222,9 +222,9 @@ def _scores_and_noise(
 
 def _number_unanswered(checked: Checked) -> int:
     """Return the number of scored samples in which the checker finds no answer."""
-    if checked.read is None:
+    if checked.read_answers is None:
         return 0
-    return int(checked.outcomes.weights[to_numpy(checked.read.is_null())].sum())
+    return int(checked.outcomes.weights[to_numpy(checked.read_answers.is_null())].sum())
 
 
 def _noise_of(

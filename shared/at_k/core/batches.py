@@ -32,8 +32,8 @@ from .samples import Samples
 _SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 
 
-def appended(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
-    """Return the batches and one more, which has to be like the others, see `check_alike`.
+def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
+    """Return the batches and one more, small ones merged. All have to be alike, see `check_alike`.
 
     Args:
         batches: questions that were added before.
@@ -53,7 +53,7 @@ def appended(batches: list[Samples], batch: Samples, counts_suffice: bool) -> li
 
 
 def _kept(batch: Samples, counts_suffice: bool) -> Samples:
-    """Return a batch counted, or else in memory of its own.
+    """Return a batch in memory of its own: counted, if that is allowed and shorter, or a copy.
 
     The caller may change an array after it was added, or it may be a small part of a large table.
     """
@@ -120,12 +120,7 @@ def unite(batches: Sequence[Samples]) -> Samples:
         if first.references is not None:
             references = _joined([batch.references for batch in batches], "references")
     if any(batch.multiplicity is not None for batch in batches):
-        multiplicity = np.concatenate(
-            [
-                np.ones(len(x.values), np.int64) if x.multiplicity is None else x.multiplicity
-                for x in batches
-            ]
-        )
+        multiplicity = np.concatenate([batch.occurrences for batch in batches])
     sizes = np.concatenate([batch.sizes for batch in batches])
     return Samples(values, sizes, first.name, scored, multiplicity, references)
 

@@ -58,8 +58,8 @@ BatchResult = tuple[int, list[PairResult]]
 NOT_FINISHED: PairResult = (None, None)
 """The result of a pair that took too long, which is not scored. Compare it with `is`."""
 
-_CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
-_COMPARED = 1000  # samples that are searched for their reference, for a warning
+_OUTCOMES = "the result for predictions"  # what messages call the outcomes of a checker
+_SEARCHED = 1000  # The warning about exact_match looks at so many samples.
 _BATCHES = 1 << 12  # enough to keep many workers of an executor busy
 
 
@@ -69,13 +69,13 @@ class Checked:
 
     Attributes:
         outcomes: the outcome of each sample.
-        read: (S,) the answer that was read out of each sample, or a code of it; None for samples
-            without one. For "exact_match" and functions the whole sample is the answer. Samples
-            that were handed in as outcomes have no answers.
+        read_answers: (S,) the answer that was read out of each sample, or a code of it; None for
+            samples without one. For "exact_match" and functions the whole sample is the answer.
+            Samples that were handed in as outcomes have no answers.
     """
 
     outcomes: Samples
-    read: pa.ChunkedArray | None = None
+    read_answers: pa.ChunkedArray | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:
@@ -83,14 +83,14 @@ class Checked:
 
         An empty text is no answer, unless it is correct.
         """
-        read = self.read
-        if read is None:
+        answers = self.read_answers
+        if answers is None:
             return None
-        if pa.types.is_floating(read.type):
-            read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
-        codes = distinct_entries(read)[1]
-        if read.type == TEXTS:
-            is_empty = to_numpy(pc.fill_null(pc.equal(read, ""), False))
+        if pa.types.is_floating(answers.type):
+            answers = pc.add(answers, pa.scalar(0.0, answers.type))  # so that -0.0 equals 0.0
+        codes = distinct_entries(answers)[1]
+        if answers.type == TEXTS:
+            is_empty = to_numpy(pc.fill_null(pc.equal(answers, ""), False))
             codes = np.where(is_empty & (self.outcomes.values == 0), -1, codes)
         return codes
 
@@ -212,7 +212,7 @@ class Checking:
         cache = cache or CheckCache()
         if self._package_checker is not None:
             return self._package_checker.check_samples(rows, self, cache)
-        pairs = DistinctPairs.of(rows)
+        pairs = DistinctPairs.from_samples(rows)
         results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
         return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
 
@@ -351,11 +351,11 @@ def check_batch(
     import platform
     import traceback
 
-    def own(value: Any) -> Any:
-        """Return a copy of what the checker might change, which other samples share."""
+    def own_copy(value: Any) -> Any:
+        """Return a copy of what the checker might change, as other samples share the value."""
         return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
-    def written(write: Callable[[Any], str], value: Any) -> str:
+    def as_text(write: Callable[[Any], str], value: Any) -> str:
         """Return a text of a value, also if its own class cannot write it."""
         try:
             return write(value)
@@ -366,18 +366,18 @@ def check_batch(
         """Return what the checker returns, or its exception."""
         try:
             return checker(*arguments), None
-        except (Exception, SystemExit, GeneratorExit) as error:  # such as a call of sys.exit
+        except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
             problem: BaseException = error
             if home != f"{platform.node()}:{os.getpid()}":
                 error.add_note(f"In the worker:\n{traceback.format_exc()}")
                 try:
                     pickle.loads(pickle.dumps(error))
                 except Exception:  # some exceptions cannot be pickled
-                    problem = RuntimeError(f"{type(error).__name__}: {written(str, error)}")
+                    problem = RuntimeError(f"{type(error).__name__}: {as_text(str, error)}")
             return None, problem
 
-    def read(result: Any) -> PairResult:
-        """Return a result as a number, or what is wrong with it."""
+    def validated(result: Any) -> PairResult:
+        """Return a result as an outcome, or what is wrong with it."""
         if labels is None:
             return result, None
         if getattr(result, "ndim", None) == 0:
@@ -391,22 +391,22 @@ def check_batch(
         is_share = isinstance(result, float) and 0 <= result <= 1
         if result is None or is_category or is_share:
             return result, None
-        return None, f"returned {written(repr, result)[:60]}"
+        return None, f"returned {as_text(repr, result)[:60]}"
 
     start, pairs = batch
     if not batched:
-        called = [call(*map(own, pair)) for pair in pairs]
+        called = [call(*map(own_copy, pair)) for pair in pairs]
     else:
-        copies = [map(own, pair) for pair in pairs]
+        copies = [map(own_copy, pair) for pair in pairs]
         results, problem = call(*map(list, zip(*copies, strict=True)))
         if problem is not None:
             return start, [(None, problem)] * len(pairs)
         if not hasattr(results, "__len__") or len(results) != len(pairs):
-            shown = written(repr, results)[:60]
+            shown = as_text(repr, results)[:60]
             text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
             return start, [(None, text)] * len(pairs)
         called = [(result, None) for result in results]
-    return start, [read(result) if error is None else (None, error) for result, error in called]
+    return start, [validated(x) if error is None else (None, error) for x, error in called]
 
 
 # --- Distinct pairs, and results that are kept --------------------------------------------
@@ -429,8 +429,7 @@ class DistinctPairs:
     rows: Samples
 
     @classmethod
-    def of(cls, rows: Samples) -> DistinctPairs:
-        """Find the distinct pairs."""
+    def from_samples(cls, rows: Samples) -> DistinctPairs:
         distinct, code = distinct_entries(rows.values)
         question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
         present = np.flatnonzero(code >= 0)
@@ -444,7 +443,7 @@ class DistinctPairs:
         return cls(pairs, first, index, rows)
 
     def call(self, pair: int) -> tuple[str, Place]:
-        """Return the call of the checker for a pair, as parts of messages."""
+        """Return the call of the checker for a pair, as the start of a message."""
         place = sample_place("predictions", self.rows.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
@@ -456,15 +455,15 @@ class DistinctPairs:
         scored = is_scored[self.index]
         sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
         return Samples(
-            values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
+            values, sizes, _OUTCOMES, None if scored.all() else scored, multiplicity=multiplicity
         )
 
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
         """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
         codes: dict[str | None, int] = {None: -1}
-        of_pairs = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
-        of_samples = np.array(of_pairs)[self.index]
-        return pa.chunked_array([from_numpy(of_samples, of_samples < 0)])
+        pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
+        sample_codes = np.array(pair_codes)[self.index]
+        return pa.chunked_array([from_numpy(sample_codes, sample_codes < 0)])
 
 
 class CheckCache:
@@ -504,7 +503,7 @@ class CheckCache:
 def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
     """Return the outcomes of all samples, from (S,) whether each equals its reference."""
     return Samples(
-        correct, rows.sizes, _CHECKED, rows.scored_or_none, multiplicity=rows.multiplicity
+        correct, rows.sizes, _OUTCOMES, rows.scored_or_none, multiplicity=rows.multiplicity
     )
 
 
@@ -518,7 +517,7 @@ def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
     remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(rows.references[:_COMPARED]))):
+    if all(map(_is_choice, to_python(rows.references[:_SEARCHED]))):
         remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
@@ -528,22 +527,19 @@ def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
 
 def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
     """Return how many texts contain their reference; None if that would hardly raise the score."""
-    correct = outcomes.values[:_COMPARED]
-    multiplicity = np.ones(len(correct), dtype=int)
-    if rows.multiplicity is not None:
-        multiplicity = rows.multiplicity[: len(correct)]
-    texts, references = to_python(rows.values[:_COMPARED]), to_python(rows.references[:_COMPARED])
-    question = np.repeat(np.arange(len(references)), rows.sizes[:_COMPARED])
+    correct, occurrences = outcomes.values[:_SEARCHED], rows.occurrences[:_SEARCHED]
+    texts, references = to_python(rows.values[:_SEARCHED]), to_python(rows.references[:_SEARCHED])
+    question = np.repeat(np.arange(len(references)), rows.sizes[:_SEARCHED])
     containing = [
         sample
         for sample in np.flatnonzero(~correct)
         if _contains(texts[sample], references[question[sample]])
     ]
-    contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
+    contain, equal = occurrences[containing].sum(), occurrences[correct].sum()
     if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
         return None
     return (
-        f"{contain} of the first {multiplicity.sum()} samples contain their reference but do not "
+        f"{contain} of the first {occurrences.sum()} samples contain their reference but do not "
         f"equal it"
     )
 

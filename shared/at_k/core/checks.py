@@ -30,7 +30,7 @@ def short(value, most: int = 60) -> str:
 
 
 class Place(NamedTuple):
-    """Where an input is wrong, in a message: `predictions[2][1]`, or question 2.
+    """The place of an input that is wrong, in a message: `predictions[2][1]`, or question 2.
 
     Attributes:
         parameter: such as "predictions"; or "question" or "Question".
@@ -79,9 +79,9 @@ QUESTION, SAMPLE, FROM_0 = Noun("question"), Noun("sample"), InPython(" (from 0)
 
 
 class InputError(ValueError):
-    """Input is wrong: the message consists of texts and the fields that are defined above.
+    """Input is wrong. The message is the pieces in `args`, which a pickled error keeps.
 
-    The parts are `args`, so a pickled error keeps them.
+    A piece is a text, or an object of a class above, which a page may show in its own words.
     """
 
     def __str__(self) -> str:
@@ -89,8 +89,8 @@ class InputError(ValueError):
 
     @property
     def place(self) -> Place | None:
-        """Where the input is wrong, if one question can be named."""
-        return next((part for part in self.args if isinstance(part, Place)), None)
+        """The first place in the message, or None if no question is named."""
+        return next((piece for piece in self.args if isinstance(piece, Place)), None)
 
 
 # --- Collections --------------------------------------------------------------------------
@@ -106,8 +106,8 @@ def is_frame(values) -> bool:
     return hasattr(values, "columns") and hasattr(values, "shape")
 
 
-def has_no_axes(value) -> bool:
-    """Whether a value is one number of NumPy or of a library of tensors, with the method `item`."""
+def is_scalar(value) -> bool:
+    """Whether a value is a scalar of NumPy or of a library of tensors, with the method `item`."""
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
@@ -136,7 +136,7 @@ def is_list_like(value) -> bool:
         return True
     if isinstance(value, (str, bytes, dict, set, frozenset)):
         return False
-    return isinstance(value, Iterable) and not has_no_axes(value)
+    return isinstance(value, Iterable) and not is_scalar(value)
 
 
 def as_list(name: str, value) -> list[Any]:
@@ -204,16 +204,16 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
     """Return a parameter that is a known name."""
     if isinstance(choice, str) and choice in known:
         return choice
-    question = ""
+    hint = ""
     if isinstance(choice, str):
         family = re.sub(r"(?<=[@^])\d.*", "k", choice)
         if family in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
             raise ValueError(f"{name} has {short(choice)}: give {family!r}, and k={k}.")
-        question = did_you_mean(choice, known)
+        hint = did_you_mean(choice, known)
         if name == "include" and family in _METRIC_OF_SCORE:
-            question = f" It is a score of {_METRIC_OF_SCORE[family]}."
-    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{question}")
+            hint = f" It is a score of {_METRIC_OF_SCORE[family]}."
+    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{hint}")
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
@@ -222,14 +222,15 @@ def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
-    """Return a question with the name that a choice is similar to, or an empty text."""
+    """Return " Did you mean ..?" with the name most similar to a choice, or an empty text."""
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
     start = typed.removesuffix("s")
-    longer = [name for name in spelled if len(start) > 2 and name.startswith(start)]
-    similar = longer if len(longer) == 1 else difflib.get_close_matches(typed, spelled, n=1)
+    similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
     if start in spelled:
         similar = [start]
+    elif len(similar) != 1:
+        similar = difflib.get_close_matches(typed, spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 
@@ -263,7 +264,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
-    entries = [plain_number(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
+    entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -287,7 +288,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     """Return a number from `least` to `most`. The message says what would be right: `wanted`."""
     number = math.nan
-    if not isinstance(value, (float, int)) and has_no_axes(value):
+    if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
@@ -320,7 +321,7 @@ def check_count(
     most: float = math.inf,
 ) -> int:
     """Return an integer from `least` to `most`. The arguments are those of `check_number`."""
-    if not isinstance(value, int) and has_no_axes(value):
+    if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.
     is_integer = isinstance(value, (int, Integral)) and not isinstance(value, bool)
@@ -370,7 +371,7 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k, a positive integer that is at most each of (M,) n, if they are given."""
+    """Return k; a ValueError unless it is a positive integer, and at most each of (M,) n."""
     k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
     if n is not None:
         check_samples([k], n)
@@ -403,6 +404,7 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
+    """Raise a ValueError if a k exceeds one of (M,) n. `instead` is that of `choose_ks`."""
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:

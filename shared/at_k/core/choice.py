@@ -50,6 +50,8 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
     - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
 
     Args:
+        has_prior: whether a prior that is not uniform was given.
+        has_clusters: whether clusters were given.
         repeated: whether one of the questions has two samples or more; None if that is not known.
 
     Returns:
@@ -184,7 +186,7 @@ def interval_options(
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use is given."""
+    """Raise a ValueError for a parameter that is given, as only limits use these."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
@@ -194,7 +196,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if limits cannot hold at all looks together."""
+    """Raise a ValueError if `anytime` does not go with the method of limits, or with a band."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "

@@ -33,7 +33,7 @@ _LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
 
 
 class Event(NamedTuple):
-    """At least r of k samples are correct. It is the key of the score of a neighbor."""
+    """The event that at least r of k samples are correct, which is the key of a neighbor."""
 
     k: int
     r: int
@@ -41,16 +41,13 @@ class Event(NamedTuple):
 
 def event_of(score: Score) -> Event | None:
     """Return the event whose probability a score is, or None."""
-    if score.powers != (1.0,):
-        return None
     credits = score.terms[0]
-    counted = [r for r, credit in enumerate(credits, start=1) if credit]
-    if len(counted) != 1 or credits[counted[0] - 1] != 1.0:
+    if score.powers != (1.0,) or [credit for credit in credits if credit] != [1.0]:
         return None
-    return Event(len(credits), counted[0])
+    return Event(len(credits), credits.index(1.0) + 1)
 
 
-def events_of(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
+def _events_by_key(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
     """Return the events whose probabilities some of the scores are."""
     return {key: event for key, score in scores.items() if (event := event_of(score))}
 
@@ -75,7 +72,7 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
         least: smallest number of samples of a question.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
-    events = events_of(scores).values()
+    events = _events_by_key(scores).values()
     if least > _LARGEST_N or not events:
         return result
     neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
@@ -91,10 +88,10 @@ Limits = tuple[float, float]
 
 
 class _Ladder:
-    """Limits of scores that do not fall along a ladder, in order.
+    """Limits of scores that do not fall from one rung of a ladder to the next, put in this order.
 
     Args:
-        limits: lower and upper, of the score at each rung.
+        limits: lower and upper limits of the score at each rung.
     """
 
     def __init__(self, limits: Mapping[int, Limits]):
@@ -104,7 +101,7 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Limits of the score at a rung, moved between those of its neighbors."""
+        """Return limits of the score at a rung, moved between those of its neighbors."""
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
         if below >= 0:
@@ -115,22 +112,22 @@ class _Ladder:
 
 
 def _rung(event: Event) -> int:
-    """The rung of pass@k or pass^k: pass^n, .., pass^1 = pass@1, .., pass@n do not fall."""
+    """Return the rung of pass@k or pass^k in the order pass^n, .., pass^1 = pass@1, .., pass@n."""
     return event.k - 1 if event.r == 1 else 1 - event.k
 
 
-def _ladder_of_r(k: int, limits: Mapping[Event, Limits], of_k: _Ladder) -> _Ladder:
-    """Return the ladder of P(k, r) over r: each r has the rung -r, as P(k, r) falls with r.
+def _ladder_over_r(k: int, limits: Mapping[Event, Limits], ladder_over_k: _Ladder) -> _Ladder:
+    """Return the ladder of P(k, r) at one k: each r has the rung -r, as P(k, r) falls with r.
 
     Args:
-        k: of all events.
-        limits: of events.
-        of_k: the ladder of pass@k and pass^k, between whose limits the others lie.
+        k: number of samples.
+        limits: of events at any k.
+        ladder_over_k: of pass@k and pass^k, between whose limits the others lie.
     """
     by_rung = {-event.r: x for event, x in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
-        by_rung[rung] = of_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
-    if by_rung:  # the ends are in order with other k, and the rest follows
+        by_rung[rung] = ladder_over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
+    if by_rung:  # The ends agree with other k, and the other limits lie between them.
         ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
         by_rung = {rung: tuple(np.clip(x, *ends)) for rung, x in by_rung.items()}
     return _Ladder(by_rung)
@@ -147,7 +144,7 @@ class CoherentIntervals(DerivedIntervals):
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
         super().__init__(method)
         self._keys = [*scores]
-        self._events = events_of(scores)
+        self._events = _events_by_key(scores)
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
@@ -168,15 +165,17 @@ class CoherentIntervals(DerivedIntervals):
         }
         if not limits:
             return result
-        of_k = _Ladder({_rung(event): x for event, x in limits.items() if event.r in (1, event.k)})
-        of_r: dict[int, _Ladder] = {}
+        over_k = _Ladder(
+            {_rung(event): x for event, x in limits.items() if event.r in (1, event.k)}
+        )
+        over_r: dict[int, _Ladder] = {}
         for key, event in self._events.items():
             if key in result and not result[key].is_unknown:
-                interval, ladder, rung = result[key], of_k, _rung(event)
+                interval, ladder, rung = result[key], over_k, _rung(event)
                 if 1 < event.r < event.k:
-                    if event.k not in of_r:
-                        of_r[event.k] = _ladder_of_r(event.k, limits, of_k)
-                    ladder, rung = of_r[event.k], -event.r
+                    if event.k not in over_r:
+                        over_r[event.k] = _ladder_over_r(event.k, limits, over_k)
+                    ladder, rung = over_r[event.k], -event.r
                 lo, hi = ladder.moved(rung, interval.lo, interval.hi)
                 lo, hi = min(lo, interval.mu), max(hi, interval.mu)
                 result[key] = interval._replace(lo=lo, hi=hi)

@@ -34,6 +34,8 @@ TEXTS = pa.large_string()
 JSON = pa.struct([("at_k.json", TEXTS)])
 """The type of values that Arrow has no common type for."""
 
+_TEXTS_AND_NONE = {str, type(None)}
+
 
 def stored(rows: Samples, references: Any = None) -> Samples:
     """Return rows with their values in an Arrow column, and with a column of references.
@@ -100,7 +102,7 @@ def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -
 def check_types(rows: Samples) -> None:
     """Raise a ValueError if a sample has another type than the first one, with both indices."""
     samples = rows.values
-    if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):
+    if not isinstance(samples, list) or _TEXTS_AND_NONE.issuperset(map(type, samples)):
         return
     kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in samples]
     scored = [sample for sample, value in enumerate(samples) if value is not None]
@@ -122,7 +124,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
     The sizes are (M,) numbers of entries of each question, or None for one entry per question.
     """
-    if _PLAIN_TEXTS.issuperset(map(type, values)):
+    if _TEXTS_AND_NONE.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
             return pa.array(values, TEXTS)
     values = [plain_entry(value) for value in values]
@@ -143,9 +145,6 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
         return None
     # A struct would have the keys of all dicts, with None where a dict lacks one.
     return None if "struct" in str(array.type) else array
-
-
-_PLAIN_TEXTS = {str, type(None)}
 
 
 # --- JSON ---------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """The names of those options that need the samples in their order."""
+        """Return the names of the given options that need the samples in their order."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 

@@ -46,7 +46,6 @@ from .package import PACKAGE
 from .posterior import PosteriorIntervals
 from .questions import QuestionIntervals
 from .rewards import (
-    Rewards,
     are_real_rewards,
     bayes_moments,
     category_rewards,
@@ -129,8 +128,12 @@ def gpassk_results(
         )
     n = questions.n
     if budget is not None:
-        budget = _check_budget(budget, requested)
-        _check_allowed_by_budget(metrics, errors is not None, options)
+        budget = _check_budget(budget, requested, metrics)
+        if errors is not None or options.prior != (1, 1):
+            raise ValueError(
+                "budget is for samples that stop at the first correct one, which neither a "
+                "correction for checker_rates or labels nor a prior is for: leave these out."
+            )
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
@@ -160,28 +163,24 @@ def _errors_of_checker(checker_rates, labels) -> Any:
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
-def _check_budget(budget: int, ks: list[int] | None) -> int:
+def _check_budget(budget: int, ks: list[int] | None, metrics: set[str]) -> int:
+    """Return a budget, which allows each k and all metrics."""
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
         raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
-    return budget
-
-
-def _check_allowed_by_budget(metrics: set[str], has_errors: bool, options: IntervalOptions) -> None:
     if others := sorted(metrics - {"pass@k"}):
         raise ValueError(
             f"include has {others[0]!r}, and samples that stop at the first correct one show "
             f"pass@k only: leave it out, or leave out budget."
         )
-    if has_errors or options.prior != (1, 1):
-        raise ValueError(
-            "budget is for samples that stop at the first correct one, which neither a correction "
-            "for checker_rates or labels nor a prior is for: leave these out."
-        )
+    return budget
 
 
 def _warn_of_stopping(counts: BinaryCounts) -> None:
-    """Warn if all that have fewer samples than others have a single correct one, and none more."""
+    """Warn if samples seem to stop at the first correct one.
+
+    No question has two correct samples then, and each that has fewer samples than others has one.
+    """
     is_short = counts.n < counts.n.max()
     if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
         return
@@ -323,7 +322,11 @@ def max_at_k_results(
         check_samples(ks, rewards.n)
     scored: list[tuple[Scores, IntervalMethod | None]] = []
     if max_ks := [k for k in ks if is_included("max@k", k, included)]:
-        scored.append(_max_and_limits(rewards, max_ks, options))
+        keys = {ScoreId("max@k", k): k for k in max_ks}
+        has_limits = options.confidence is not None
+        scored.append(
+            max_limits(rewards, keys, options) if has_limits else (max_scores(rewards, keys), None)
+        )
     if ks_and_taus := _included_tails(included, ks, taus):
         tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
         scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
@@ -356,7 +359,7 @@ def _included_rewards(
 def _included_tails(
     included: list[ScoreId], ks: list[int], thresholds: list[float]
 ) -> list[tuple[int, float]]:
-    """Return each k and threshold of TailPass@k: all of them by its name, or those of keys."""
+    """Return the pairs of a k and a threshold at which TailPass@k is included."""
     pairs = [
         (k, tau)
         for score in included
@@ -366,15 +369,6 @@ def _included_tails(
         for tau in (thresholds if score.tau is None else [score.tau])
     ]
     return list(dict.fromkeys(pairs))
-
-
-def _max_and_limits(
-    rewards: Rewards, ks: list[int], options: IntervalOptions
-) -> tuple[Scores, IntervalMethod | None]:
-    keys = {ScoreId("max@k", k): k for k in ks}
-    if options.confidence is None:
-        return max_scores(rewards, keys), None
-    return max_limits(rewards, keys, options)
 
 
 def _limits_if_requested(

@@ -100,8 +100,9 @@ class Consensus:
         }
         if self.has_shares:
             values[ScoreId("accuracy (n runs average)", self.n)] = mean_shares(self.shares)
-        for shown, k in self.ks.items() if self.votes is not None else ():
-            values[ScoreId("vote@k", shown)] = vote_at_k(self.votes or [], self.sizes(k))
+        if self.votes is not None:
+            for shown, k in self.ks.items():
+                values[ScoreId("vote@k", shown)] = vote_at_k(self.votes, self.sizes(k))
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import has_no_axes, is_frame, is_list_like, is_masked, plain_number
+from .checks import is_frame, is_list_like, is_masked, is_scalar, plain_number
 
 _NOT_SAMPLES = {
     *("question_id", "task_id", "problem_id", "prompt_id", "doc_id", "example_id"),
@@ -71,7 +71,7 @@ def plain_entry(value) -> Any:
         except ValueError:  # a signaling nan
             return float("nan")
         return int(value) if number.is_integer() else number
-    return plain_number("An entry", value) if has_no_axes(value) else value
+    return plain_number("An entry", value) if is_scalar(value) else value
 
 
 # --- Containers ---------------------------------------------------------------------------

@@ -107,15 +107,15 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns(values, name: str) -> dict[str, Any]:
-    """Return the entries of M questions by key."""
+    """Return for each key of counts the M entries of the questions."""
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
         columns = {}
         for key, column in values.items():
-            entries, place = as_arrow(column), f"{name}[{key!r}]"
+            entries, label = as_arrow(column), f"{name}[{key!r}]"
             is_table = is_frame(entries)
-            columns[key] = frame_rows(entries) if is_table else entries_of(place, entries)
+            columns[key] = frame_rows(entries) if is_table else entries_of(label, entries)
         if len({*map(len, columns.values())}) > 1:
             shown = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
             raise ValueError(f"{name} has {shown}: give one of each for every question.")
@@ -133,12 +133,12 @@ def _columns(values, name: str) -> dict[str, Any]:
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as integers; a ValueError that names the first one that is not a count."""
     plain = [plain_entry(entry) for entry in entries]
-    for first, count in enumerate(plain):
+    for index, count in enumerate(plain):
         is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
         if is_number and 0 <= count < 2**53 and count % 1 == 0:
             continue
         ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
-        location = Place(name, int(np.searchsorted(ends, first, side="right")), key=key)
-        what = f" has the count {short(entries[first])}: give a whole number of at least 0."
+        location = Place(name, int(np.searchsorted(ends, index, side="right")), key=key)
+        what = f" has the count {short(entries[index])}: give a whole number of at least 0."
         raise InputError(location, what)
     return np.array(plain, dtype=np.int64)

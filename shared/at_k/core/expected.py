@@ -47,7 +47,7 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # The sum of n equal chances of k = 1 would lose a digit.
+        # For k = 1 the chances are equal, and the sum of so many would lose a digit.
         by_rank = {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
             for column in columns:
@@ -67,7 +67,7 @@ def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """The columns of each k, without those whose credits are all 0."""
+    """Return the columns of the credits of each k, without those that are all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -76,7 +76,7 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """The rows in blocks of about the same number of probabilities, k + 1 for each row."""
+    """Yield the rows in blocks, to bound the memory for k + 1 probabilities of each row."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
@@ -123,14 +123,14 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
-    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+    for rows, compute in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
-            tails[rows] = tails_of(n[rows], c[rows], k)
+            tails[rows] = compute(n[rows], c[rows], k)
     return tails[:, r - 1]
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) the same for r = 1 .. k, by integers of any size."""
+    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by integers of any size."""
     binomials, r = _binomials(), np.arange(k, 0, -1)
     ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
@@ -148,7 +148,7 @@ def _binomials() -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
+    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by the ratios of the pmf."""
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
     # Beyond 20 sqrt(k) of the mean, probabilities are below exp(-800), so they are 0 as floats

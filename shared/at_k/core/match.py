@@ -122,7 +122,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _number_form(answer) -> str | None:
-    """Return the normal form of a number; that of nan equals none of a sample."""
+    """Return the normal form of a number, or None for another value."""
     return exact_form(answer) if isinstance(answer, (int, float)) else None
 
 
@@ -151,7 +151,7 @@ def decimal_form(number: Decimal) -> str:
 def read_distinct(
     values: pa.ChunkedArray, form: Callable[[Any], str | None]
 ) -> tuple[list[str | None], pa.ChunkedArray]:
-    """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
+    """Return the forms of the distinct samples, and a column with the form of each sample."""
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
     samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))

@@ -12,7 +12,7 @@ from typing import Any
 import evaluate
 from evaluate.module import temp_seed
 
-from .batches import appended, check_alike, unite
+from .batches import check_alike, unite, with_batch
 from .checking import CheckCache
 from .checks import short
 from .computation import Computation, SampledQuestions
@@ -92,7 +92,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
-            self._added = appended(self._added, batch, self.computation.counts_suffice)
+            self._added = with_batch(self._added, batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
 

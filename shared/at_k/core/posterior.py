@@ -49,7 +49,7 @@ class PosteriorIntervals(IntervalMethod):
         """Return the interval of each score over questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        weight = squares = used.multiplicity
+        weight = squares = used.multiplicity  # the sums of weights, and of their squares
         if self._weights is not None:
             weights = self._weights[questions]
             weight, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))

@@ -76,16 +76,16 @@ class MeansOfQuestions(NamedTuple):
     Attributes:
         mean: (m,).
         covariance: (m, m) of the errors of the means.
-        number: (m,) effective numbers of questions, M*.
+        effective_questions: (m,) effective numbers of questions, M*.
         clusters: number of clusters, G; without clusters that of questions.
-        effective: effective number of clusters, G*.
+        effective_clusters: effective number of clusters, G*.
     """
 
     mean: np.ndarray
     covariance: np.ndarray
-    number: np.ndarray
+    effective_questions: np.ndarray
     clusters: float
-    effective: float
+    effective_clusters: float
 
     @property
     def variance(self) -> np.ndarray:
@@ -107,17 +107,17 @@ class MeansOfQuestions(NamedTuple):
                 outside of the range of the scores.
         """
         alpha = 1 - confidence
-        z = student_quantile(degrees_of_freedom(self.effective), alpha)
+        z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
         least, most = range_of_estimates or score_range
         width = np.subtract(most, least)
         scale = np.where(width > 0, width, 1.0)
         u = np.clip((self.mean - least) / scale, 0.0, 1.0)
         v = self.variance / scale**2
-        lo, hi = wilson_limits(u, v, self.number, z)
-        lo = np.minimum(lo, _few_events(u, v, alpha))
-        hi = np.maximum(hi, 1 - _few_events(1 - u, v, alpha))
+        lo, hi = wilson_limits(u, v, self.effective_questions, z)
+        lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
+        hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
         lo, hi = least + width * lo, least + width * hi
-        # A kind of questions that none of these is of may have any score.
+        # Questions of a kind that these do not include may have any score.
         r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
@@ -164,7 +164,7 @@ def means_of_questions(
 def cluster_errors(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """(G, m) by how much the means of (M, m) columns move without each cluster.
+    """Return (G, m) changes of the means of (M, m) columns if each cluster is left out.
 
     They are scaled so that the sums of their squares are the variances of the means. Clusters and
     weights are those of `means_of_questions`.
@@ -177,7 +177,7 @@ def cluster_errors(
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
         sizes = np.bincount(inverse, sizes)
     number, others = np.count_nonzero(sizes), sizes.sum() - sizes
-    # A cluster that has all of the weight has no deviation.
+    # A cluster with all of the weight has the deviation 0.
     others = np.where(others > 0, others, 1.0)
     return np.sqrt((number - 1) / number) * deviations / others[:, None]
 
@@ -185,7 +185,7 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return how many clusters of equal size have as uncertain a mean as these, at the most.
+    """Return G*: how many clusters of equal size have a mean as uncertain as that of these.
 
     Clusters and weights are those of `means_of_questions`.
     """
@@ -214,10 +214,10 @@ def unseen_share(clusters: float, alpha: float) -> float:
 
 
 def wilson_limits(u, v, number, z: float):
-    """Wilson's limits of means u from 0 to 1 with variances v.
+    """Return Wilson's lower and upper limits of means u from 0 to 1 with variances v.
 
     Args:
-        number: of observations, whose mean shows no rarer events than one in eight of them.
+        number: effective number of observations of each mean.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
     share = (number * v + event) / (u * (1 - u) + event)  # of the largest variance
@@ -228,8 +228,8 @@ def wilson_limits(u, v, number, z: float):
     return np.maximum(lo, 0.0), np.minimum(hi, 1.0)
 
 
-def _few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """The lower limit of means u of few events, and 1 if they are not few."""
+def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
+    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others."""
     from scipy.special import gammaincinv
 
     size = v / np.where(u > 0, u, 1.0)  # of an event
@@ -248,7 +248,7 @@ def limits_of_product(
     hi: np.ndarray,
     covariance: Mapping[ColumnPair, np.ndarray] | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(..) both limits of a score, from estimates and limits of its columns, (m, ..) each.
+    """Return the (..) lower and upper limits of a score from those of its columns.
 
     A product of powers is far from linear where a factor is near 0. Its limits are combined from
     those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
@@ -256,6 +256,10 @@ def limits_of_product(
     added as correlated errors are. They do not exceed the values with all factors at their limits.
 
     Args:
+        score: a product of powers of columns.
+        lo: (m, ..) lower limits of the columns.
+        u: (m, ..) estimates of the columns.
+        hi: (m, ..) upper limits of the columns.
         covariance: of each pair of columns.
     """
     if score.powers == (1.0,):
@@ -264,6 +268,7 @@ def limits_of_product(
     index = np.arange(len(u)).reshape(-1, *[1] * (u.ndim - 1))
 
     def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return by how much the product may differ between two values of its columns."""
         moves = {
             column: score.value(high) - score.value(np.where(index == column, low, high))
             for column in score.terms
@@ -294,8 +299,9 @@ class QuestionIntervals(IntervalMethod):
         scores: of the questions.
         ranges: of the true scores in the columns, broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
-        allow_one: whether one question, or one cluster, has the whole range as its interval.
-        ranges_of_estimates: if estimates may lie outside of the range of the scores.
+        allow_one: whether one question, or one cluster, has the whole range as its interval;
+            otherwise it has none.
+        ranges_of_estimates: of the estimates, if they may lie outside of `ranges`.
         weights: (M,) of the questions, or None if they are equal.
     """
 

@@ -42,17 +42,17 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._questions_of = [np.arange(questions)]
+        self._questions_by_group = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
+            self._questions_by_group += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
         if options.weights is not None:
             counted = options.weights > 0
-            self._questions_of = [group[counted[group]] for group in self._questions_of]
+            self._questions_by_group = [group[counted[group]] for group in self._questions_by_group]
         self._return_per_question = check_flag("return_per_question", return_per_question)
         if self._safe and self._return_per_question:
             warnings.warn(
@@ -106,7 +106,7 @@ class Report:
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
-            self._groups, self._questions_of, intervals, bands, strict=True
+            self._groups, self._questions_by_group, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
             for score, mean in points.over(questions, self.options.weights).items():
@@ -115,7 +115,7 @@ class Report:
                     continue
                 interval = None
                 if method is not None:
-                    interval = self._shown(score, mean, interval_of.get(score))
+                    interval = self._requested_fields(score, mean, interval_of.get(score))
                 band = band_of.get(score)
                 estimates.append(
                     Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
@@ -124,10 +124,12 @@ class Report:
             _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
-    def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
+    def _requested_fields(
+        self, score: ScoreId, mean: float, interval: Interval | None
+    ) -> Interval | None:
         """Return the interval of a score with the fields that are requested."""
         is_named = self.options.is_named
-        if interval is None:  # every other method gives an interval for each score
+        if interval is None:  # Only the posterior has none for some scores.
             reason = f"none: {score} has no posterior"
             return Interval(None, None, None, None, reason) if is_named else None
         if not self._with_mu:
@@ -141,21 +143,21 @@ class Report:
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
         options = self.options
-        none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
+        no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
         if method is None or options.confidence is None:
-            return none, none
+            return no_limits, no_limits
         if options.anytime:
-            other_questions = options.method == "questions"
-            by_group = None if options.method == "auto" else other_questions
-            method = PACKAGE.rooms.anytime_limits(method, n, by_group)
-        for group, questions in zip(self._groups, self._questions_of, strict=True):
+            # "auto" decides for each group whether its limits are for other questions.
+            other_questions = None if options.method == "auto" else options.method == "questions"
+            method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
+        for group, questions in zip(self._groups, self._questions_by_group, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        intervals = method.for_groups(self._questions_of, options.confidence)
+        intervals = method.for_groups(self._questions_by_group, options.confidence)
         if not options.band:
-            return intervals, none
-        bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
+            return intervals, no_limits
+        bands = PACKAGE.rooms.bands(method, self._questions_by_group, intervals, options.confidence)
         return intervals, bands
 
 

@@ -103,9 +103,11 @@ class Rewards:
     def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
         """(U,) the variance of the maximum of new samples, a sum of positive terms.
 
+        Let P_l be the probability that the maximum is at most level l, for the unknown rates.
+
         Args:
-            q: (U, L) probability that the maximum is at most each level.
-            increase: (U, L) covariances of the levels l <= m are q_l increase_m.
+            q: (U, L) the means of P_l.
+            increase: (U, L) i, so that the covariance of P_l and P_m is q_l i_m for l <= m.
         """
         gaps = np.diff(self.levels, append=self.levels[-1:])
         terms = gaps * q
@@ -180,7 +182,7 @@ class RankedRewards(Rewards):
                 result[questions] = levels.mean(axis=1)
             else:
                 result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
-            # Equal rewards may be rounded otherwise.
+            # Rounding may move the maximum of equal rewards.
             least, most = levels.min(axis=1), levels.max(axis=1)
             result[questions] = np.clip(result[questions], least, most)
         return result
@@ -219,7 +221,7 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(U,) the index of one row of each distinct content, and (M,) the inverse."""
+    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row."""
     code, size = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1
@@ -275,18 +277,15 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
     """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
-    wanted = _VALID_REWARD
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
-    rewards = [
-        int(reward) if isinstance(reward, (bool, np.bool_)) else reward for reward in rewards
-    ]
+    rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
     if labels is not None and len(labels) != len(rewards):
         raise ValueError(
             f"There are {len(labels)} categories but {len(rewards)} rewards: give w with one "
             f"reward for each category."
         )
     return np.array(
-        [check_number(f"w[{i}]", reward, wanted, -1e150, 1e150) for i, reward in enumerate(rewards)]
+        [check_number(f"w[{i}]", x, _VALID_REWARD, -1e150, 1e150) for i, x in enumerate(rewards)]
     )
 
 

@@ -53,7 +53,7 @@ from .containers import (
 from .count_tables import is_counts, read_counts
 from .counts import BinaryCounts, one_size, sums_per_question
 
-PLAIN_TYPES = {bool, int, float, str, type(None)}
+_PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 Labels = Mapping[str, float]
 """Labels that stand for outcomes, and the number of each."""
@@ -101,7 +101,7 @@ class Samples:
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        n = self.number_where(self.scored_or_none)
+        n = self.scored_sizes
         if not n.all():
             raise InputError(
                 Place(self.name, int(n.argmin())),
@@ -129,16 +129,19 @@ class Samples:
         scored = self.scored_or_none
         return np.ones(len(self.values), dtype=bool) if scored is None else scored
 
-    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
-        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
-        weights = self.multiplicity if condition is None else condition
-        if weights is None:
+    @property
+    def scored_sizes(self) -> np.ndarray:
+        """(M,) number of samples of each question that are scored, which may be 0."""
+        if self.multiplicity is None and self.scored_or_none is None:
             return self.sizes
-        if condition is not None and self.multiplicity is not None:
-            weights = condition * self.multiplicity
-        return sums_per_question(weights, self.sizes)
+        return sums_per_question(self.weights, self.sizes)
 
     # --- Outcomes ---------------------------------------------------------------------------
+
+    @property
+    def occurrences(self) -> np.ndarray:
+        """(S,) how often each value occurs, also if it is not scored."""
+        return np.ones(len(self.values), int) if self.multiplicity is None else self.multiplicity
 
     @property
     def weights(self) -> np.ndarray:
@@ -157,7 +160,7 @@ class Samples:
 
         Args:
             valid: (S,) bool.
-            wanted: what a valid outcome is, in parts of the message.
+            wanted: what a valid outcome is, as one or more pieces of the message.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -165,7 +168,8 @@ class Samples:
             value, location = self.values[first], sample_place(self.name, self.sizes, first)
             if self.multiplicity is None:
                 raise InputError(location, f" is {value}: ", *wanted, ".")
-            location = location._replace(sample=None, value=value.item())  # counts have no samples
+            # Counts have no index of a sample.
+            location = location._replace(sample=None, value=value.item())
             raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
@@ -332,7 +336,7 @@ def _samples_of_array(array: np.ndarray, name: str) -> Samples:
 
 
 def _samples_of_column(column, name: str) -> Samples:
-    """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
+    """Read an Arrow column of lists without Python objects, and another column by its entries."""
     if not _has_lists(column):
         return _read_plain(column.to_pylist(), name)
     if column.null_count:
@@ -373,7 +377,7 @@ def _samples_of_lists(lists: list[Any], name: str) -> Samples:
 def _plain_entries(lists: list[Any], name: str) -> list[Any]:
     """Return the entries of all lists as values of Python."""
     entries = list(itertools.chain.from_iterable(lists))
-    if {*map(type, entries)} <= PLAIN_TYPES:
+    if {*map(type, entries)} <= _PLAIN_TYPES:
         return entries
     check_depth(name, lists)
     entries = [plain_entry(entry) for entry in entries]
@@ -388,9 +392,9 @@ def _lengths(lists: list[Any]) -> np.ndarray:
 
 
 def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return an array of entries, and where they are not None; None if no array holds them."""
+    """Return an array of entries, and where they are not None; None if it would change one."""
     types, scored = {*map(type, entries)}, None
-    if not types <= PLAIN_TYPES - {str}:
+    if not types <= _PLAIN_TYPES - {str}:
         return None
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
@@ -509,7 +513,7 @@ def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.nd
 
 
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
+    """Return the distinct texts of Arrow, or other samples as they are; and (S,) their indices."""
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
         return entries, np.arange(len(entries))

@@ -67,7 +67,7 @@ class Score(NamedTuple):
     pooled: bool = True
 
     def pairs(self) -> Iterator[ColumnPair]:
-        """Each pair of columns whose covariance the variance of the score needs."""
+        """Yield the pairs of columns whose covariances the variance of the score depends on."""
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
@@ -129,12 +129,12 @@ def _not_negative(number):
 
 
 def _quotient(number, divisor):
-    """number / divisor, or number where the divisor is 0 or close enough to overflow."""
+    """Return number / divisor, or the number where the divisor is so small that this overflows."""
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    """The distinct terms of all scores, and each score with the numbers of its terms."""
+    """Return the distinct terms of all scores, and the scores with their indices as terms."""
     number: dict[Any, int] = {}
     numbered = {
         key: score._replace(
@@ -208,7 +208,7 @@ class Scores:
         return replace(self, keys=keys, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """(M, m) what varies with the questions in each score, to first order.
+        """(M, m) scores of questions whose means vary as the m scores do, to first order.
 
         Args:
             weights: (M,) of the questions, or None for equal ones.

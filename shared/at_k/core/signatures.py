@@ -43,7 +43,7 @@ def check_options(
 ) -> None:
     """Raise a TypeError if one of the names is no parameter of a function after the first.
 
-    The first one is the data. The caller takes it as arguments with the names in `data`.
+    The first parameter is the data, for which the user gives arguments with the names in `data`.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]

@@ -23,7 +23,7 @@ nothing cancels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -56,8 +56,8 @@ class AnswerCounts(NamedTuple):
     accepted: tuple[int, ...] = ()
 
     @classmethod
-    def from_answers(cls, answers: Iterable[tuple[int, int]], unanswered: int) -> AnswerCounts:
-        """Return the counts, from the number of samples and of accepted ones of each answer."""
+    def from_answers(cls, answers: Sequence[tuple[int, int]], unanswered: int) -> AnswerCounts:
+        """Return the counts, from (samples, accepted samples) of each answer."""
         correct = sorted((samples, accepted) for samples, accepted in answers if accepted)
         incorrect = sorted(samples for samples, accepted in answers if samples and not accepted)
         samples, accepted = tuple(zip(*correct, strict=True)) or ((), ())
@@ -65,13 +65,13 @@ class AnswerCounts(NamedTuple):
 
     @property
     def answers(self) -> list[tuple[int, int]]:
-        """The number of samples and of accepted ones of each answer, the accepted answers last."""
+        """(samples, accepted samples) of each answer, with those in `correct` last."""
         accepted = zip(self.correct, self.accepted or self.correct, strict=True)
         return [*((samples, 0) for samples in self.incorrect), *accepted]
 
     @property
     def credits(self) -> np.ndarray:
-        """What a vote for each answer in `correct` is worth."""
+        """The share of accepted samples of each answer in `correct`."""
         return np.array(self.accepted or self.correct) / self.correct
 
 
@@ -126,7 +126,7 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
-    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow."""
+    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
     for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
         number = len(answers.correct) + len(answers.incorrect)
         if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
@@ -136,19 +136,14 @@ def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
             k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
             for t in range(1, min(k // 2, max(answers.correct)) + 1)
         )
-        check_operations(work, question, answers, k)
-
-
-def check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
-    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
-    if work > _MOST_OPERATIONS:
-        raise InputError(
-            f"vote@{k} of ",
-            Place("question", question),
-            f", which has {len(counts.correct + counts.incorrect)} answers, needs {work:.0e} "
-            f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
-            f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
-        )
+        if work > _MOST_OPERATIONS:
+            raise InputError(
+                f"vote@{k} of ",
+                Place("question", question),
+                f", which has {number} answers, needs {work:.0e} operations, and "
+                f"{_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
+                f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
+            )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -179,8 +174,8 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
-    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node that has terms of this degree
-    single = t[0, 0] == 1  # the first node, which needs no quadrature
+    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node with a term of each degree
+    has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
     # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
     # near 1: z by 2^shift, each factor, and after every 32 factors the products.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
@@ -188,9 +183,9 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     exponents = np.full(len(nodes), exponent)
     product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
-    if single:
-        product[0] = np.arange(k + 1) == 0  # samples without an answer follow in the end
-    winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
+    if has_single_votes:
+        product[0] = np.arange(k + 1) == 0  # Samples without an answer follow in the end.
+    winning = np.zeros_like(product)  # the same for a correct winner, summed over winners
     for answer, m in enumerate(incorrect + correct):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)
         votes = np.arange(len(ways))
@@ -198,7 +193,7 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         factor = ways * (votes < t) + y * wins
         if answer >= len(incorrect):
             winning = _multiply(winning, factor, first)
-            for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
+            for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
                 rows = slice(start, stop)
                 winning[rows, votes_of_winner:] += (
                     credits[answer]
@@ -214,7 +209,7 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
             exponents += excess
     subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
     last = winning[:, k].copy()
-    if single:
+    if has_single_votes:
         winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
         last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
     wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
@@ -238,15 +233,15 @@ def _number_of_nodes(k: int, t: int) -> int:
     return 1 if t == 1 else -(-(k // t) // 2)
 
 
-def _runs(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return each distinct value of ascending t below `most`, with its first and last rows."""
+def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
+    """Return each distinct value below `most` of ascending t, and the slice of its rows."""
     values = np.unique(t[t < most])
     ends = np.searchsorted(t, values, side="right")
     return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
 
 
 def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the products of polynomials, row by row, truncated to the degree of the first.
+    """Return the products of (nodes, k + 1) polynomials and factors, up to the degree k.
 
     Args:
         first: for each power, the first row whose factor has it.

@@ -67,10 +67,13 @@ class Counts(dict[str, Any]):
         c: Iterable[int] | Array | None = None,
     ):
         # A copy, so that later changes of an array do not move the score.
-        super().__init__({"counts": _own(n)} if c is None else {"n": _own(n), "correct": _own(c)})
+        super().__init__(
+            {"counts": _copy(n)} if c is None else {"n": _copy(n), "correct": _copy(c)}
+        )
 
 
-def _own(values: Any) -> Any:
+def _copy(values: Any) -> Any:
+    """Return a copy of an array, a list or a column, or the list of an iterator."""
     values = as_arrow(values)
     if isinstance(values, (list, tuple)):
         check_depth("Counts", values)

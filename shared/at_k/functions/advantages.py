@@ -137,15 +137,15 @@ def advantages(
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
         _check_size(k_weights, rows.shape[1], prompt, baseline, normalize)
-        read = _Sorted(rows) if None in credits.values() else _Counted(rows)
+        ranked_or_counted = _Sorted(rows) if None in credits.values() else _Counted(rows)
         weights = []
         for size, weight in k_weights.items():
-            means = read.means(size, credits[size])
+            means = ranked_or_counted.means(size, credits[size])
             if normalize:
                 weights.append(weight * means.standardized())
             else:
                 weights.append(_with_baseline(means, baseline, weight))
-        return read.by_sample(sum(weights[1:], weights[0]))
+        return ranked_or_counted.by_sample(sum(weights[1:], weights[0]))
 
     is_centered_later = baseline == "centered" and not normalize
     return like(rewards, samples.map(weigh, "mean" if is_centered_later else "zero"))
@@ -234,7 +234,10 @@ def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize
 
 
 def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) -> np.ndarray:
-    """The weights with a baseline, times the weight of the score, in the shape of the means."""
+    """Return the weights of samples with a baseline, in the shape of the means.
+
+    `weight` is that of the score at this k.
+    """
     n, k = means.n, means.k
     if baseline == "marginal":
         return weight * k / n * means.marginal()
@@ -256,13 +259,13 @@ class _Counted:
     def __init__(self, rewards: np.ndarray):
         self.rewards, n = rewards, rewards.shape[1]
         self.c_of_row = (rewards @ np.ones(n)).astype(np.int64)  # faster than a sum of rows
-        self.c = np.flatnonzero(np.bincount(self.c_of_row))  # as np.unique
+        self.c = np.flatnonzero(np.bincount(self.c_of_row))  # faster than np.unique
 
     def means(self, k, credits) -> _Credited:
         return _Credited(self.rewards.shape[1], self.c, credits)
 
     def by_sample(self, weights: np.ndarray) -> np.ndarray:
-        """(G, n) from (U, 2) weights by c and reward."""
+        """(G, n) weights in the order of the rewards, from (U, 2) by c and reward."""
         table = np.zeros((self.rewards.shape[1] + 1, 2))
         table[self.c] = weights
         result = self.rewards * table[self.c_of_row, 1:]
@@ -309,7 +312,7 @@ class _Credited:
 
 
 class _Sorted:
-    """(G, n) real rewards by rank, and the flat index that each of them comes from."""
+    """(G, n) real rewards in ascending order, and the flat index of each before sorting."""
 
     def __init__(self, rewards: np.ndarray):
         n = rewards.shape[1]
@@ -333,7 +336,7 @@ class _Sorted:
         return _Maximum(self.ranked, k)
 
     def by_sample(self, weights: np.ndarray) -> np.ndarray:
-        """(G, n) from (G, n) weights by rank."""
+        """(G, n) weights in the order of the rewards, from weights by rank."""
         result = np.empty(weights.shape)
         result.reshape(-1)[self.order] = weights
         return result
@@ -356,22 +359,22 @@ class _Maximum:
     def excluded(self) -> np.ndarray:
         # The mean over all subsets is k/n and 1 - k/n of the means with and without i.
         n, k = self.n, self.k
-        means = (self.ranked @ self._share_as_maximum())[:, None] - k / n * self.included
+        means = (self.ranked @ self._shares_as_maximum())[:, None] - k / n * self.included
         return n / (n - k) * means
 
     def marginal(self) -> np.ndarray:
-        """(P, n) by how much sample i raises the maximum of k - 1 others, on average."""
+        """(G, n) by how much sample i raises the maximum of k - 1 others, on average."""
         if self.k == 1:
             return self.ranked
         # Sample i exceeds the maximum of k - 1 others by the gaps between that and r_i.
         means, flat = np.zeros(self.ranked.shape), self.ranked.reshape(-1)
         np.subtract(flat[1:], flat[:-1], out=means.reshape(-1)[1:])
-        means *= _share(self.n - 1, self.k - 1)
+        means *= _subset_shares(self.n - 1, self.k - 1)
         means[:, 0] = 0.0
         return np.cumsum(means, axis=1)
 
     def standardized(self) -> np.ndarray:
-        share = self._share_as_maximum()
+        share = self._shares_as_maximum()
         centered = self.ranked - self.ranked[:, [np.argmax(share)]]
         std = _std(centered, np.broadcast_to(share, centered.shape))[:, None]
         deviation = self._included(centered) - (centered @ share)[:, None]
@@ -385,13 +388,13 @@ class _Maximum:
         # the j - 1 other samples up to r_j. Column j is minus this gap, times that share.
         means, flat = np.zeros(ranked.shape), ranked.reshape(-1)
         np.subtract(flat[:-1], flat[1:], out=means.reshape(-1)[:-1])
-        means *= _share(self.n - 1, self.k - 1)
+        means *= _subset_shares(self.n - 1, self.k - 1)
         means[:, -1] = ranked[:, -1]  # in place of a difference between two prompts
         return np.cumsum(means[:, ::-1], axis=1)[:, ::-1]
 
-    def _share_as_maximum(self) -> np.ndarray:
+    def _shares_as_maximum(self) -> np.ndarray:
         """(n,) the share of the subsets of which each rank is the maximum."""
-        return self.k / self.n * _share(self.n - 1, self.k - 1)
+        return self.k / self.n * _subset_shares(self.n - 1, self.k - 1)
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -406,7 +409,7 @@ def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """(U,) the mean of values[j], with j of k of n samples correct; 0 unless 0 <= c <= n.
+    """(U,) the mean of values[j], where j of k of n samples are correct; 0 unless 0 <= c <= n.
 
     Args:
         n: number of samples.
@@ -433,7 +436,7 @@ def _pmf_table(n: int, k: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def _share(n: int, k: int) -> np.ndarray:
+def _subset_shares(n: int, k: int) -> np.ndarray:
     """(n + 1,) the share C(m, k) / C(n, k) of subsets of k among the first m = 0 .. n."""
     ways = 1  # C(m, k), an integer, so that only the quotients are rounded
     result, every = np.zeros(n + 1), math.comb(n, k)

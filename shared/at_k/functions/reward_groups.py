@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_count, entries_of, has_no_axes, is_masked, short
+from ..core.checks import check_count, entries_of, is_masked, is_scalar, short
 from ..core.containers import plain_entry, to_array
 from ..core.counts import one_size
 
@@ -29,8 +29,9 @@ class RewardGroups:
     Attributes:
         values: (S,) rewards in the order of the caller, NaN for samples that are not scored.
         prompts: M.
-        size: number of samples of each prompt, if they follow each other; otherwise 0.
-        index: (S,) the index of each sample's prompt, if there is no such number.
+        size: number of samples of each prompt, if all have the same number and the samples of a
+            prompt follow each other; otherwise 0.
+        index: (S,) the index of each sample's prompt if `size` is 0, otherwise None.
         names: of the prompts for messages, if they have ids; otherwise None.
         in_rows: whether the caller's samples have two indices, for messages.
     """
@@ -187,7 +188,7 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
     ids = to_array(groups).tolist() if _is_array(groups) else entries_of("groups", groups)
     if len(ids) != len(values):
         raise ValueError(f"groups has {len(ids)} ids for {len(values)} rewards: give one for each.")
-    if not {*map(type, ids)} <= {str, int}:  # the usual ones
+    if not {*map(type, ids)} <= {str, int}:
         ids = [plain_entry(label) for label in ids]
         for sample, label in enumerate(ids):
             if not isinstance(label, (str, int, float, bytes)) or label != label:
@@ -202,7 +203,7 @@ def _groups_by_id(values: np.ndarray, groups) -> RewardGroups:
 
 def _is_array(values) -> bool:
     """Whether the values are an array or a tensor, for which `like` makes another one."""
-    if has_no_axes(values):
+    if is_scalar(values):
         return False
     # Arrays of NumPy have __array_namespace__ since NumPy 2.
     return isinstance(values, np.ndarray) or any(

@@ -147,7 +147,7 @@ def _mean_reward_summary(
     bounds: Bounds,
 ) -> Summary:
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
-    rewards = _read_rewards(R, w, R0)
+    rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:
         return _real_reward_summary(rewards, 1, confidence, limits)
     moments = bayes_moments(rewards, "bayes", "avg")
@@ -177,7 +177,7 @@ def max_at_k(R: OutcomesLike, k: int, w: Numbers | None = None) -> float:
         >>> round(max_at_k([[0.25, 1.0, -0.5, 0.75], [2.0, 1.5, 2.5, 0.0]], 2), 6)
         1.479167
     """
-    rewards = _read_rewards(R, w)
+    rewards = read_outcome_rewards(R, w)
     scores = max_scores(rewards, {"": check_k(k, rewards.n)})
     return scores.means(rewards.multiplicity)[""]
 
@@ -222,7 +222,7 @@ def max_at_k_ci(
         [0.75, 0.08812, 0.577288, 0.922712]
     """
     k, confidence = check_k(k), check_confidence(confidence)
-    rewards = _read_rewards(R, w, R0)
+    rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:
         return _real_reward_summary(
             rewards, check_k(k, rewards.n), confidence, check_bounds(bounds)
@@ -253,7 +253,10 @@ def _real_reward_summary(
     return intervals[""][:4]
 
 
-def _read_rewards(R: OutcomesLike, w: Numbers | None, R0: OutcomesLike | None = None) -> Rewards:
+def read_outcome_rewards(
+    R: OutcomesLike, w: Numbers | None, R0: OutcomesLike | None = None
+) -> Rewards:
+    """Return the rewards of outcomes that are categories, by default 0 and 1, or real rewards."""
     outcomes, rewards = read_outcomes(R), check_rewards(w)
     if are_real_rewards(outcomes, w, R0):
         return real_rewards(outcomes)

@@ -17,16 +17,12 @@ import numpy.typing as npt
 
 from ..core.checks import as_list, check_confidence, check_k, check_number, check_positive, short
 from ..core.credits import check_thresholds
-from ..core.rewards import (
-    are_real_rewards,
-    category_rewards,
-    check_prior_outcomes,
-    check_rewards,
-    real_rewards,
-)
+from ..core.posterior import normal_limits
+from ..core.rewards import category_rewards, check_prior_outcomes, check_rewards
 from ..core.samples import read_outcomes
 from ..functions import Numbers, OutcomesLike, Summary
 from ..scores.tails import in_units, tails_of_subsets
+from .rewards import read_outcome_rewards
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,12 +57,7 @@ def tailpass_empirical(
     References:
         TailPass@k is defined as in the package scorio 0.2.3: https://pypi.org/project/scorio
     """
-    k, outcomes, scores = check_k(k), read_outcomes(R), check_rewards(w)
-    if are_real_rewards(outcomes, w):
-        rewards = real_rewards(outcomes)
-    else:
-        none = check_prior_outcomes(None, len(outcomes.sizes), len(scores))
-        rewards = category_rewards(outcomes, scores, none)
+    k, rewards = check_k(k), read_outcome_rewards(R, w)
     check_k(k, rewards.n)
     columns = tails_of_subsets(rewards, [(k, tau) for tau in _thresholds(k, thresholds)])
     return rewards.multiplicity @ columns / len(rewards.inverse)
@@ -115,7 +106,10 @@ def tailpass(
         TailPass@k is defined as in the package scorio 0.2.3: https://pypi.org/project/scorio
     """
     k, outcomes, scores = check_k(k), read_outcomes(R), check_rewards(w)
-    _check_scores(scores)
+    if scores.min() < 0 or scores.max() > 1:
+        raise ValueError(
+            f"w has scores from {scores.min():g} to {scores.max():g}: a score is from 0 to 1."
+        )
     shape = len(outcomes.sizes), len(scores)
     prior_counts = check_prior_outcomes(R0, *shape)
     category_rewards(outcomes, scores, prior_counts)  # which checks the outcomes
@@ -235,20 +229,21 @@ class TailPassProfile:
             confidence: probability that an interval covers the true value, between 0 and 1.
             method: "normal". Another method is a ValueError, also in `linear_ci` and `moment_ci`.
         """
-        _check_method(method)
-        return self.mean, self.std, *_clipped_limits(self.mean, self.std, confidence)
+        return self.mean, self.std, *_limits(self.mean, self.std, confidence, method)
 
     def linear_ci(
         self, weights: Numbers, confidence: float = 0.95, *, method: str = "normal"
     ) -> Summary:
         """Return (mu, sigma, lo, hi) of `linear`."""
-        _check_method(method)
-        return _with_clipped_limits(self.linear(weights), confidence)
+        mu, sigma = self.linear(weights)
+        lo, hi = _limits(mu, sigma, confidence, method)
+        return mu, sigma, float(lo), float(hi)
 
     def moment_ci(self, lam: float, confidence: float = 0.95, *, method: str = "normal") -> Summary:
         """Return (mu, sigma, lo, hi) of `moment`."""
-        _check_method(method)
-        return _with_clipped_limits(self.moment(lam), confidence)
+        mu, sigma = self.moment(lam)
+        lo, hi = _limits(mu, sigma, confidence, method)
+        return mu, sigma, float(lo), float(hi)
 
     def _covariance(self, a: np.ndarray, b: np.ndarray) -> float:
         return float(self._share @ self._payoffs.covariance(a, b)) / self.question_count
@@ -264,7 +259,7 @@ class TailPassProfile:
 
 
 class _Payoffs:
-    """Payoffs of k samples that depend on their mean score, under a Dirichlet posterior.
+    """The moments of payoffs of k samples, functions of their mean score, under a posterior.
 
     The number of new samples in each category has a Dirichlet-multinomial distribution.
 
@@ -312,9 +307,11 @@ class _Payoffs:
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each pair of counts the index of their sum, and the probability of this split.
+        """The sums of pairs of the S counts: those of 2k samples, of which there are S2.
 
-        The third is the (U, S2) pmf of the counts of 2k samples.
+        Returns:
+            (S x S,) the index of each sum, (S, S) the probability that 2k samples with this sum are
+            split in this way, and (U, S2) the pmf of the counts of 2k samples.
         """
         counts, k = self._counts, int(self._counts[0].sum())
         base = (2 * k + 1) ** np.arange(counts.shape[1])
@@ -331,7 +328,7 @@ class _Payoffs:
 
 
 def _counts_of_levels(k: int, levels: int) -> np.ndarray:
-    """(S, L) all numbers of k samples at each of L levels."""
+    """(S, L) all ways in which k samples can be distributed over L levels."""
     if levels == 1:
         return np.array([[k]])
     return np.concatenate(
@@ -363,36 +360,20 @@ def _dirichlet_multinomial(counts: np.ndarray, concentrations: np.ndarray) -> np
 # --- Parameters ---------------------------------------------------------------------------
 
 
-def _check_method(method: Any) -> None:
+def _limits(mean: Any, std: Any, confidence: float, method: Any) -> tuple[Any, Any]:
+    """Return the lower and upper limits of means, by a normal approximation within 0 and 1."""
     if not isinstance(method, str) or method != "normal":
         raise ValueError(
             f"method is {short(method)}: give 'normal', a normal approximation with exact moments. "
             f"The Monte Carlo intervals that scorio has by default are not available here."
         )
-
-
-def _clipped_limits(mean: Any, std: Any, confidence: float) -> tuple[Any, Any]:
-    from ..core.posterior import normal_limits
-
     return normal_limits(mean, std, check_confidence(confidence), (0.0, 1.0))
-
-
-def _with_clipped_limits(summary: tuple[float, float], confidence: float) -> Summary:
-    lo, hi = _clipped_limits(*summary, confidence)
-    return *summary, float(lo), float(hi)
 
 
 def _thresholds(k: int, thresholds: Numbers | None) -> list[float]:
     if thresholds is None:
         return [i / k for i in range(1, k + 1)]
     return check_thresholds(thresholds)
-
-
-def _check_scores(scores: np.ndarray) -> None:
-    if scores.min() < 0 or scores.max() > 1:
-        raise ValueError(
-            f"w has scores from {scores.min():g} to {scores.max():g}: a score is from 0 to 1."
-        )
 
 
 def _check_prior(prior: Any, questions: int, categories: int) -> Floats:

@@ -14,7 +14,7 @@ class Aligned(NamedTuple):
     """A number for each of S samples, question after question.
 
     Attributes:
-        rows: with the sizes of the questions, for messages.
+        rows: the numbers as they were read, whose name and sizes messages use.
         values: (S,) numbers.
         is_given: (S,) False for samples without a number.
     """

@@ -126,7 +126,7 @@ def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
 
 
 def require_useful(credit: Credits, rates: CheckerRates) -> None:
-    """Raise a ValueError if the rates leave nothing of a score of so many samples."""
+    """Raise a ValueError if the corrected credits are so large that the estimate is useless."""
     first, steps = corrected_credits(credit, rates)
     if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
         raise ValueError(

@@ -33,9 +33,9 @@ from ..core.score import Moments, Score, ScoreKey, number_terms
 from .distributions import Prior, cumulative_credit, pmf, posterior_means
 from .double_double import DoubleDouble
 
-_FEW_VALUES = 4  # of a score, less a constant, which are not 0
+_FEW_VALUES = 4  # A sum over so few values of a score takes steps linear in k.
 _MOST_OF_A_TABLE = 64  # samples of a question, up to which values for all c are kept
-_MOST_CELLS = 4e8  # of the pmf of the halves of 2k samples
+_MOST_CELLS = 4e8  # probabilities of numbers of correct samples in a half of 2k samples
 
 
 def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
@@ -132,11 +132,11 @@ def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
 def _centered(
     credit: Credits, pmf_of_k: DoubleDouble
 ) -> Iterator[tuple[np.ndarray, int, DoubleDouble]]:
-    """The rows of a constant, its plateau, and the mean of the score less the constant.
+    """Yield each plateau, with (U,) the rows whose mean is closest to its value, and the means.
 
-    A covariance does not change if a constant is subtracted from each score. It keeps its digits
-    if the means are then small, so the constant is the plateau of the value that is closest to
-    the mean: 0 if few samples are correct, and the sum of the credits if nearly all are.
+    The means are those of the score less the value of the plateau. A covariance does not change if
+    a constant is subtracted from each score, and keeps its digits if the means are then small. The
+    value is 0 if few samples are correct, and the sum of the credits if nearly all are.
     """
     plateaus = _plateaus(credit)
     means = [(pmf_of_k * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
@@ -147,7 +147,7 @@ def _centered(
 
 @lru_cache(maxsize=16)
 def _plateaus(credit: Credits) -> list[int]:
-    """Numbers of correct samples, one for each value of a plateau, with the first and the last."""
+    """Return one number of correct samples for each value that several numbers have, 0 and k."""
     weights = np.array(credit)
     flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
     flat = np.concatenate([[0], flat, [len(credit)]])
@@ -165,21 +165,21 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
         first, second = second, first
     support = np.flatnonzero(first.hi)
     _check_cells(k, len(support))
-    if len(support) <= _FEW_VALUES:  # in steps linear in k
+    if len(support) <= _FEW_VALUES:
         m, mean = np.arange(2 * k + 1), DoubleDouble.from_doubles(np.zeros(2 * k + 1))
         for i in support.tolist():
             mean = mean + _probability_of(i, k, 2 * k) * (first[i] * second[np.clip(m - i, 0, k)])
         return mean
     means = []
     for m in blocks_of_rows(np.arange(2 * k + 1), k):
-        other = np.clip(m[:, None] - support, 0, k)  # the pmf is 0 where this clips
+        other = np.clip(m[:, None] - support, 0, k)  # Where this clips, the pmf is 0.
         chance = pmf(np.full(len(m), 2 * k), m, k)[:, support]
         means.append((chance * (first[support] * second[other])).sum())
     return DoubleDouble.concatenate(means)
 
 
 def _check_cells(k: int, support: int) -> None:
-    """Raise a ValueError if so many values of half the samples have too many halves."""
+    """Raise a ValueError if k is too large for scores with so many values other than 0."""
     if 2 * k * support > _MOST_CELLS:
         raise ValueError(
             f"The posterior variance at k = {k} needs {2 * k * support:.0e} probabilities for "
@@ -250,7 +250,7 @@ def _both_up_to(k: int, d: int) -> DoubleDouble:
 
 
 def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
-    """(n + 1,) P(j of a subset of k are marked), if 0 .. n of n are.
+    """(n + 1,) P(j of a subset of k are marked), if 0, 1, .., n of all n are marked.
 
     By Bayes' theorem it is (n + 1) / (k + 1) times the posterior pmf of the number of marked
     ones, if all numbers are equally likely a priori: the prior of the rate is uniform.
@@ -262,7 +262,7 @@ def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
 
 
 def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
-    """The sums of the first 0, 1, .. changes, of those that are counted."""
+    """Return the sums of the first 0, 1, .., all changes, in which some may not be counted."""
     kept = DoubleDouble(change.hi * counted, change.lo * counted)
     sums = kept[::-1].suffix_sums()[::-1]
     return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])

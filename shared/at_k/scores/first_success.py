@@ -33,8 +33,8 @@ def first_successes(
         options: of the limits.
     """
     counts = checked.outcomes.counts()
-    known = check_stopped(counts, checked.outcomes, budget)
-    ids = [ScoreId("pass@k", k) for k in choose_ks(ks, DEFAULT_K, known)]
+    largest_ks = largest_known_ks(counts, checked.outcomes, budget)
+    ids = [ScoreId("pass@k", k) for k in choose_ks(ks, DEFAULT_K, largest_ks)]
     # Whether the first success of a question is among k samples.
     columns = [(counts.c == 1) & (counts.n <= score.k) for score in ids]
     values = np.stack(columns, axis=1).astype(float)
@@ -42,7 +42,7 @@ def first_successes(
     return points, limits_for_questions(points, "pass@k", options)
 
 
-def check_stopped(counts: BinaryCounts, outcomes: Samples, budget: int) -> np.ndarray:
+def largest_known_ks(counts: BinaryCounts, outcomes: Samples, budget: int) -> np.ndarray:
     """Return (M,) the largest k for which it is known whether one of k samples is correct.
 
     Args:
