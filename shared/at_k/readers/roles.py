@@ -26,7 +26,16 @@ from .names import (
     shown_name,
 )
 from .table import SelectionError, Table, Way, list_columns
-from .words import as_lists, as_whole_number, entry_text, flat, has_lists, number_in, word
+from .words import (
+    as_lists,
+    as_whole_number,
+    entry_text,
+    flat,
+    has_lists,
+    is_list_of,
+    number_in,
+    word,
+)
 
 _FREQUENCIES = (
     *("count", "counts", "n", "n_samples", "num_samples", "total", "attempts", "num_attempts"),
@@ -180,11 +189,7 @@ def _lists_of_objects(table: Table) -> list[str]:
     """Return the columns of an object of JSON that hold lists of objects: rows may be there."""
     if not table.is_object:
         return []
-    return [
-        name
-        for name, (cell, *_) in table.columns.items()
-        if isinstance(cell, list) and cell and all(isinstance(x, dict) for x in cell)
-    ]
+    return [name for name, (cell, *_) in table.columns.items() if is_list_of(dict, cell)]
 
 
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:

@@ -258,6 +258,11 @@ def as_lists(cells: Sequence[Any]) -> Sequence[Any]:
     return cells if None in lists else lists
 
 
+def is_list_of(kind: type, value: Any) -> bool:
+    """Whether a value is a list with nothing but entries of a type, and is not empty."""
+    return isinstance(value, list) and bool(value) and all(isinstance(x, kind) for x in value)
+
+
 def has_lists(cells: Sequence[Any]) -> bool:
     """Whether the first cell that is not None is a list."""
     return isinstance(next((cell for cell in cells if cell is not None), None), list)
