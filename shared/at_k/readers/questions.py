@@ -51,19 +51,17 @@ def gather(
     merged = {role: _merged(questions, role, x, chosen, of_lists) for role, x in cells.items()}
     written = merged.pop("as_written", None)
     reasons = merged.pop("finish", ())
-    ids, said = list(rows_of), []
-    if "samples" in merged and None not in merged["samples"]:
-        samples = dict(zip(rows_of, merged["samples"], strict=True))
-        said.append(_fail_cut_off(samples, reasons, False if written is None else ""))
+    samples, said = dict(zip(rows_of, merged.get("samples", ()), strict=False)), ""
+    if samples and None not in samples.values():
+        cut_off = _fail_cut_off(samples, reasons, False if written is None else "")
         multiplicities = merged["multiplicities"] if counts else None
-        kept, of_missing = settle_missing(table, samples, written, multiplicities, reading.missing)
-        said.append(of_missing)
-        indices = [i for i, question in enumerate(ids) if question in kept]
+        kept, missing = settle_missing(table, samples, written, multiplicities, reading.missing)
+        said = "; ".join(filter(None, [cut_off, missing]))
+        indices = [i for i, question in enumerate(rows_of) if question in kept]
         merged = {role: [x[i] for i in indices] for role, x in merged.items()}
-        ids = list(kept)
-        merged["samples"] = list(kept.values())
+        merged["samples"], rows_of = list(kept.values()), kept
     key = () if key == (ROW,) else key
-    return merged, ids if key else None, key, "; ".join(filter(None, said))
+    return merged, list(rows_of) if key else None, key, said
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
