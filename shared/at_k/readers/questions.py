@@ -49,19 +49,29 @@ def gather(
     _refuse_mixed_files(questions, counts)
     _refuse_mixtures(questions, chosen.get("groups"), cells, reading)
     merged = {role: _merged(questions, role, x, chosen, of_lists) for role, x in cells.items()}
-    written = merged.pop("as_written", None)
-    reasons = merged.pop("finish", ())
-    samples, said = dict(zip(rows_of, merged.get("samples", ()), strict=False)), ""
-    if samples and None not in samples.values():
-        cut_off = _fail_cut_off(samples, reasons, False if written is None else "")
-        multiplicities = merged["multiplicities"] if counts else None
-        kept, missing = settle_missing(table, samples, written, multiplicities, reading.missing)
-        said = "; ".join(filter(None, [cut_off, missing]))
-        indices = [i for i, question in enumerate(rows_of) if question in kept]
-        merged = {role: [x[i] for i in indices] for role, x in merged.items()}
-        merged["samples"], rows_of = list(kept.values()), kept
+    ids, merged, said = _settled(table, list(rows_of), merged, counts is not None, reading.missing)
     key = () if key == (ROW,) else key
-    return merged, list(rows_of) if key else None, key, said
+    return merged, ids if key else None, key, said
+
+
+def _settled(
+    table: Table, ids: list[Any], cells: dict[str, Any], has_counts: bool, missing: str | None
+) -> tuple[list[Any], dict[str, Any], str]:
+    """Return the ids and the cells of questions with samples, and what the first line says.
+
+    Samples that were cut off or are missing count as the caller says, or the layout.
+    """
+    written, reasons = cells.pop("as_written", None), cells.pop("finish", ())
+    if None in cells.get("samples", [None]):
+        return ids, cells, ""
+    samples = dict(zip(ids, cells["samples"], strict=True))
+    cut_off = _fail_cut_off(samples, reasons, False if written is None else "")
+    multiplicities = cells["multiplicities"] if has_counts else None
+    kept, of_missing = settle_missing(table, samples, written, multiplicities, missing)
+    indices = [i for i, question in enumerate(ids) if question in kept]
+    cells = {role: [x[i] for i in indices] for role, x in cells.items()}
+    cells["samples"] = list(kept.values())
+    return list(kept), cells, "; ".join(filter(None, [cut_off, of_missing]))
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.checks import FROM_0, Index, short
@@ -47,12 +47,7 @@ def refuse_settings(questions: QuestionRows) -> None:
     """
     table, several = questions.table, questions.several
     taken = {*questions.key, *questions.used, *questions.pool}
-    columns = {
-        name: list(map(entry_text, cells))
-        for name, cells in nested_columns(table, None if several else MODELS).items()
-        if name not in taken and (table.layout is None or name in table.columns)
-        if not any(isinstance(x, list) for x in cells)
-    }
+    columns = _scalar_columns(table, taken, None if several else MODELS)
     settings = [
         name
         for name, texts in columns.items()
@@ -68,6 +63,21 @@ def refuse_settings(questions: QuestionRows) -> None:
         _refuse(questions, settings, columns[settings[0]])
     if table.layout is None:
         _refuse_models(table, columns, [row for rows in questions.rows.values() for row in rows])
+
+
+def _scalar_columns(
+    table: Table, taken: Collection[str], wanted: Collection[str] | None
+) -> dict[str, list[str]]:
+    """Return the scalar columns that are not taken, as texts: see `nested_columns`.
+
+    A layout knows what the fields inside of its objects are.
+    """
+    return {
+        name: list(map(entry_text, cells))
+        for name, cells in nested_columns(table, wanted).items()
+        if name not in taken and (table.layout is None or name in table.columns)
+        if not any(isinstance(x, list) for x in cells)
+    }
 
 
 def _settings_by_values(

@@ -359,33 +359,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
     Raises:
         ValueError: if they say that they are of different tools or models.
     """
-    _refuse_other_runs(tables)
-    first, titles = tables[0], tuple(table.title for table in tables)
-    names = list(dict.fromkeys(x for table in tables for x in table.columns))
-    if not (first.layout and first.layout.files_are_runs):  # a run that broke off has fewer columns
-        names = [x for x in first.columns if all(x in table.columns for table in tables)]
-    columns: Columns = {
-        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in names
-    }
-    columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
-    if first.layout is None:
-        _warn_of_columns(tables, names)
-    return replace(
-        first,
-        columns=columns,
-        title=" and ".join(titles)
-        if len(titles) < 3
-        else f"{titles[0]} and {len(titles) - 1} more",
-        complete=frozenset(names),
-        origin=_joined_origin(tables),
-        files=titles,
-        is_csv=any(table.is_csv for table in tables),
-    )
-
-
-def _refuse_other_runs(tables: Sequence[Table]) -> None:
-    """Raise a ValueError if tables say that they are of different tools or models."""
-    first = tables[0]
+    first, names = tables[0], list(dict.fromkeys(x for table in tables for x in table.columns))
     for table, what in itertools.product(tables, ("harness", "model")):
         values = [first.origin.get(what), table.origin.get(what)]
         if values[0] != values[1]:
@@ -393,6 +367,29 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
                 f"{first.title} and {table.title} are not parts of one run: their {what} is "
                 f"{values[0]} and {values[1]}. Compare them, or score each by itself."
             )
+    if not (first.layout and first.layout.files_are_runs):  # a run that broke off has fewer columns
+        names = [x for x in first.columns if all(x in table.columns for table in tables)]
+    if first.layout is None:
+        _warn_of_columns(tables, names)
+    columns: Columns = {
+        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in names
+    }
+    columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
+    files = tuple(table.title for table in tables)
+    return replace(
+        first,
+        columns=columns,
+        title=title_of_files(files),
+        complete=frozenset(names),
+        origin=_joined_origin(tables),
+        files=files,
+        is_csv=any(table.is_csv for table in tables),
+    )
+
+
+def title_of_files(names: Sequence[str]) -> str:
+    """Return what messages call several files, or the name of one."""
+    return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
