@@ -71,17 +71,20 @@ def _lists_with_samples(table: Table, chosen: Mapping[str, Any]) -> Columns:
     aligned = [chosen[x] for x in roles if x in chosen]
     if not aligned or not all(isinstance(x, str) for x in aligned):
         return {}
-    sizes = [len(x) if isinstance(x, list) else 0 for x in table.columns[aligned[0]]]
+    sizes = _sizes(table.columns[aligned[0]])
     fixed = {chosen.get(role) for role in ("references", *PER_QUESTION)}
     fixed |= {*QUESTION_TEXTS, *_OF_QUESTION}
     lists = {
         name: column
         for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items()
-        if name not in fixed
-        and may_be_nested(column)
-        and all(isinstance(x, list) and len(x) == n for x, n in zip(column, sizes, strict=True))
+        if name not in fixed and may_be_nested(column) and _sizes(column) == sizes
     }
     return lists if {*aligned} < lists.keys() and 0 not in sizes else {}
+
+
+def _sizes(column: Sequence[Any]) -> list[int]:
+    """Return the lengths of lists, 0 for other entries."""
+    return [len(x) if isinstance(x, list) else 0 for x in column]
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
@@ -379,7 +382,7 @@ def join_references(
     if isinstance(references, Mapping):
         pairs = references.items()
     else:
-        pairs = zip(*_answers_in(references, columns[0]), strict=True)
+        pairs = zip(*_answers_in(str(references), columns[0]), strict=True)
     answers = _answers_by_id(table, columns[0], pairs, name)
     return table.with_columns({**table.columns, name: answers}), name
 

@@ -9,6 +9,7 @@ repeated rows are looked for in all rows of some questions.
 
 from __future__ import annotations
 
+import itertools
 import json
 import mmap
 import warnings
@@ -181,17 +182,18 @@ def _choice(head: Table, reading: Reading) -> Choice | None:
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
-    # Several columns of one role may be equal in the first rows only.
-    has_several = len(columns_of_role(head, "outcomes")) > 1 and "outcomes" not in named
-    if has_several or (len(columns_named(columns, IDS)) > 1 and not reading.questions):
-        return None
+    candidates = (columns_of_role(head, "outcomes"), columns_named(columns, IDS))
+    told = (named.get("outcomes"), reading.questions)
+    if any(len(x) > 1 and not y for x, y in zip(candidates, told, strict=True)):
+        return None  # they may be equal in the first rows only
     others = _columns_beside(head, reading, {*questions, chosen["outcomes"]})
-    read = {*questions, chosen["outcomes"], *others}
-    numbers = [x for x in sample_numbers(columns, read) if plain_name(x) not in SHARED_NUMBERS]
-    is_nested = any(isinstance(x, (list, dict)) for name in read for x in columns[name])
-    if len(numbers) > 1 or is_nested:
+    choice = Choice(questions[0], chosen["outcomes"], others, "")
+    numbers = sample_numbers(columns, choice.distinct)
+    numbers = [x for x in numbers if plain_name(x) not in SHARED_NUMBERS]
+    cells = itertools.chain(*(columns[name] for name in choice.distinct))
+    if len(numbers) > 1 or any(isinstance(x, (list, dict)) for x in cells):
         return None
-    return Choice(questions[0], chosen["outcomes"], others, "".join(numbers))
+    return choice._replace(number="".join(numbers))
 
 
 def _columns_beside(head: Table, reading: Reading, used: Collection[str]) -> list[str]:

@@ -152,7 +152,7 @@ def table_of_grid(
         ValueError: if a row has another number of cells than there are columns, or two columns have
             the same name.
     """
-    rows = [row for row in rows if row]
+    rows = list(filter(None, rows))
     has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
     if not has_names:
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
@@ -262,12 +262,11 @@ def with_sample_lists(
     """
     if unnamed == "verdicts" and not table.layout:
         table = _with_question_names(table)
-    names = list(table.columns)
-    samples = [names[index] for index in sample_columns(names)]
-    rest: Columns = {x: table.columns[x] for x in names if x not in samples}
-    is_named = not {"predictions", "outcomes", "n", "correct", "counts"}.isdisjoint(named)
+    samples = [] if table.layout else [[*table.columns][i] for i in sample_columns(table.columns)]
+    rest: Columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     has_others = any(usual_columns(rest, role) for role in ("predictions", "outcomes"))
-    if not samples or table.layout or is_named or has_others:
+    is_named = {"predictions", "outcomes", "n", "correct", "counts"} & named.keys()
+    if not samples or is_named or has_others:
         return table, {}
     lists = [_without_end(row) for row in zip(*(table.columns[x] for x in samples), strict=True)]
     columns, lists = _full_rows(rest, lists)

@@ -85,27 +85,35 @@ def settle_missing(
     if not any(None in row for row in samples.values()):
         return dict(samples), ""
     sizes = multiplicities or [[1] * len(row) for row in samples.values()]
-    pairs = zip(samples.values(), sizes, strict=True)
-    counted = dict(zip(samples, (list(zip(*pair, strict=True)) for pair in pairs), strict=True))
+    counted = {
+        key: list(zip(row, numbers, strict=True))
+        for (key, row), numbers in zip(samples.items(), sizes, strict=True)
+    }
     empty = [key for key, row in samples.items() if row.count(None) == len(row)]
     rule = missing or getattr(table.layout, "missing", "")
     if not rule or (rule == "drop" and empty and missing is None):
         raise _ask(table.title, counted, empty if rule else [], written is None)
-    number, why = sum(map(_missing_in, counted.values())), getattr(table.layout, "why", "")
+    number = sum(map(_missing_in, counted.values()))
+    if rule == "drop" and len(empty) == len(samples):
+        raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
+    why = getattr(table.layout, "why", "")
     why = why and f", {why}"
     if rule == "incorrect":
         return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
-    if len(empty) == len(samples):
-        raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
     number -= sum(_missing_in(counted[key]) for key in empty)
     said = f"{number} more not scored{why}"
     if not empty:
         return dict(samples), said
-    left = f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are left"
-    ids = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
-    warnings.warn(f"{table.title}: {left} out: {ids}.", stacklevel=2)
     kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
-    return kept, f"{said}; {left} out"
+    return kept, f"{said}; {_warn_of_left_out(table.title, len(samples), empty)}"
+
+
+def _warn_of_left_out(title: str, questions: int, empty: Sequence[Any]) -> str:
+    """Warn of questions that are left out, and return what the first line says of them."""
+    left = f"{len(empty)} of {questions} questions have no sample that is scored, and are left out"
+    ids = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
+    warnings.warn(f"{title}: {left}: {ids}.", stacklevel=3)
+    return left
 
 
 def _missing_in(row: Iterable[tuple[Any, int]]) -> int:

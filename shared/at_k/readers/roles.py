@@ -103,6 +103,13 @@ def choose_columns(
         if "references" not in named and plain_name(samples) in COLUMN_NAMES["outcomes"]:
             return {"outcomes": samples}
         return _with_references(table, [samples], references)
+    return _columns_by_name(table, references, "references" in named, checked, graded_by)
+
+
+def _columns_by_name(
+    table: Table, references: Sequence[str], are_named: bool, checked: bool, graded_by: str
+) -> dict[str, Any]:
+    """Return the columns if none of samples or outcomes is named: steps 2 to 5."""
     counts = _counts_of(table)
     predictions, outcomes = (
         [name for name in columns_of_role(table, role) if name not in counts.values()]
@@ -112,50 +119,52 @@ def choose_columns(
         outcomes = columns_named(table.columns, SCORES)
     if not counts:
         _refuse_frequencies(table, [*predictions, *outcomes])
-    if graded_by and not outcomes:
-        problem = f"{graded_by} says which outcomes are correct, and there are none."
-        problem = f"{problem} {list_columns(table.columns)}"
-        raise SelectionError(problem, ["outcomes"])
     if graded_by:
-        return {"outcomes": column_of_role(table, "outcomes", outcomes)}
-    return _decide(table, predictions, outcomes, references, counts, named, checked)
+        return {"outcomes": _graded_column(table, outcomes, graded_by)}
+    if predictions and (are_named or (checked and references)):
+        return _with_references(table, predictions, references)
+    if are_named or not (predictions or outcomes or counts):
+        raise _no_samples(table, are_named)
+    if not (outcomes or counts):
+        return _with_references(table, predictions, references)
+    _refuse_two_readings(table, predictions if references else (), outcomes, references, counts)
+    if counts:
+        return counts
+    outcome = column_of_role(table, "outcomes", outcomes)
+    _refuse_gold_answers(table, outcome, references)
+    return {"outcomes": outcome}
 
 
-def _decide(
+def _graded_column(table: Table, outcomes: Sequence[str], graded_by: str) -> str:
+    """Return the column of outcomes that a parameter of the caller grades."""
+    if not outcomes:
+        problem = f"{graded_by} says which outcomes are correct, and there are none."
+        raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
+    return column_of_role(table, "outcomes", outcomes)
+
+
+def _refuse_two_readings(
     table: Table,
-    predictions: Sequence[str],
+    checkable: Sequence[str],
     outcomes: Sequence[str],
     references: Sequence[str],
     counts: Mapping[str, str],
-    named: Mapping[str, Any],
-    checked: bool,
-) -> dict[str, Any]:
-    """Return the columns if none of samples or outcomes is named: steps 2 to 5."""
-    graded = [*outcomes, *counts.values()]
-    if predictions and ("references" in named or (checked and references)):
-        return _with_references(table, predictions, references)
-    if "references" in named or not (predictions or graded):
-        raise _no_samples(table, "references" in named)
-    if predictions and references and graded and not table.layout:
+) -> None:
+    """Raise a SelectionError if there are two of samples to be checked, outcomes and counts."""
+    if checkable and not table.layout:
+        graded = [*outcomes, *counts.values()][-1]
         raise SelectionError(
-            f"The samples in {shown_name(predictions[0])} can be checked against "
-            f"{shown_name(references[0])}, and {shown_name(graded[-1])} has graded outcomes.",
-            [Way({"predictions": predictions[0]}), Way({"outcomes": outcomes[0]})]
+            f"The samples in {shown_name(checkable[0])} can be checked against "
+            f"{shown_name(references[0])}, and {shown_name(graded)} has graded outcomes.",
+            [Way({"predictions": checkable[0]}), Way({"outcomes": outcomes[0]})]
             if outcomes
             else ["predictions", "n"],
         )
-    if not graded:
-        return _with_references(table, predictions, references)
     if outcomes and counts:
         raise SelectionError(
             f"There are outcomes in {outcomes[0]}, and counts in {' and '.join(counts.values())}.",
             [Way({"outcomes": outcomes[0]}), Way(counts)],
         )
-    if counts:
-        return dict(counts)
-    outcome = column_of_role(table, "outcomes", outcomes)
-    _refuse_gold_answers(table, outcome, references)
-    return {"outcomes": outcome}
 
 
 def _no_samples(table: Table, has_references: bool) -> SelectionError:

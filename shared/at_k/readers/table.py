@@ -359,14 +359,8 @@ def join_tables(tables: Sequence[Table]) -> Table:
     Raises:
         ValueError: if they say that they are of different tools or models.
     """
+    _refuse_other_runs(tables)
     first, names = tables[0], list(dict.fromkeys(x for table in tables for x in table.columns))
-    for table, what in itertools.product(tables, ("harness", "model")):
-        values = [first.origin.get(what), table.origin.get(what)]
-        if values[0] != values[1]:
-            raise ValueError(
-                f"{first.title} and {table.title} are not parts of one run: their {what} is "
-                f"{values[0]} and {values[1]}. Compare them, or score each by itself."
-            )
     if not (first.layout and first.layout.files_are_runs):  # a run that broke off has fewer columns
         names = [x for x in first.columns if all(x in table.columns for table in tables)]
     if first.layout is None:
@@ -385,6 +379,18 @@ def join_tables(tables: Sequence[Table]) -> Table:
         files=files,
         is_csv=any(table.is_csv for table in tables),
     )
+
+
+def _refuse_other_runs(tables: Sequence[Table]) -> None:
+    """Raise a ValueError if tables say that they are of different tools or models."""
+    first = tables[0]
+    for table, what in itertools.product(tables, ("harness", "model")):
+        values = [first.origin.get(what), table.origin.get(what)]
+        if values[0] != values[1]:
+            raise ValueError(
+                f"{first.title} and {table.title} are not parts of one run: their {what} is "
+                f"{values[0]} and {values[1]}. Compare them, or score each by itself."
+            )
 
 
 def title_of_files(names: Sequence[str]) -> str:
