@@ -111,8 +111,8 @@ def read_cells(
         return {"counts": _counts(table, chosen)}, True
     cells = _cells_of_columns(table, chosen, name)
     is_single = "predictions" in chosen and plain_name(name) in SINGLE
-    if not (is_single or reading.questions) and _are_lists_as_text(cells["samples"], table):
-        cells = {role: as_lists(entries) for role, entries in cells.items()}
+    if not (is_single or reading.questions):
+        cells = _lists_from_texts(table, cells)
     of_lists = _holds_lists(cells["samples"], table.title)
     if "multiplicities" in cells and not of_lists:
         cells["multiplicities"] = _count_column(table, chosen["counts"])
@@ -215,21 +215,22 @@ def _numbers(
     return cells
 
 
-def _are_lists_as_text(cells: Sequence[Any], table: Table) -> bool:
-    """Whether the cells are lists of samples that are written as text."""
-    if has_lists(cells) or not all(isinstance(cell, str) for cell in cells):
-        return False
-    lists = [parse_list(cell) for cell in cells]
-    if not any(lists) and not all(cell.startswith("[") for cell in cells):
-        return False
+def _lists_from_texts(table: Table, cells: SampleCells) -> SampleCells:
+    """Return the cells with lists in place of texts, if the samples are lists written as text."""
+    samples = cells["samples"]
+    if has_lists(samples) or not all(isinstance(cell, str) for cell in samples):
+        return cells
+    lists = list(map(parse_list, samples))
+    if not any(lists) and not all(cell.startswith("[") for cell in samples):
+        return cells
     if None in lists:
         row = lists.index(None)
         problem = (
-            f": {short(cells[row])} is not a JSON list of samples. If each row is one sample, a "
+            f": {short(samples[row])} is not a JSON list of samples. If each row is one sample, a "
             f"column has to identify its question."
         )
         raise SelectionError([*table.row_place(row), problem], ["questions"])
-    return bool(cells)
+    return {role: as_lists(entries) for role, entries in cells.items()}
 
 
 def _holds_lists(cells: Sequence[Any], title: str) -> bool:

@@ -175,23 +175,23 @@ def _head(name: str, reading: Reading) -> Table:
 def _choice(head: Table, reading: Reading) -> Choice | None:
     """Return the columns to read; None unless questions and outcomes have one scalar column."""
     columns, named = head.columns, reading.named()
-    where = {x for x, _ in reading.where}
-    if recognised(head) or not {*named.values(), *reading.questions, *where} <= {*columns}:
+    read = {*named.values(), *reading.questions, *dict(reading.where)}
+    if not read <= {*columns} or recognised(head):
         return None
     chosen = choose_columns(head, named, reading.checked, reading.graded_by)
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
-    candidates = (columns_of_role(head, "outcomes"), columns_named(columns, IDS))
-    told = (named.get("outcomes"), reading.questions)
-    if any(len(x) > 1 and not y for x, y in zip(candidates, told, strict=True)):
+    outcomes = [] if "outcomes" in named else columns_of_role(head, "outcomes")
+    ids = [] if reading.questions else columns_named(columns, IDS)
+    if max(len(outcomes), len(ids)) > 1:
         return None  # they may be equal in the first rows only
     others = _columns_beside(head, reading, {*questions, chosen["outcomes"]})
     choice = Choice(questions[0], chosen["outcomes"], others, "")
     numbers = sample_numbers(columns, choice.distinct)
     numbers = [x for x in numbers if plain_name(x) not in SHARED_NUMBERS]
     cells = itertools.chain(*(columns[name] for name in choice.distinct))
-    if len(numbers) > 1 or any(isinstance(x, (list, dict)) for x in cells):
+    if len(numbers) > 1 or not {list, dict}.isdisjoint(map(type, cells)):
         return None
     return choice._replace(number="".join(numbers))
 
@@ -199,11 +199,9 @@ def _choice(head: Table, reading: Reading) -> Choice | None:
 def _columns_beside(head: Table, reading: Reading, used: Collection[str]) -> list[str]:
     """Return the columns that are read beside those of questions and outcomes."""
     named = reading.named()
-    fixed = {
-        column_per_question(head, x, named.get(x)) for x in PER_QUESTION if x in reading.columns
-    }
-    fixed |= {x for x, _ in reading.where}
-    fixed |= {*SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *IDS, *INDICES}
+    roles = [role for role in PER_QUESTION if role in reading.columns]
+    fixed = {column_per_question(head, role, named.get(role)) for role in roles}
+    fixed |= {*dict(reading.where), *SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *IDS, *INDICES}
     return [x for x in head.columns if {x, plain_name(x)} & fixed and x not in used]
 
 

@@ -262,12 +262,10 @@ def with_sample_lists(
     """
     if unnamed == "verdicts" and not table.layout:
         table = _with_question_names(table)
-    samples = [] if table.layout else [[*table.columns][i] for i in sample_columns(table.columns)]
-    rest: Columns = {x: cells for x, cells in table.columns.items() if x not in samples}
-    has_others = any(usual_columns(rest, role) for role in ("predictions", "outcomes"))
-    is_named = {"predictions", "outcomes", "n", "correct", "counts"} & named.keys()
-    if not samples or is_named or has_others:
+    samples = _sample_names(table, named)
+    if not samples:
         return table, {}
+    rest: Columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     lists = [_without_end(row) for row in zip(*(table.columns[x] for x in samples), strict=True)]
     columns, lists = _full_rows(rest, lists)
     are_checked = checked or "references" in named or usual_columns(columns, "references")
@@ -275,6 +273,17 @@ def with_sample_lists(
     _warn_of_unused(columns, named)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: lists}), {role: title}
+
+
+def _sample_names(table: Table, named: Mapping[str, Any]) -> list[str]:
+    """Return the columns that hold a sample each, none if others have samples or counts."""
+    if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
+        return []
+    names = list(table.columns)
+    samples = [names[index] for index in sample_columns(names)]
+    rest = [name for name in names if name not in samples]
+    has_others = usual_columns(rest, "predictions") or usual_columns(rest, "outcomes")
+    return [] if has_others else samples
 
 
 def _with_question_names(table: Table) -> Table:

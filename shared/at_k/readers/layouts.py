@@ -415,7 +415,7 @@ def _arc_rows(submission: LogRow) -> list[LogRow]:
 def is_arc(value: LogRow) -> bool:
     """Whether an object holds attempts of ARC, by task."""
     return bool(value) and all(
-        is_list_of(dict, tests) and all("attempt_1" in x for x in tests) for tests in value.values()
+        is_list_of(tests, dict) and all("attempt_1" in x for x in tests) for tests in value.values()
     )
 
 

@@ -84,36 +84,46 @@ def settle_missing(
     """
     if not any(None in row for row in samples.values()):
         return dict(samples), ""
-    sizes = multiplicities or [[1] * len(row) for row in samples.values()]
-    counted = {
-        key: list(zip(row, numbers, strict=True))
-        for (key, row), numbers in zip(samples.items(), sizes, strict=True)
-    }
+    counted = _with_multiplicities(samples, multiplicities)
     empty = [key for key, row in samples.items() if row.count(None) == len(row)]
     rule = missing or getattr(table.layout, "missing", "")
     if not rule or (rule == "drop" and empty and missing is None):
         raise _ask(table.title, counted, empty if rule else [], written is None)
+    why = f", {table.layout.why}" if table.layout and table.layout.why else ""
+    if rule == "drop":
+        return _scored_questions(table.title, samples, counted, why)
     number = sum(map(_missing_in, counted.values()))
-    if rule == "drop" and len(empty) == len(samples):
-        raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
-    why = getattr(table.layout, "why", "")
-    why = why and f", {why}"
-    if rule == "incorrect":
-        return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
-    number -= sum(_missing_in(counted[key]) for key in empty)
-    said = f"{number} more not scored{why}"
-    if not empty:
-        return dict(samples), said
+    return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
+
+
+def _scored_questions(
+    title: str,
+    samples: Mapping[Any, list[Any]],
+    counted: Mapping[Any, list[tuple[Any, int]]],
+    why: str,
+) -> tuple[dict[Any, list[Any]], str]:
+    """Return the questions with a scored sample, and what the first line says; warn of others."""
     kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
-    return kept, f"{said}; {_warn_of_left_out(table.title, len(samples), empty)}"
+    if not kept:
+        number = sum(map(_missing_in, counted.values()))
+        raise ValueError(f"{title} has no sample that is scored: all {number} are missing.")
+    said = f"{sum(_missing_in(counted[key]) for key in kept)} more not scored{why}"
+    empty = [text_of_ids(key) for key in samples if key not in kept]
+    if not empty:
+        return kept, said
+    left = f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are left"
+    ids = ", ".join(empty[:10]) + (", .." if len(empty) > 10 else "")
+    warnings.warn(f"{title}: {left} out: {ids}.", stacklevel=3)
+    return kept, f"{said}; {left} out"
 
 
-def _warn_of_left_out(title: str, questions: int, empty: Sequence[Any]) -> str:
-    """Warn of questions that are left out, and return what the first line says of them."""
-    left = f"{len(empty)} of {questions} questions have no sample that is scored, and are left out"
-    ids = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
-    warnings.warn(f"{title}: {left}: {ids}.", stacklevel=3)
-    return left
+def _with_multiplicities(
+    samples: Mapping[Any, list[Any]], multiplicities: Sequence[list[int]] | None
+) -> dict[Any, list[tuple[Any, int]]]:
+    """Return, by question, pairs of a sample and how often it occurs."""
+    numbers = multiplicities or [[1] * len(row) for row in samples.values()]
+    rows = zip(samples.values(), numbers, strict=True)
+    return {key: list(zip(*row, strict=True)) for key, row in zip(samples, rows, strict=True)}
 
 
 def _missing_in(row: Iterable[tuple[Any, int]]) -> int:

@@ -25,13 +25,6 @@ def gather(
 ) -> tuple[dict[str, list[Any]], list[Any] | None, tuple[str, ...], str]:
     """Return the cells of the M questions, what identifies them, and what was missing.
 
-    Args:
-        table: the rows.
-        chosen: the columns by role.
-        cells: of the rows, by role.
-        of_lists: whether a row has several samples.
-        reading: what the caller says.
-
     Returns:
         The cells by role, an entry for each question; their ids, texts or tuples of texts, or None
         if nothing identifies them; the columns of the ids; and what the first line says of missing

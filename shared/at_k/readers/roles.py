@@ -111,14 +111,7 @@ def _columns_by_name(
 ) -> dict[str, Any]:
     """Return the columns if none of samples or outcomes is named: steps 2 to 5."""
     counts = _counts_of(table)
-    predictions, outcomes = (
-        [name for name in columns_of_role(table, role) if name not in counts.values()]
-        for role in ("predictions", "outcomes")
-    )
-    if graded_by == "correct_at_least" and not outcomes and not table.layout:
-        outcomes = columns_named(table.columns, SCORES)
-    if not counts:
-        _refuse_frequencies(table, [*predictions, *outcomes])
+    predictions, outcomes = _samples_by_name(table, counts, graded_by)
     if graded_by:
         return {"outcomes": _graded_column(table, outcomes, graded_by)}
     if predictions and (are_named or (checked and references)):
@@ -133,6 +126,21 @@ def _columns_by_name(
     outcome = column_of_role(table, "outcomes", outcomes)
     _refuse_gold_answers(table, outcome, references)
     return {"outcomes": outcome}
+
+
+def _samples_by_name(
+    table: Table, counts: Mapping[str, str], graded_by: str
+) -> tuple[list[str], list[str]]:
+    """Return the columns of predictions and those of outcomes, without columns of counts."""
+    predictions, outcomes = (
+        [name for name in columns_of_role(table, role) if name not in counts.values()]
+        for role in ("predictions", "outcomes")
+    )
+    if graded_by == "correct_at_least" and not outcomes and not table.layout:
+        outcomes = columns_named(table.columns, SCORES)
+    if not counts:
+        _refuse_frequencies(table, [*predictions, *outcomes])
+    return predictions, outcomes
 
 
 def _graded_column(table: Table, outcomes: Sequence[str], graded_by: str) -> str:
@@ -198,7 +206,7 @@ def _lists_of_objects(table: Table) -> list[str]:
     """Return the columns of an object of JSON that hold lists of objects: rows may be there."""
     if not table.is_object:
         return []
-    return [name for name, (cell, *_) in table.columns.items() if is_list_of(dict, cell)]
+    return [name for name, (cell, *_) in table.columns.items() if is_list_of(cell, dict)]
 
 
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:

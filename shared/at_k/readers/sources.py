@@ -284,7 +284,7 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: Reading) -> 
         ValueError: if an entry is a fraction, as in a summary of scores.
     """
     title = table.title
-    if {"features", "rows"} <= record.keys() and is_list_of(dict, record["rows"]):
+    if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
         return table_of_rows([x.get("row", x) for x in record["rows"]], title)
     if (columns := _columns_and_data(record, title)) is not None:
         return table_of_columns(columns, title)
@@ -294,9 +294,9 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: Reading) -> 
         keyed = _keyed_rows(record, title)
         return table if keyed is None else table_of_rows(keyed, title)
     values = list(record.values())
-    if is_list_of(list, values) and not table.is_line:
+    if is_list_of(values, list) and not table.is_line:
         return table_of_columns(record, title)
-    if is_list_of(dict, values) and len({frozenset(x) for x in values}) == 1:
+    if is_list_of(values, dict) and len({frozenset(x) for x in values}) == 1:
         return table_of_columns({x: list(y.values()) for x, y in record.items()}, title)
     return table
 
@@ -304,7 +304,7 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: Reading) -> 
 def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[Any]] | None:
     """Return the columns of an object with their names in `columns` and its rows in `data`."""
     names, rows = record.get("columns"), record.get("data")
-    if not isinstance(names, list) or not is_list_of(list, rows):
+    if not isinstance(names, list) or not is_list_of(rows, list):
         return None
     if any(len(row) != len(names) for row in rows):
         return None
@@ -324,9 +324,9 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     """Return the rows of an object whose keys are ids of one row or of several, or None."""
     _refuse_samples_as_keys(record, title)
     values = list(record.values())
-    are_rows = is_list_of(dict, values) and bool(set.intersection(*map(set, values)))
+    are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))
     rows_of = {key: [value] if are_rows else value for key, value in record.items()}
-    if not all(is_list_of(dict, rows) for rows in rows_of.values()):
+    if not all(is_list_of(rows, dict) for rows in rows_of.values()):
         return _rows_of_samples(record, title)
     has_ids = any(
         columns_named(map(str, row), (*IDS, *INDICES)) for rows in rows_of.values() for row in rows
@@ -343,8 +343,8 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
     Raises:
         ValueError: if one of them is a fraction.
     """
-    values = [x[0] if is_list_of(list, x) and len(x) == 1 else x for x in record.values()]
-    are_lists, entries = is_list_of(list, values), list(flat(values))
+    values = [x[0] if is_list_of(x, list) and len(x) == 1 else x for x in record.values()]
+    are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
         return None
     _refuse_fractions(entries, record, title)
@@ -370,7 +370,7 @@ def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
     """Raise a ValueError if the keys can be those of samples, or of a frame of pandas."""
     values = list(record.values())
     inner = {x for value in values if isinstance(value, dict) for x in value}
-    is_frame = is_list_of(dict, values) and all(x.isdigit() for x in (*record, *inner))
+    is_frame = is_list_of(values, dict) and all(x.isdigit() for x in (*record, *inner))
     are_samples = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     if are_samples or is_frame:
         what = "a list or an object" if are_samples else "an object of numbers"

@@ -365,9 +365,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
         names = [x for x in first.columns if all(x in table.columns for table in tables)]
     if first.layout is None:
         _warn_of_columns(tables, names)
-    columns: Columns = {
-        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in names
-    }
+    columns: Columns = {x: _joined_column(tables, x) for x in names}
     columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
     files = tuple(table.title for table in tables)
     return replace(
@@ -396,6 +394,12 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
 def title_of_files(names: Sequence[str]) -> str:
     """Return what messages call several files, or the name of one."""
     return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
+    """Return a column of several tables, with None for the rows of those that lack it."""
+    cells = (table.columns.get(name) or [None] * table.size for table in tables)
+    return list(itertools.chain.from_iterable(cells))
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:

@@ -258,7 +258,7 @@ def as_lists(cells: Sequence[Any]) -> Sequence[Any]:
     return cells if None in lists else lists
 
 
-def is_list_of(kind: type, value: Any) -> TypeGuard[list[Any]]:
+def is_list_of(value: Any, kind: type) -> TypeGuard[list[Any]]:
     """Whether a value is a list with nothing but entries of a type, and is not empty."""
     return isinstance(value, list) and bool(value) and all(isinstance(x, kind) for x in value)
 
