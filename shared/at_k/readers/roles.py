@@ -24,6 +24,7 @@ from .names import (
     plain_name,
     sample_numbers,
     shown_name,
+    usual_columns,
 )
 from .table import SelectionError, Table, Way, list_columns
 from .words import (
@@ -51,13 +52,13 @@ def columns_of_role(table: Table, role: str) -> list[str]:
     if table.layout is not None:
         known = table.roles.get(role, ())
         return [known] if isinstance(known, str) else list(known)
-    names = columns_named(table.columns, COLUMN_NAMES[role])
+    names = usual_columns(table.columns, role)
     if role != "predictions":
         return names
     numbers = sample_numbers({name: table.columns[name] for name in names})
     others = [name for name in names if name not in numbers]
-    is_graded = bool(columns_named(table.columns, COLUMN_NAMES["outcomes"]))
-    is_checked = bool(columns_named(table.columns, COLUMN_NAMES["references"]))
+    is_graded = bool(usual_columns(table.columns, "outcomes"))
+    is_checked = bool(usual_columns(table.columns, "references"))
     # `sample` can be an answer that is a number: beside references, if there is no other answer.
     return others if others or is_graded or not is_checked else names
 
