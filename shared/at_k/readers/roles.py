@@ -114,7 +114,10 @@ def _columns_by_name(
     counts = _counts_of(table)
     predictions, outcomes = _samples_by_name(table, counts, graded_by)
     if graded_by:
-        return {"outcomes": _graded_column(table, outcomes, graded_by)}
+        if not outcomes:
+            problem = f"{graded_by} says which outcomes are correct, and there are none."
+            raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
+        return {"outcomes": column_of_role(table, "outcomes", outcomes)}
     if predictions and (are_named or (checked and references)):
         return _with_references(table, predictions, references)
     if are_named or not (predictions or outcomes or counts):
@@ -142,14 +145,6 @@ def _samples_by_name(
     if not counts:
         _refuse_frequencies(table, [*predictions, *outcomes])
     return predictions, outcomes
-
-
-def _graded_column(table: Table, outcomes: Sequence[str], graded_by: str) -> str:
-    """Return the column of outcomes that a parameter of the caller grades."""
-    if not outcomes:
-        problem = f"{graded_by} says which outcomes are correct, and there are none."
-        raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
-    return column_of_role(table, "outcomes", outcomes)
 
 
 def _refuse_two_readings(
@@ -188,7 +183,8 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
     problem = "There is no column with a usual name for samples."
     if has_references:
         return SelectionError(f"{problem} {list_columns(table.columns)}", ["predictions"])
-    if lists := _lists_of_objects(table):
+    columns = table.columns.items() if table.is_object else ()
+    if lists := [name for name, cells in columns if is_list_of(cells[0], dict)]:
         return SelectionError(
             f"{problem} It is one object of JSON, with lists of objects in {', '.join(lists)}.",
             [Way({"records": name}) for name in lists],
@@ -201,13 +197,6 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
         )
     roles = ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {list_columns(table.columns)}", roles)
-
-
-def _lists_of_objects(table: Table) -> list[str]:
-    """Return the columns of an object of JSON that hold lists of objects: rows may be there."""
-    if not table.is_object:
-        return []
-    return [name for name, (cell, *_) in table.columns.items() if is_list_of(cell, dict)]
 
 
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:
