@@ -88,7 +88,7 @@ def settle_missing(
     empty = [key for key, row in samples.items() if row.count(None) == len(row)]
     rule = missing or getattr(table.layout, "missing", "")
     if not rule or (rule == "drop" and empty and missing is None):
-        raise _ask(table.title, counted, empty if rule else [], written is None)
+        raise _missing_error(table.title, counted, empty if rule else [], written is None)
     why = f", {table.layout.why}" if table.layout and table.layout.why else ""
     if rule == "drop":
         return _scored_questions(table.title, samples, counted, why)
@@ -142,7 +142,7 @@ def _filled(
     return {key: [text if x is None else x for x, text in row] for key, row in pairs}
 
 
-def _ask(
+def _missing_error(
     title: str,
     counted: Mapping[Any, list[tuple[Any, int]]],
     empty: Sequence[Any],

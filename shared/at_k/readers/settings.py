@@ -60,7 +60,7 @@ def refuse_settings(questions: QuestionRows) -> None:
         numbers = [columns[name] for name in sample_numbers(columns, taken)]
         settings += _settings_by_values(others, numbers, list(questions.rows.values()))
     if settings:
-        _refuse(questions, settings, columns[settings[0]])
+        _refuse_mixed_settings(questions, settings, columns[settings[0]])
     if table.layout is None:
         _refuse_models(table, columns, [row for rows in questions.rows.values() for row in rows])
 
@@ -126,7 +126,9 @@ def _is_named(name: str, table: Table) -> bool:
     return table.layout is None and (field in IDS + INDICES or (is_plain and field in OF_QUESTION))
 
 
-def _refuse(questions: QuestionRows, names: Sequence[str], texts: Sequence[str]) -> None:
+def _refuse_mixed_settings(
+    questions: QuestionRows, names: Sequence[str], texts: Sequence[str]
+) -> None:
     """Raise the SelectionError about settings, of which the first has these texts."""
     key, name, others = questions.key, names[0], names[1:]
     why = "They can be different runs or questions."

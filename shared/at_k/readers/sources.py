@@ -65,11 +65,11 @@ def load_files(names: Sequence[str], reading: Reading) -> Table:
     tables = [_load_one(name, reading) for name in names]
     if len(tables) == 1:
         return tables[0]
-    return join_tables([x for x in tables if _contributes(x, reading.where)] or tables)
+    return join_tables([x for x in tables if _has_chosen_rows(x, reading.where)] or tables)
 
 
-def _contributes(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
-    """Whether one of several files is read. It is not if it is the log of a task not chosen."""
+def _has_chosen_rows(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
+    """Whether one of several files is read: not if it is the log of a task that is not chosen."""
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
     conditions = entries_by_column(where)
