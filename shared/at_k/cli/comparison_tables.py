@@ -350,11 +350,8 @@ def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
 
 
 def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
-    several = len(_keys(board)) > 1
-    rows = [
-        {**pair, "title": f"{pair['a']} - {pair['b']}" + (f", {pair['key']}" * several)}
-        for pair in board["pairs"]
-    ]
+    title = "{a} - {b}, {key}" if len(_keys(board)) > 1 else "{a} - {b}"
+    rows = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
     columns = {name: heading for name, heading in _PAIR_COLUMNS.items() if name in rows[0]}
     return make_table(columns, rows, _pair_cell)
 

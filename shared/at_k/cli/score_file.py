@@ -22,7 +22,7 @@ from ..readers.missing import CHOICES, MissingError
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..readers.words import number_in
-from ..results import Result, estimates_of
+from ..results import Estimate, Result, estimates_of
 from ..runs.noise import Noise, correction_in_words, noise_of
 from ..runs.options import WITHOUT_K, ComparisonOptions, compared_scores
 from ..runs.outcomes_of_runs import Run
@@ -227,12 +227,18 @@ def _number_unanswered(checked: Checked) -> int:
     return int(checked.outcomes.weights[to_numpy(checked.read_answers.is_null())].sum())
 
 
+def _leading_score(scores: Result) -> Estimate | None:
+    """Return the score with the largest k of the first name that a comparison has, or None."""
+    shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
+    shown.sort(key=lambda x: x.metric != "vote@k")  # stable
+    of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
+    return max(of_first, key=lambda x: int(str(x.k)), default=None)
+
+
 def _noise_of(
     scores: Result, checked: Checked, options: Mapping[str, Any], confidence: float | None
 ) -> Noise | None:
-    """Return what the error of a score is made of, or None if a comparison does not have the score.
-
-    That is the score with the largest k of the first name, which leads the sentence.
+    """Return what the error of the leading score is made of, or None if that is not known.
 
     Args:
         scores: of all questions and of groups.
@@ -240,12 +246,9 @@ def _noise_of(
         options: of the metric.
         confidence: its default.
     """
-    shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
-    shown.sort(key=lambda x: x.metric != "vote@k")  # stable
-    of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]
-    if not of_first or of_first[0].interval is None or _DEFINING & options.keys():
+    score = _leading_score(scores)
+    if score is None or score.interval is None or _DEFINING & options.keys():
         return None
-    score = max(of_first, key=lambda x: int(str(x.k)))
     k = None if score.metric in WITHOUT_K else int(str(score.k))
     outcomes = checked.outcomes
     clusters = range(len(outcomes)) if options.get("clusters") is None else options["clusters"]

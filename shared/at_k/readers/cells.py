@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,34 +55,36 @@ def rows_of_samples(table: Table, chosen: Mapping[str, Any]) -> Table:
     Beside [1, 0], a list ["a", "b"] says more about the two samples, as the fields of objects do
     in [{"correct": 1, "seed": 0}, ..]. The column `ROW` has the row of each sample.
     """
-    roles = ("predictions", "outcomes", "counts", "finish", *PER_SAMPLE)
-    aligned = [chosen[x] for x in roles if x in chosen]
-    if not aligned or not all(isinstance(x, str) for x in aligned) or table.layout:
+    lists = {} if table.layout else _lists_with_samples(table, chosen)
+    if not lists:
         return table
-    sizes = [len(x) if isinstance(x, list) else 0 for x in table.columns[aligned[0]]]
-    fixed = {chosen.get(role) for role in ("references", *PER_QUESTION)}
-    beside = _lists_of_sizes(table, aligned[0], sizes, {*fixed, *QUESTION_TEXTS, *_OF_QUESTION})
-    if 0 in sizes or len(beside) == len({*aligned}) or not {*aligned} <= beside.keys():
-        return table
-    rows = [row for row, n in enumerate(sizes) for _ in range(n)]
-    others = {x: column for x, column in table.columns.items() if x not in beside}
+    rows = [row for row, samples in enumerate(next(iter(lists.values()))) for _ in samples]
+    others = {x: column for x, column in table.columns.items() if x not in lists}
     columns: Columns = {x: [column[row] for row in rows] for x, column in others.items()}
-    columns |= {name: list(itertools.chain(*column)) for name, column in beside.items()}
+    columns |= {name: list(itertools.chain(*column)) for name, column in lists.items()}
     return table.with_columns({**columns, ROW: rows})
 
 
-def _lists_of_sizes(
-    table: Table, samples: str, sizes: Sequence[int], fixed: Collection[Any]
-) -> Columns:
-    """Return the columns of lists that are as long as those of the samples."""
-    columns = table.columns | _lists_of_objects(table, samples)
-    return {
+def _lists_with_samples(table: Table, chosen: Mapping[str, Any]) -> Columns:
+    """Return the lists of samples and those of the same lengths, or nothing without the latter."""
+    roles = ("predictions", "outcomes", "counts", "finish", *PER_SAMPLE)
+    aligned = [chosen[x] for x in roles if x in chosen]
+    if not aligned or not all(isinstance(x, str) for x in aligned):
+        return {}
+    sizes = _sizes(table.columns[aligned[0]])
+    fixed = {chosen.get(role) for role in ("references", *PER_QUESTION)}
+    fixed |= {*QUESTION_TEXTS, *_OF_QUESTION}
+    lists = {
         name: column
-        for name, column in columns.items()
-        if name not in fixed
-        and may_be_nested(column)
-        and all(isinstance(x, list) and len(x) == n for x, n in zip(column, sizes, strict=True))
+        for name, column in (table.columns | _lists_of_objects(table, aligned[0])).items()
+        if name not in fixed and may_be_nested(column) and _sizes(column) == sizes
     }
+    return lists if {*aligned} < lists.keys() and 0 not in sizes else {}
+
+
+def _sizes(column: Sequence[Any]) -> list[int]:
+    """Return the lengths of lists, 0 for other entries."""
+    return [len(x) if isinstance(x, list) else 0 for x in column]
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
@@ -109,22 +111,14 @@ def read_cells(
         return {"counts": _counts(table, chosen)}, True
     cells = _cells_of_columns(table, chosen, name)
     is_single = "predictions" in chosen and plain_name(name) in SINGLE
-    if not (is_single or reading.questions) and _are_lists_as_text(cells["samples"], table):
-        cells = {role: as_lists(entries) for role, entries in cells.items()}
+    if not (is_single or reading.questions):
+        cells = _lists_from_texts(table, cells)
     of_lists = _holds_lists(cells["samples"], table.title)
     if "multiplicities" in cells and not of_lists:
         cells["multiplicities"] = _count_column(table, chosen["counts"])
     for role in aligned:
         cells[role] = _numbers(table, role, chosen[role], cells[role], of_lists)
-    if "predictions" in chosen:
-        cells |= _answers(table, cells, name, reading)
-    graded_role = "verdicts" if "predictions" in chosen else "samples"
-    if "outcomes" in chosen:
-        cells[graded_role] = read_outcomes(table, cells[graded_role], chosen["outcomes"], reading)
-    cells["samples"] = missing_outcomes(table, cells["samples"])
-    if "verdicts" in cells:
-        cells["samples"] = _where_graded(cells["samples"], cells["verdicts"])
-    return cells, of_lists
+    return _with_missing(table, chosen, cells, reading), of_lists
 
 
 def _cells_of_columns(table: Table, chosen: Mapping[str, Any], samples: str) -> SampleCells:
@@ -142,12 +136,23 @@ def _cells_of_columns(table: Table, chosen: Mapping[str, Any], samples: str) -> 
     return cells
 
 
-def _answers(table: Table, cells: SampleCells, name: str, reading: Reading) -> SampleCells:
-    """Return the answers with None for those that are missing, and as they are written."""
-    if not reading.checked:
-        _refuse_objects(table, cells["samples"], "predictions", name)
-    answers = missing_answers(table, cells["samples"], cells.get("references", ()))
-    return {"as_written": cells["samples"], "samples": answers}
+def _with_missing(
+    table: Table, chosen: Mapping[str, Any], cells: SampleCells, reading: Reading
+) -> SampleCells:
+    """Return the cells with outcomes as they are read, and None for samples that are missing."""
+    written, graded_role = cells["samples"], "samples"
+    if "predictions" in chosen:
+        if not reading.checked:
+            _refuse_objects(written, "predictions", chosen["predictions"])
+        answers = missing_answers(table, written, cells.get("references", ()))
+        cells |= {"as_written": written, "samples": answers}
+        graded_role = "verdicts"
+    if "outcomes" in chosen:
+        cells[graded_role] = read_outcomes(table, cells[graded_role], chosen["outcomes"], reading)
+    cells["samples"] = missing_outcomes(table, cells["samples"])
+    if "verdicts" in cells:
+        cells["samples"] = _where_graded(cells["samples"], cells["verdicts"])
+    return cells
 
 
 def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
@@ -171,7 +176,7 @@ def entries_of_role(role: str, cells: Sequence[Any]) -> list[Any]:
 
 def read_outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -> list[Any]:
     """Return outcomes as bools, numbers or labels, and None where they are missing."""
-    _refuse_objects(table, cells, "outcomes", name)
+    _refuse_objects(cells, "outcomes", name)
     if reading.correct_values:
         return graded(cells, reading.correct_values)
     outcomes = as_outcomes(cells, table.has_decimal_commas, reading.has_labels)
@@ -180,7 +185,8 @@ def read_outcomes(table: Table, cells: Sequence[Any], name: str, reading: Readin
     return outcomes
 
 
-def _refuse_objects(table: Table, cells: Sequence[Any], role: str, name: str) -> None:
+def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
+    """Raise a SelectionError if samples are objects: one of their fields has to be named."""
     for cell in cells:
         entry = next(iter(cell), None) if isinstance(cell, list) else cell
         if isinstance(entry, dict):
@@ -209,21 +215,22 @@ def _numbers(
     return cells
 
 
-def _are_lists_as_text(cells: Sequence[Any], table: Table) -> bool:
-    """Whether the cells are lists of samples that are written as text."""
-    if has_lists(cells) or not all(isinstance(cell, str) for cell in cells):
-        return False
-    lists = [parse_list(cell) for cell in cells]
-    if not any(lists) and not all(cell.startswith("[") for cell in cells):
-        return False
+def _lists_from_texts(table: Table, cells: SampleCells) -> SampleCells:
+    """Return the cells with lists in place of texts, if the samples are lists written as text."""
+    samples = cells["samples"]
+    if has_lists(samples) or not all(isinstance(cell, str) for cell in samples):
+        return cells
+    lists = list(map(parse_list, samples))
+    if not any(lists) and not all(cell.startswith("[") for cell in samples):
+        return cells
     if None in lists:
         row = lists.index(None)
         problem = (
-            f": {short(cells[row])} is not a JSON list of samples. If each row is one sample, a "
+            f": {short(samples[row])} is not a JSON list of samples. If each row is one sample, a "
             f"column has to identify its question."
         )
         raise SelectionError([*table.row_place(row), problem], ["questions"])
-    return bool(cells)
+    return {role: as_lists(entries) for role, entries in cells.items()}
 
 
 def _holds_lists(cells: Sequence[Any], title: str) -> bool:
@@ -356,15 +363,15 @@ def join_references(
         ValueError: if a question has no reference, or two.
     """
     columns = reading.questions or question_columns(table)
-    is_file = isinstance(references, str)
     name = Path(references).name if isinstance(references, str) else "references"
-    if isinstance(references, (list, tuple)) or (is_file and not columns and reading.by_order):
-        answers = _answers_in(references)[1] if isinstance(references, str) else [*references]
-        if len(answers) != table.size:
+    if isinstance(references, str) and not columns and reading.by_order:
+        references = _answers_in(references)[1]
+    if isinstance(references, (list, tuple)):
+        if len(references) != table.size:
             raise ValueError(
-                f"{name} has {len(answers)} references for {table.size} rows: give one for each."
+                f"{name} has {len(references)} references for {table.size} rows: give one for each."
             )
-        return table.with_columns({**table.columns, "references": answers}), "references"
+        return table.with_columns({**table.columns, "references": references}), "references"
     if len(columns) != 1:
         raise SelectionError(
             f"References are joined by one column that identifies questions, not by "
@@ -372,20 +379,29 @@ def join_references(
             f"give a list of them (in the shell, say so by --by-order).",
             ["questions"],
         )
+    pairs: Iterable[tuple[Any, Any]]
     if isinstance(references, Mapping):
-        pairs = [*references.items()]
+        pairs = references.items()
     else:
-        pairs = [*zip(*_answers_in(str(references), columns[0]), strict=True)]
+        pairs = zip(*_answers_in(str(references), columns[0]), strict=True)
+    answers = _answers_by_id(table, columns[0], pairs, name)
+    return table.with_columns({**table.columns, name: answers}), name
+
+
+def _answers_by_id(
+    table: Table, column: str, pairs: Iterable[tuple[Any, Any]], name: str
+) -> list[Any]:
+    """Return the reference of each row, from pairs of the id of a question and its reference."""
     by_text: dict[str, Any] = {}
     for entry, answer in pairs:
         if by_text.setdefault(entry_text(entry), answer) != answer:
             raise ValueError(f"{name} has two references for {short(entry)}.")
-    texts = [entry_text(entry) for entry in table.columns[columns[0]]]
+    texts = list(map(entry_text, table.columns[column]))
     for row, text in enumerate(texts):
         if text not in by_text:
-            what = f": {columns[0]} is {short(text)}, for which {name} has no reference."
+            what = f": {column} is {short(text)}, for which {name} has no reference."
             raise InputError(*table.row_place(row), what)
-    return table.with_columns({**table.columns, name: [by_text[x] for x in texts]}), name
+    return [by_text[text] for text in texts]
 
 
 def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:

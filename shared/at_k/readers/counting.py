@@ -9,10 +9,11 @@ repeated rows are looked for in all rows of some questions.
 
 from __future__ import annotations
 
+import itertools
 import json
 import mmap
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,7 +39,15 @@ from .opening import is_remote
 from .reading import Reading
 from .roles import choose_columns, column_per_question, columns_of_role, question_columns
 from .settings import are_parts
-from .table import FILE, SelectionError, Table, class_names, table_of_columns, table_of_rows
+from .table import (
+    FILE,
+    SelectionError,
+    Table,
+    class_names,
+    table_of_columns,
+    table_of_rows,
+    title_of_files,
+)
 
 if TYPE_CHECKING:
     from .run import Run
@@ -105,7 +114,7 @@ def _run(
     read_table: Callable[[Table, Reading], Run],
 ) -> Run | None:
     """Return the run in distinct rows; None if samples may be repeated, or outcomes are words."""
-    title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    title = title_of_files(names)
     repeated = _ids_with_repeats(rows, choice.question, names) if choice.number else []
     some = _rows_of_some(names, head, choice, rows, repeated)
     if some is not None:
@@ -127,11 +136,8 @@ def _run(
 def _can_be_counted(names: Sequence[str], reading: Reading) -> bool:
     """Whether the files have one of the formats, and nothing needs single samples."""
     needs_samples = (
-        reading.group_size
-        or reading.records
-        or reading.has_labels
+        any((reading.group_size, reading.records, reading.has_labels, reading.unfinished))
         or reading.checked
-        or reading.unfinished
         or reading.pool not in ((), ("files",))
         or len(reading.questions) > 1
         or len(dict(reading.where)) < len(reading.where)
@@ -169,27 +175,34 @@ def _head(name: str, reading: Reading) -> Table:
 def _choice(head: Table, reading: Reading) -> Choice | None:
     """Return the columns to read; None unless questions and outcomes have one scalar column."""
     columns, named = head.columns, reading.named()
-    where = {x for x, _ in reading.where}
-    if recognised(head) or not {*named.values(), *reading.questions, *where} <= {*columns}:
+    read = {*named.values(), *reading.questions, *dict(reading.where)}
+    if not read <= {*columns} or recognised(head):
         return None
-    candidates = (columns_of_role(head, "outcomes"), columns_named(columns, IDS))
-    told = (named.get("outcomes"), reading.questions)
-    if any(len(x) > 1 and not y for x, y in zip(candidates, told, strict=True)):
-        return None  # they may be equal in the first rows only
     chosen = choose_columns(head, named, reading.checked, reading.graded_by)
     questions = reading.questions or question_columns(head)
     if chosen.keys() != {"outcomes"} or len(questions) != 1 or columns_of_role(head, "n"):
         return None
-    roles = [role for role in PER_QUESTION if role in reading.columns]
-    fixed = {column_per_question(head, role, named.get(role)) for role in roles} | where
-    fixed |= {*SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *IDS, *INDICES}
-    others = [x for x in columns if {x, plain_name(x)} & fixed and x not in questions]
-    read = {*questions, chosen["outcomes"], *others}
-    numbers = [x for x in sample_numbers(columns, read) if plain_name(x) not in SHARED_NUMBERS]
-    is_nested = any(isinstance(x, (list, dict)) for name in read for x in columns[name])
-    if len(numbers) > 1 or is_nested:
+    outcomes = [] if "outcomes" in named else columns_of_role(head, "outcomes")
+    ids = [] if reading.questions else columns_named(columns, IDS)
+    if max(len(outcomes), len(ids)) > 1:
+        return None  # they may be equal in the first rows only
+    others = _columns_beside(head, reading, {*questions, chosen["outcomes"]})
+    choice = Choice(questions[0], chosen["outcomes"], others, "")
+    numbers = sample_numbers(columns, choice.distinct)
+    numbers = [x for x in numbers if plain_name(x) not in SHARED_NUMBERS]
+    cells = itertools.chain(*(columns[name] for name in choice.distinct))
+    if len(numbers) > 1 or not {list, dict}.isdisjoint(map(type, cells)):
         return None
-    return Choice(questions[0], chosen["outcomes"], others, "".join(numbers))
+    return choice._replace(number="".join(numbers))
+
+
+def _columns_beside(head: Table, reading: Reading, used: Collection[str]) -> list[str]:
+    """Return the columns that are read beside those of questions and outcomes."""
+    named = reading.named()
+    roles = [role for role in PER_QUESTION if role in reading.columns]
+    fixed = {column_per_question(head, role, named.get(role)) for role in roles}
+    fixed |= {*dict(reading.where), *SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *IDS, *INDICES}
+    return [x for x in head.columns if {x, plain_name(x)} & fixed and x not in used]
 
 
 # --- Distinct rows, by Arrow and DuckDB -------------------------------------------------------
@@ -312,20 +325,17 @@ def _ids_with_repeats(rows: Any, question: str, names: Sequence[str]) -> list[An
     return table[question].filter(is_unclear)[:1].to_pylist()
 
 
-def _some_ids(ids: Any) -> list[Any]:
-    """Return the first and the last ids, which are sorted."""
-    known = ids.unique()
-    return [*known[: _LOOKED_AT // 2].to_pylist(), *known[-_LOOKED_AT // 2 :].to_pylist()]
-
-
 def _rows_of_some(
     names: Sequence[str], head: Table, choice: Choice, rows: Any, repeated: Sequence[Any]
 ) -> Table | None:
-    """Return all rows of some questions, or None if there are no columns but those that are read.
+    """Return all rows of the first and the last questions, or of those with repeated samples.
+
+    None if there are no columns but those that are read.
 
     Columns of Parquet that take many bytes in a row are left out.
     """
-    ids = repeated or _some_ids(rows[choice.question])
+    sorted_ids, half = rows[choice.question].unique(), _LOOKED_AT // 2
+    ids = repeated or [*sorted_ids[:half].to_pylist(), *sorted_ids[-half:].to_pylist()]
     read = {*choice.distinct, choice.number}
     others = [x for x, cells in head.columns.items() if not any(isinstance(y, list) for y in cells)]
     if names[0].lower().endswith(".parquet"):

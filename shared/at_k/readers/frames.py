@@ -48,15 +48,7 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return table_of_columns(_columns_of_pandas(source))
     if isinstance(source, Mapping):
-        if source and all(hasattr(dataset, "with_format") for dataset in source.values()):
-            return table_of_dataset(one_split(source, "The source", split))
-        if source and all(str(name).isdigit() for name in source):
-            raise ValueError(
-                f"The keys {', '.join(map(str, list(source)[:3]))} can be ids of questions, or "
-                f"numbers of samples: give a data frame, or {{'id': [..], 'outcomes': [[..], ..]}}."
-            )
-        table_of_columns(source)  # raises if lengths differ
-        return table_of_columns({name: _plain_list(column) for name, column in source.items()})
+        return _table_of_dict(source, split)
     if hasattr(source, "with_format"):
         return table_of_dataset(source)
     if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping) for row in source):
@@ -69,6 +61,18 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
         f"A {type(source).__name__} cannot be read: give a path, a data frame, an Arrow table, a "
         f"dataset, a dict of columns or a list of dicts."
     )
+
+
+def _table_of_dict(source: Mapping[Any, Any], split: str | None) -> Table:
+    """Return the table of a dict of columns, or of datasets by their splits."""
+    if source and all(hasattr(dataset, "with_format") for dataset in source.values()):
+        return table_of_dataset(one_split(source, "The source", split))
+    if source and all(str(name).isdigit() for name in source):
+        raise ValueError(
+            f"The keys {', '.join(map(str, list(source)[:3]))} can be ids of questions, or "
+            f"numbers of samples: give a data frame, or {{'id': [..], 'outcomes': [[..], ..]}}."
+        )
+    return table_of_columns({name: _plain_list(column) for name, column in source.items()})
 
 
 def _table_of_arrow(table: Any) -> Table:

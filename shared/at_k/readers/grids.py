@@ -7,6 +7,7 @@ cells.
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import re
 import warnings
@@ -22,10 +23,10 @@ from .words import WORDS, is_decimal_comma, number_in
 
 CellsOfRow = list[Any]
 
-NOT_SCORED = {"none", "null", "na", "nan"}
-"""What stands in a cell for the outcome of a sample that is not scored."""
-
-_VALUES = {"true", "false", "yes", "no", "pass", "fail", *(x for x in WORDS if not x.isalpha())}
+_VALUES = {
+    *("true", "false", "yes", "no", "pass", "fail", "none", "null", "na", "nan", *VERDICTS),
+    *(x for x in WORDS if not x.isalpha()),
+}
 """Words that are no names of columns, as "correct" and "n" can be."""
 
 _USUAL = {"item", *(name for names in COLUMN_NAMES.values() for name in names)}
@@ -81,11 +82,8 @@ def _rows_of_digits(text: str) -> list[CellsOfRow]:
     lines = text.split()
     if not all(re.fullmatch("[0-9]{2,}", line) for line in lines):
         return []
-    return [[*line] for line in lines] if _are_outcomes_or_no_numbers(lines) else []
-
-
-def _are_outcomes_or_no_numbers(lines: Sequence[str]) -> bool:
-    return {*"".join(lines)} <= {*"01"} or any(line[0] == "0" for line in lines)
+    are_numbers = {*"".join(lines)} - {*"01"} and not any(line[0] == "0" for line in lines)
+    return [] if are_numbers else [[*line] for line in lines]
 
 
 def _rows_of_markdown(text: str) -> list[CellsOfRow]:
@@ -154,7 +152,7 @@ def table_of_grid(
         ValueError: if a row has another number of cells than there are columns, or two columns have
             the same name.
     """
-    rows = [row for row in rows if row]
+    rows = list(filter(None, rows))
     has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
     if not has_names:
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
@@ -162,17 +160,16 @@ def table_of_grid(
     if len({*names}) < len(names):
         raise ValueError(f"{name}, line 1: two columns have the same name.")
     is_csv = has_names and len(lines) > 0
-    may_be_short = not is_csv or bool(sample_columns(names))
+    least = 0 if not is_csv or sample_columns(names) else len(names)
     for index, row in enumerate(rows[1:], start=1):
-        if len(row) > len(names) or (len(row) < len(names) and not may_be_short):
-            place = f"line {lines[index]}" if is_csv else f"row {index}"
+        if not least <= len(row) <= len(names):
+            line = f"line {lines[index]}" if is_csv else f"row {index}"
             raise ValueError(
-                f"{name}, {place}: {len(row)} cells, but line 1 names {len(names)} columns."
+                f"{name}, {line}: {len(row)} cells, but line 1 names {len(names)} columns."
             )
-    padded = [[*row, *[""] * (len(names) - len(row))] for row in rows[1:]]
-    cells = list(map(list, zip(*padded, strict=True))) or [[] for _ in names]
+    cells = list(map(list, itertools.zip_longest(names, *rows[1:], fillvalue="")))
     known["is_matrix"] = not has_names and unnamed != "references"
-    return table_of_columns(dict(zip(names, cells, strict=True)), name, **known)
+    return table_of_columns({x: column for x, *column in cells}, name, **known)
 
 
 def _names_of_grid(
@@ -193,25 +190,23 @@ def _names_of_grid(
 
 
 def sample_columns(head: Iterable[Any]) -> list[int]:
-    """Return the places of columns that hold a sample each: 1, 2, .. or sample_1, sample_2, ..
+    """Return the indices of columns that hold a sample each: 1, 2, .. or sample_1, sample_2, ..
 
     The numbers count from 0 or 1. There is no such column if the names are not numbered.
     """
     names = [str(name) for name in head]
     numbered: dict[str, list[tuple[int, int]]] = {}
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         match = re.fullmatch(r"([a-z_ ]*?)[ _-]?(\d{1,5})", name.strip().lower())
         if match and match[1] in _NUMBERED:
-            numbered.setdefault(match[1], []).append((place, int(match[2])))
+            numbered.setdefault(match[1], []).append((index, int(match[2])))
     for prefix, columns in numbered.items():
-        first, number = columns[0][1], len(columns)
-        in_order = [n for _, n in columns] == [*range(first, first + number)]
+        indices, numbers = map(list, zip(*columns, strict=True))
+        in_order = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
-        others = {*range(len(names))} - {place for place, _ in columns}
-        words = {_word(names[place]) for place in others}
-        is_name = bool(prefix) or words <= {""} or not _USUAL.isdisjoint(words)
-        if in_order and first in (0, 1) and is_name:
-            return [place for place, _ in columns]
+        words = {_word(name) for index, name in enumerate(names) if index not in indices}
+        if in_order and (prefix or words <= {""} or not _USUAL.isdisjoint(words)):
+            return indices
     return []
 
 
@@ -244,8 +239,7 @@ def _word(cell: Any) -> str:
 def _is_value(cell: Any) -> bool:
     """Whether a cell holds a number, a bool or a verdict, as samples do."""
     word = _word(cell)
-    is_known = word in VERDICTS or word in NOT_SCORED or word in _VALUES or is_decimal_comma(word)
-    return is_known or not isinstance(number_in(word), str)
+    return word in _VALUES or is_decimal_comma(word) or not isinstance(number_in(word), str)
 
 
 # --- A column for each sample -----------------------------------------------------------
@@ -268,20 +262,28 @@ def with_sample_lists(
     """
     if unnamed == "verdicts" and not table.layout:
         table = _with_question_names(table)
-    names = list(table.columns)
-    samples = [names[place] for place in sample_columns(names)]
-    rest: Columns = {x: table.columns[x] for x in names if x not in samples}
-    is_named = not {"predictions", "outcomes", "n", "correct", "counts"}.isdisjoint(named)
-    is_other = bool(usual_columns(rest, "predictions") or usual_columns(rest, "outcomes"))
-    if not samples or table.layout or is_named or is_other:
+    samples = _sample_names(table, named)
+    if not samples:
         return table, {}
+    rest: Columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     lists = [_without_end(row) for row in zip(*(table.columns[x] for x in samples), strict=True)]
     columns, lists = _full_rows(rest, lists)
-    has_references = "references" in named or bool(usual_columns(columns, "references"))
-    role = "predictions" if has_references or checked else "outcomes"
+    are_checked = checked or "references" in named or usual_columns(columns, "references")
+    role = "predictions" if are_checked else "outcomes"
     _warn_of_unused(columns, named)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
     return table.with_columns({**columns, title: lists}), {role: title}
+
+
+def _sample_names(table: Table, named: Mapping[str, Any]) -> list[str]:
+    """Return the columns that hold a sample each, none if others have samples or counts."""
+    if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
+        return []
+    names = list(table.columns)
+    samples = [names[index] for index in sample_columns(names)]
+    rest = [name for name in names if name not in samples]
+    has_others = usual_columns(rest, "predictions") or usual_columns(rest, "outcomes")
+    return [] if has_others else samples
 
 
 def _with_question_names(table: Table) -> Table:
@@ -302,20 +304,24 @@ def _without_end(row: Sequence[Any]) -> CellsOfRow:
 
 
 def _full_rows(others: Columns, lists: list[CellsOfRow]) -> tuple[Columns, list[CellsOfRow]]:
-    """Return the rows that are not empty: their other columns, and their samples."""
-    is_full = [any(_word(x) for x in row) for row in zip(*others.values(), strict=True)]
-    kept = [row for row, entries in enumerate(lists) if entries or (others and is_full[row])]
-    for row in kept:
-        if not lists[row]:
+    """Return the rows that are not empty: their other columns, and their samples.
+
+    Columns of references or groups without any entry are left out.
+    """
+    kept = []
+    for row, samples in enumerate(lists):
+        if samples:
+            kept.append(row)
+        elif any(_word(column[row]) for column in others.values()):
             raise InputError("Row ", Index(row), FROM_0, " has no ", SAMPLE, ".")
     columns: Columns = {name: [column[row] for row in kept] for name, column in others.items()}
     for role, noun in (("references", "reference"), ("groups", "group")):
         for name in usual_columns(others, role):
-            empty = [place for place, cell in enumerate(columns[name]) if _word(cell) == ""]
+            empty = [row for row in kept if not _word(others[name][row])]
             if len(empty) == len(kept):
                 del columns[name]
             elif empty:
-                index = Index(kept[empty[0]])
+                index = Index(empty[0])
                 raise InputError("Row ", index, FROM_0, f" has no {noun}, but other rows have one.")
     return columns, [lists[row] for row in kept]
 

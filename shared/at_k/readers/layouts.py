@@ -10,12 +10,13 @@ import ast
 import fnmatch
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from .table import FILE, Columns, Roles, Table, field_at, rows_of, table_of_rows
+from .words import is_list_of
 
 LogRow = dict[str, Any]
 
@@ -67,6 +68,20 @@ class Layout:
     files_are_runs: bool = False
     refusal: str = ""
 
+    def matches(self, table: Table) -> bool:
+        """Whether a table has the fields of the tool, with entries of their types."""
+        return (
+            table.complete >= {*self.fields.split()}
+            and (table.size == 1 or not self.is_object)
+            and all(isinstance(x, y) for name, y in self.types.items() for x in table.columns[name])
+        )
+
+    def rows_in(self, records: Sequence[LogRow]) -> Iterator[LogRow]:
+        """Yield the rows in records, with the columns that are added."""
+        for record in records:
+            for row in self.rows(record) if self.rows else [record]:
+                yield row | {name: make(row) for name, make in self.columns.items()}
+
     def roles_of(self, columns: Columns) -> Roles:
         """Return the roles of the columns for these rows. Empty columns have none."""
         roles: Roles = {}
@@ -92,12 +107,7 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
         ValueError: if it has the fields of a layout, but not its entries.
     """
     for layout in LAYOUTS:
-        if not table.complete >= {*layout.fields.split()}:
-            continue
-        if layout.is_object and table.size != 1:
-            continue
-        types = layout.types.items()
-        if not all(isinstance(x, kind) for name, kind in types for x in table.columns[name]):
+        if not layout.matches(table):
             continue
         if layout.refusal:
             raise ValueError(f"{table.title} {layout.refusal}")
@@ -115,22 +125,17 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
     """Return the table as a layout reads it; a LookupError or TypeError if it is another one."""
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     if layout.rows or layout.columns:
-        rows: list[LogRow] = [
-            row for x in records for row in (layout.rows(x) if layout.rows else [x])
-        ]
-        rows = [row | {x: make(row) for x, make in layout.columns.items()} for row in rows]
+        rows = list(layout.rows_in(records))
         table = replace(table_of_rows(rows, table.title), is_csv=table.is_csv)
-    said = layout.path_origin(path) if layout.path_origin and path else {}
-    if "task" in said:
-        table = table.with_columns(table.columns | {"task": [said["task"]] * table.size})
-    origin = _origin(layout, table, records) | said
+    from_path = layout.path_origin(path) if layout.path_origin and path else {}
+    if "task" in from_path:
+        table = table.with_columns(table.columns | {"task": [from_path["task"]] * table.size})
+    origin = _origin(layout, table, records) | from_path
     known = {what: origin[what] for what in _ORIGIN if origin.get(what)}
-    table = replace(table, layout=layout, origin={"harness": layout.tool, **known})
-    questions = {"task", *table.roles.get("questions", ())}
-    missing = [x for x in layout.questions.split() if x not in questions]
-    if missing and table.size:
-        raise KeyError(missing[0])
-    return table
+    for name in layout.questions.split() if table.size else ():
+        if name not in table.columns and name != "task":
+            raise KeyError(name)
+    return replace(table, layout=layout, origin={"harness": layout.tool, **known})
 
 
 def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
@@ -143,11 +148,6 @@ def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str
         texts = [str(x) for x in cells if x and not isinstance(x, (list, dict))]
         said[what] = ", ".join(dict.fromkeys(texts))
     return said
-
-
-def _list_in(path: str) -> Callable[[LogRow], list[LogRow]]:
-    """Return a function that returns the rows in a list inside of a record."""
-    return lambda record: list(field_at(record, path.split(".")) or [])
 
 
 def _first_value(*values: Any) -> Any:
@@ -192,20 +192,17 @@ def _list_of_texts(target: Any) -> list[str] | None:
 def _lm_eval_roles(columns: Columns) -> Roles:
     """Return the roles: the responses, or the metrics of documents with one response."""
     roles: Roles = {}
-    lists = columns.get("target_list", (None,))
-    rows = list(zip(columns["resps"], columns["filtered_resps"], columns["target"], strict=True))
-    if None not in columns.get(_CORRECT, (None,)) and any(x is None for x in lists):
-        counted = zip(rows, columns[_CORRECT], strict=True)
-        if any(len(x) > 1 and kept.count(y) != c for (x, kept, y), c in counted):
-            roles |= {"n": _RESPONSES, "correct": _CORRECT}
+    if _has_counts_by_pass_at_1(columns):
+        roles |= {"n": _RESPONSES, "correct": _CORRECT}
     most = 1
-    if all(isinstance(text, str) for responses, _, _ in rows for text in responses):
-        most = max(len(responses) for responses, _, _ in rows)
-        same = all(len(responses) == len(kept) for responses, kept, _ in rows)
+    if all(isinstance(text, str) for responses in columns["resps"] for text in responses):
+        most = max(map(len, columns["resps"]))
+        sizes = [list(map(len, columns[name])) for name in ("resps", "filtered_resps")]
         unfiltered = set(columns.get("filter", ("none",))) == {"none"}
         both = ("resps",) if unfiltered else ("resps", "filtered_resps")
-        roles["predictions"] = ("filtered_resps",) if same else both
-        roles["references"] = ("target",) if None in lists else ("target", "target_list")
+        roles["predictions"] = ("filtered_resps",) if sizes[0] == sizes[1] else both
+        has_lists = None not in columns.get("target_list", (None,))
+        roles["references"] = ("target", "target_list") if has_lists else ("target",)
     if most == 1 and (metrics := _number_columns(columns, ("doc_id", _RESPONSES, _CORRECT))):
         roles["outcomes"] = metrics
     if not {"predictions", "outcomes"} & roles.keys() and FILE not in columns:
@@ -214,6 +211,16 @@ def _lm_eval_roles(columns: Columns) -> Roles:
             "number for each document, as for a perplexity: there are no outcomes to score."
         )
     return roles
+
+
+def _has_counts_by_pass_at_1(columns: Columns) -> bool:
+    """Whether pass@1 counts other responses as correct than those that are equal to the target."""
+    correct = columns.get(_CORRECT, (None,))
+    if None in correct or None not in columns.get("target_list", (None,)):
+        return False
+    names = ("resps", "filtered_resps", "target")
+    rows = zip(*(columns[name] for name in names), correct, strict=True)
+    return any(len(x) > 1 and kept.count(target) != n for x, kept, target, n in rows)
 
 
 def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
@@ -381,11 +388,6 @@ def _harbor_rows(trial: LogRow) -> list[LogRow]:
     return [row | rewards]
 
 
-def _harbor_roles(columns: Columns) -> Roles:
-    rewards = _number_columns(columns, ("source", "task_name", "trial_name", "agent", "model"))
-    return {"outcomes": rewards} if rewards else {}
-
-
 def _swe_bench_rows(report: LogRow) -> list[LogRow]:
     """Return the instances of a report. Those without a prediction are no samples."""
     resolved, void = {*report["resolved_ids"]}, {*(report.get("infra_failure_ids") or ())}
@@ -412,12 +414,9 @@ def _arc_rows(submission: LogRow) -> list[LogRow]:
 
 def is_arc(value: LogRow) -> bool:
     """Whether an object holds attempts of ARC, by task."""
-    tests = [x for of_task in value.values() for x in (of_task if _is_list(of_task) else [None])]
-    return bool(tests) and all(isinstance(x, dict) and "attempt_1" in x for x in tests)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value)
+    return bool(value) and all(
+        is_list_of(tests, dict) and all("attempt_1" in x for x in tests) for tests in value.values()
+    )
 
 
 def _promptfoo_row(record: LogRow) -> LogRow:
@@ -485,8 +484,9 @@ def _stem(path: Path) -> dict[str, str]:
     return {"model": path.stem.rpartition(".")[0]} if "." in path.stem else {}
 
 
-def _trl_roles(columns: Columns) -> Roles:
-    return {"outcomes": _number_columns(columns, ("step", "advantage"))}
+def _numbers_without(names: str) -> Callable[[Columns], Roles]:
+    """Return a `find_roles` whose outcomes are all columns of numbers, without some others."""
+    return lambda columns: {"outcomes": _number_columns(columns, names.split())}
 
 
 _EVALSCOPE = {
@@ -567,16 +567,16 @@ LAYOUTS = (
     Layout(tool="verl", fields="input output gts score step", questions="input",
            predictions="output", references="gts", outcomes="acc score"),
     Layout(tool="TRL", fields="step prompt completion advantage", questions="prompt",
-           predictions="completion", find_roles=_trl_roles,
+           predictions="completion", find_roles=_numbers_without("step advantage"),
            missing="drop", why="NaN"),
     Layout(tool="Harbor", fields="source task_name trial_name agent_info verifier_result",
            questions="source task_name", groups="source", samples="trial_name",
-           rows=_harbor_rows, find_roles=_harbor_roles, missing="drop", why=_ERROR,
-           files_are_runs=True),
+           rows=_harbor_rows, missing="drop", why=_ERROR, files_are_runs=True,
+           find_roles=_numbers_without("source task_name trial_name agent model")),
     Layout(tool="Harbor", fields="n_total_trials stats", is_object=True,
            refusal="is the summary of a job of Harbor: read its folder."),
     Layout(tool="Terminal-Bench", fields="results n_resolved accuracy", is_object=True,
-           rows=_list_in("results"), questions="task_id", samples="trial_name",
+           rows=lambda log: log["results"] or [], questions="task_id", samples="trial_name",
            outcomes="is_resolved", missing="incorrect", why="without a verdict",
            files_are_runs=True),
     Layout(tool="SWE-bench", fields="submitted_ids resolved_ids empty_patch_ids error_ids",
@@ -608,9 +608,8 @@ LAYOUTS = (
     Layout(tool="promptfoo", fields="testIdx promptIdx success failureReason testCase",
            rows=lambda record: [_promptfoo_row(record)], **_PROMPTFOO),
     Layout(tool="deepeval", fields="testCases metricsScores testPassed", is_object=True,
-           rows=_list_in("testCases"), questions="input", outcomes="success",
-           columns={"success": _deepeval_success},
-           missing="drop", why=_ERROR),
+           rows=lambda log: log["testCases"] or [], questions="input", outcomes="success",
+           columns={"success": _deepeval_success}, missing="drop", why=_ERROR),
     Layout(tool="NeMo-Skills", fields="problem generation expected_answer predicted_answer "
            "symbolic_correct", questions="problem", predictions="predicted_answer",
            references="expected_answer", outcomes="symbolic_correct judge_correct",

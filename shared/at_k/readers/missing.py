@@ -8,7 +8,7 @@ a model.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,35 +84,50 @@ def settle_missing(
     """
     if not any(None in row for row in samples.values()):
         return dict(samples), ""
-    sizes = multiplicities or [[1] * len(row) for row in samples.values()]
-    counted = [list(zip(*row, strict=True)) for row in zip(samples.values(), sizes, strict=True)]
-    absent = {x: _missing_in(row) for x, row in zip(samples, counted, strict=True)}
+    counted = _with_multiplicities(samples, multiplicities)
     empty = [key for key, row in samples.items() if row.count(None) == len(row)]
     rule = missing or getattr(table.layout, "missing", "")
     if not rule or (rule == "drop" and empty and missing is None):
-        raise _ask(table.title, counted, absent, empty if rule else [], written is None)
-    number, why = sum(absent.values()), getattr(table.layout, "why", "")
-    why = why and f", {why}"
-    if rule == "incorrect":
-        return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
-    if len(empty) == len(samples):
-        raise ValueError(f"{table.title} has no sample that is scored: all {number} are missing.")
-    number -= sum(absent[key] for key in empty)
+        raise _missing_error(table.title, counted, empty if rule else [], written is None)
+    why = f", {table.layout.why}" if table.layout and table.layout.why else ""
+    if rule == "drop":
+        return _scored_questions(table.title, samples, counted, why)
+    number = sum(map(_missing_in, counted.values()))
+    return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
+
+
+def _scored_questions(
+    title: str,
+    samples: Mapping[Any, list[Any]],
+    counted: Mapping[Any, list[tuple[Any, int]]],
+    why: str,
+) -> tuple[dict[Any, list[Any]], str]:
+    """Return the questions with a scored sample, and what the first line says; warn of others."""
     kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
-    return kept, f"{number} more not scored{why}{_warn_of_left_out(table.title, samples, empty)}"
-
-
-def _warn_of_left_out(title: str, samples: Collection[Any], empty: Sequence[Any]) -> str:
-    """Warn of questions that are left out, and return the end of what the first line says."""
+    if not kept:
+        number = sum(map(_missing_in, counted.values()))
+        raise ValueError(f"{title} has no sample that is scored: all {number} are missing.")
+    said = f"{sum(_missing_in(counted[key]) for key in kept)} more not scored{why}"
+    empty = [text_of_ids(key) for key in samples if key not in kept]
     if not empty:
-        return ""
+        return kept, said
     left = f"{len(empty)} of {len(samples)} questions have no sample that is scored, and are left"
-    ids = ", ".join(map(text_of_ids, empty[:10])) + (", .." if len(empty) > 10 else "")
+    ids = ", ".join(empty[:10]) + (", .." if len(empty) > 10 else "")
     warnings.warn(f"{title}: {left} out: {ids}.", stacklevel=3)
-    return f"; {left} out"
+    return kept, f"{said}; {left} out"
+
+
+def _with_multiplicities(
+    samples: Mapping[Any, list[Any]], multiplicities: Sequence[list[int]] | None
+) -> dict[Any, list[tuple[Any, int]]]:
+    """Return, by question, pairs of a sample and how often it occurs."""
+    numbers = multiplicities or [[1] * len(row) for row in samples.values()]
+    rows = zip(samples.values(), numbers, strict=True)
+    return {key: list(zip(*row, strict=True)) for key, row in zip(samples, rows, strict=True)}
 
 
 def _missing_in(row: Iterable[tuple[Any, int]]) -> int:
+    """Return how many samples are missing, from pairs of a sample and how often it occurs."""
     return sum(n for sample, n in row if sample is None)
 
 
@@ -127,10 +142,9 @@ def _filled(
     return {key: [text if x is None else x for x, text in row] for key, row in pairs}
 
 
-def _ask(
+def _missing_error(
     title: str,
-    counted: Sequence[list[tuple[Any, int]]],
-    absent: Mapping[Any, int],
+    counted: Mapping[Any, list[tuple[Any, int]]],
     empty: Sequence[Any],
     is_graded: bool,
 ) -> MissingError:
@@ -138,8 +152,7 @@ def _ask(
 
     Args:
         title: of the table.
-        counted: of each question, its samples and how often each occurs.
-        absent: how many samples of each question are missing.
+        counted: by question, pairs of a sample and how often it occurs.
         empty: questions without any other sample, if the rule for them alone is asked for.
         is_graded: whether samples are outcomes.
     """
@@ -148,12 +161,12 @@ def _ask(
         some = "1 question has" if len(empty) == 1 else f"{len(empty)} questions have"
         what = f"{some} no {noun[:-1]} that is scored, such as {text_of_ids(empty[0])}"
     else:
-        first = next(key for key, number in absent.items() if number)
-        total = sum(n for row in counted for _, n in row)
-        what = f"{sum(absent.values())} of {total} {noun} are missing, the first of question "
-        what += text_of_ids(first)
+        first = next(key for key, row in counted.items() if _missing_in(row))
+        number = sum(map(_missing_in, counted.values()))
+        total = sum(n for row in counted.values() for _, n in row)
+        what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(first)}"
     left = "these questions" if empty else "them"
-    scores = _both_scores(counted) if is_graded else ""
+    scores = _both_scores(list(counted.values())) if is_graded else ""
     return MissingError(
         f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' leaves {left} out"
         f"{scores}.",

@@ -25,13 +25,6 @@ def gather(
 ) -> tuple[dict[str, list[Any]], list[Any] | None, tuple[str, ...], str]:
     """Return the cells of the M questions, what identifies them, and what was missing.
 
-    Args:
-        table: the rows.
-        chosen: the columns by role.
-        cells: of the rows, by role.
-        of_lists: whether a row has several samples.
-        reading: what the caller says.
-
     Returns:
         The cells by role, an entry for each question; their ids, texts or tuples of texts, or None
         if nothing identifies them; the columns of the ids; and what the first line says of missing
@@ -49,21 +42,29 @@ def gather(
     _refuse_mixed_files(questions, counts)
     _refuse_mixtures(questions, chosen.get("groups"), cells, reading)
     merged = {role: _merged(questions, role, x, chosen, of_lists) for role, x in cells.items()}
-    written = merged.pop("as_written", None)
-    reasons = merged.pop("finish", ())
-    ids, said = list(rows_of), []
-    if "samples" in merged and None not in merged["samples"]:
-        samples = dict(zip(rows_of, merged["samples"], strict=True))
-        said.append(_fail_cut_off(samples, reasons, False if written is None else ""))
-        multiplicities = merged["multiplicities"] if counts else None
-        kept, of_missing = settle_missing(table, samples, written, multiplicities, reading.missing)
-        said.append(of_missing)
-        indices = [i for i, question in enumerate(ids) if question in kept]
-        merged = {role: [x[i] for i in indices] for role, x in merged.items()}
-        ids = list(kept)
-        merged["samples"] = list(kept.values())
+    ids, merged, said = _settled(table, list(rows_of), merged, counts is not None, reading.missing)
     key = () if key == (ROW,) else key
-    return merged, ids if key else None, key, "; ".join(filter(None, said))
+    return merged, ids if key else None, key, said
+
+
+def _settled(
+    table: Table, ids: list[Any], cells: dict[str, Any], has_counts: bool, missing: str | None
+) -> tuple[list[Any], dict[str, Any], str]:
+    """Return the ids and the cells of questions with samples, and what the first line says.
+
+    Samples that were cut off or are missing count as the caller says, or the layout.
+    """
+    written, reasons = cells.pop("as_written", None), cells.pop("finish", ())
+    if None in cells.get("samples", [None]):
+        return ids, cells, ""
+    samples = dict(zip(ids, cells["samples"], strict=True))
+    cut_off = _fail_cut_off(samples, reasons, False if written is None else "")
+    multiplicities = cells["multiplicities"] if has_counts else None
+    kept, of_missing = settle_missing(table, samples, written, multiplicities, missing)
+    indices = [i for i, question in enumerate(ids) if question in kept]
+    cells = {role: [x[i] for i in indices] for role, x in cells.items()}
+    cells["samples"] = list(kept.values())
+    return list(kept), cells, "; ".join(filter(None, [cut_off, of_missing]))
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:

@@ -100,7 +100,7 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     for role, name in columns.items():
         if role == "counts" and name is not None:
             is_plain = isinstance(name, (str, Mapping))
-            name = count_columns(name if is_plain else names_of("counts", name))
+            name = count_columns(name if is_plain else checked_names("counts", name))
         elif name is not None and role != "references":
             check_text(role, name)
         if name is not None or role not in (*PER_SAMPLE, "finish"):
@@ -117,7 +117,7 @@ def pairs_of(names: Mapping[str, Any]) -> list[tuple[str, str]]:
     return pairs
 
 
-def names_of(role: str, names: Any) -> tuple[str, ...]:
+def checked_names(role: str, names: Any) -> tuple[str, ...]:
     """Return one name or several as a tuple."""
     return tuple(check_text(role, x) for x in _listed(role, names))
 
@@ -130,7 +130,7 @@ def _listed(role: str, values: Collection[Any]) -> list[Any]:
     return listed
 
 
-def _pairs_of(role: str, where: Any) -> tuple[tuple[str, Any], ...]:
+def _conditions(role: str, where: Any) -> tuple[tuple[str, Any], ...]:
     """Return each column with each entry that `where` names."""
     if isinstance(where, Mapping):
         pairs = [
@@ -148,9 +148,9 @@ def _pairs_of(role: str, where: Any) -> tuple[tuple[str, Any], ...]:
 
 
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "questions": names_of,
-    "where": _pairs_of,
-    "pool": names_of,
+    "questions": checked_names,
+    "where": _conditions,
+    "pool": checked_names,
     "missing": lambda role, choice: check_name(role, choice, CHOICES),
     "correct_values": lambda role, values: tuple(_listed(role, values)),
     "correct_at_least": lambda role, x: check_number(role, x, "give a number", -inf, inf),

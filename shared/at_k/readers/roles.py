@@ -24,9 +24,19 @@ from .names import (
     plain_name,
     sample_numbers,
     shown_name,
+    usual_columns,
 )
 from .table import SelectionError, Table, Way, list_columns
-from .words import as_lists, as_whole_number, entry_text, flat, has_lists, number_in, word
+from .words import (
+    as_lists,
+    as_whole_number,
+    entry_text,
+    flat,
+    has_lists,
+    is_list_of,
+    number_in,
+    word,
+)
 
 _FREQUENCIES = (
     *("count", "counts", "n", "n_samples", "num_samples", "total", "attempts", "num_attempts"),
@@ -42,13 +52,13 @@ def columns_of_role(table: Table, role: str) -> list[str]:
     if table.layout is not None:
         known = table.roles.get(role, ())
         return [known] if isinstance(known, str) else list(known)
-    names = columns_named(table.columns, COLUMN_NAMES[role])
+    names = usual_columns(table.columns, role)
     if role != "predictions":
         return names
     numbers = sample_numbers({name: table.columns[name] for name in names})
     others = [name for name in names if name not in numbers]
-    is_graded = bool(columns_named(table.columns, COLUMN_NAMES["outcomes"]))
-    is_checked = bool(columns_named(table.columns, COLUMN_NAMES["references"]))
+    is_graded = bool(usual_columns(table.columns, "outcomes"))
+    is_checked = bool(usual_columns(table.columns, "references"))
     # `sample` can be an answer that is a number: beside references, if there is no other answer.
     return others if others or is_graded or not is_checked else names
 
@@ -94,7 +104,38 @@ def choose_columns(
         if "references" not in named and plain_name(samples) in COLUMN_NAMES["outcomes"]:
             return {"outcomes": samples}
         return _with_references(table, [samples], references)
+    return _columns_by_name(table, references, "references" in named, checked, graded_by)
+
+
+def _columns_by_name(
+    table: Table, references: Sequence[str], are_named: bool, checked: bool, graded_by: str
+) -> dict[str, Any]:
+    """Return the columns if none of samples or outcomes is named: steps 2 to 5."""
     counts = _counts_of(table)
+    predictions, outcomes = _samples_by_name(table, counts, graded_by)
+    if graded_by:
+        if not outcomes:
+            problem = f"{graded_by} says which outcomes are correct, and there are none."
+            raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
+        return {"outcomes": column_of_role(table, "outcomes", outcomes)}
+    if predictions and (are_named or (checked and references)):
+        return _with_references(table, predictions, references)
+    if are_named or not (predictions or outcomes or counts):
+        raise _no_samples(table, are_named)
+    if not (outcomes or counts):
+        return _with_references(table, predictions, references)
+    _refuse_two_readings(table, predictions if references else (), outcomes, references, counts)
+    if counts:
+        return counts
+    outcome = column_of_role(table, "outcomes", outcomes)
+    _refuse_gold_answers(table, outcome, references)
+    return {"outcomes": outcome}
+
+
+def _samples_by_name(
+    table: Table, counts: Mapping[str, str], graded_by: str
+) -> tuple[list[str], list[str]]:
+    """Return the columns of predictions and those of outcomes, without columns of counts."""
     predictions, outcomes = (
         [name for name in columns_of_role(table, role) if name not in counts.values()]
         for role in ("predictions", "outcomes")
@@ -103,50 +144,31 @@ def choose_columns(
         outcomes = columns_named(table.columns, SCORES)
     if not counts:
         _refuse_frequencies(table, [*predictions, *outcomes])
-    if graded_by and not outcomes:
-        problem = f"{graded_by} says which outcomes are correct, and there are none."
-        problem = f"{problem} {list_columns(table.columns)}"
-        raise SelectionError(problem, ["outcomes"])
-    if graded_by:
-        return {"outcomes": column_of_role(table, "outcomes", outcomes)}
-    return _decide(table, predictions, outcomes, references, counts, named, checked)
+    return predictions, outcomes
 
 
-def _decide(
+def _refuse_two_readings(
     table: Table,
-    predictions: Sequence[str],
+    checkable: Sequence[str],
     outcomes: Sequence[str],
     references: Sequence[str],
     counts: Mapping[str, str],
-    named: Mapping[str, Any],
-    checked: bool,
-) -> dict[str, Any]:
-    """Return the columns if none of samples or outcomes is named: steps 2 to 5."""
-    graded = [*outcomes, *counts.values()]
-    if predictions and ("references" in named or (checked and references)):
-        return _with_references(table, predictions, references)
-    if "references" in named or not (predictions or graded):
-        raise _no_samples(table, "references" in named)
-    if predictions and references and graded and not table.layout:
+) -> None:
+    """Raise a SelectionError if there are two of samples to be checked, outcomes and counts."""
+    if checkable and not table.layout:
+        graded = [*outcomes, *counts.values()][-1]
         raise SelectionError(
-            f"The samples in {shown_name(predictions[0])} can be checked against "
-            f"{shown_name(references[0])}, and {shown_name(graded[-1])} has graded outcomes.",
-            [Way({"predictions": predictions[0]}), Way({"outcomes": outcomes[0]})]
+            f"The samples in {shown_name(checkable[0])} can be checked against "
+            f"{shown_name(references[0])}, and {shown_name(graded)} has graded outcomes.",
+            [Way({"predictions": checkable[0]}), Way({"outcomes": outcomes[0]})]
             if outcomes
             else ["predictions", "n"],
         )
-    if not graded:
-        return _with_references(table, predictions, references)
     if outcomes and counts:
         raise SelectionError(
             f"There are outcomes in {outcomes[0]}, and counts in {' and '.join(counts.values())}.",
             [Way({"outcomes": outcomes[0]}), Way(counts)],
         )
-    if counts:
-        return dict(counts)
-    outcome = column_of_role(table, "outcomes", outcomes)
-    _refuse_gold_answers(table, outcome, references)
-    return {"outcomes": outcome}
 
 
 def _no_samples(table: Table, has_references: bool) -> SelectionError:
@@ -161,7 +183,8 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
     problem = "There is no column with a usual name for samples."
     if has_references:
         return SelectionError(f"{problem} {list_columns(table.columns)}", ["predictions"])
-    if lists := _lists_of_objects(table):
+    columns = table.columns.items() if table.is_object else ()
+    if lists := [name for name, cells in columns if is_list_of(cells[0], dict)]:
         return SelectionError(
             f"{problem} It is one object of JSON, with lists of objects in {', '.join(lists)}.",
             [Way({"records": name}) for name in lists],
@@ -174,17 +197,6 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
         )
     roles = ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {list_columns(table.columns)}", roles)
-
-
-def _lists_of_objects(table: Table) -> list[str]:
-    """Return the columns of an object of JSON that hold lists of objects: rows may be there."""
-    if not table.is_object:
-        return []
-    return [
-        name
-        for name, (cell, *_) in table.columns.items()
-        if isinstance(cell, list) and cell and all(isinstance(x, dict) for x in cell)
-    ]
 
 
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:

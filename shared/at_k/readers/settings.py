@@ -47,11 +47,7 @@ def refuse_settings(questions: QuestionRows) -> None:
     """
     table, several = questions.table, questions.several
     taken = {*questions.key, *questions.used, *questions.pool}
-    columns = {
-        name: texts
-        for name, texts in scalar_columns(table, None if several else MODELS).items()
-        if name not in taken and (table.layout is None or name in table.columns)
-    }
+    columns = _scalar_columns(table, taken, None if several else MODELS)
     settings = [
         name
         for name, texts in columns.items()
@@ -60,18 +56,43 @@ def refuse_settings(questions: QuestionRows) -> None:
         and not _numbers_rows(name, texts, len(questions.rows))
     ]
     if len(several) > 1 and table.layout is None:  # a layout names its settings by its fields
+        others = {name: texts for name, texts in columns.items() if name not in settings}
         numbers = [columns[name] for name in sample_numbers(columns, taken)]
-        settings += [
-            name
-            for name, texts in columns.items()
-            if not (name in settings or last_part(name) in OF_SAMPLE)
-            and not _is_one_to_one(texts, numbers)
-            and is_setting(texts, list(questions.rows.values()))
-        ]
+        settings += _settings_by_values(others, numbers, list(questions.rows.values()))
     if settings:
-        _refuse(questions, settings, columns[settings[0]])
+        _refuse_mixed_settings(questions, settings, columns[settings[0]])
     if table.layout is None:
         _refuse_models(table, columns, [row for rows in questions.rows.values() for row in rows])
+
+
+def _scalar_columns(
+    table: Table, taken: Collection[str], wanted: Collection[str] | None
+) -> dict[str, list[str]]:
+    """Return the scalar columns that are not taken, as texts: see `nested_columns`.
+
+    A layout knows what the fields inside of its objects are.
+    """
+    return {
+        name: list(map(entry_text, cells))
+        for name, cells in nested_columns(table, wanted).items()
+        if name not in taken and (table.layout is None or name in table.columns)
+        if not any(isinstance(x, list) for x in cells)
+    }
+
+
+def _settings_by_values(
+    columns: Mapping[str, Sequence[str]],
+    numbers: Sequence[Sequence[str]],
+    questions: Sequence[Sequence[int]],
+) -> list[str]:
+    """Return the columns that are settings by their values, without those that number samples."""
+    return [
+        name
+        for name, texts in columns.items()
+        if last_part(name) not in OF_SAMPLE
+        and not _is_one_to_one(texts, numbers)
+        and is_setting(texts, questions)
+    ]
 
 
 def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:
@@ -105,7 +126,9 @@ def _is_named(name: str, table: Table) -> bool:
     return table.layout is None and (field in IDS + INDICES or (is_plain and field in OF_QUESTION))
 
 
-def _refuse(questions: QuestionRows, names: Sequence[str], texts: Sequence[str]) -> None:
+def _refuse_mixed_settings(
+    questions: QuestionRows, names: Sequence[str], texts: Sequence[str]
+) -> None:
     """Raise the SelectionError about settings, of which the first has these texts."""
     key, name, others = questions.key, names[0], names[1:]
     why = "They can be different runs or questions."
@@ -128,15 +151,6 @@ def _refuse(questions: QuestionRows, names: Sequence[str], texts: Sequence[str])
         f"{shown_name(name)}: {first_entries(entries, 4)}. {why}",
         ways,
     )
-
-
-def scalar_columns(table: Table, wanted: Collection[str] | None = None) -> dict[str, list[str]]:
-    """Return the scalar columns as texts, and the fields of objects as `a.b`: `nested_columns`."""
-    return {
-        name: list(map(entry_text, cells))
-        for name, cells in nested_columns(table, wanted).items()
-        if not any(isinstance(x, list) for x in cells)
-    }
 
 
 def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
@@ -318,9 +332,6 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
 
 def _is_unique_by_nature(text: str) -> bool:
     """Whether a text is a random id, or a time of day."""
-    digits = sum(x in "0123456789abcdefABCDEF" for x in text)
-    is_random = len(text) >= 16 and digits >= 16
-    is_time = (len(text) >= 10 and text.count(":") >= 2) or (
-        text.replace(".", "").isdigit() and (len(text) >= 10)
-    )
+    is_random = sum(x in "0123456789abcdefABCDEF" for x in text) >= 16
+    is_time = len(text) >= 10 and (text.count(":") >= 2 or text.replace(".", "").isdigit())
     return is_random or is_time

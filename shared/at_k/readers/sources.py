@@ -39,7 +39,7 @@ from .table import (
     table_of_rows,
     with_fields,
 )
-from .words import flat
+from .words import flat, is_list_of
 
 
 def names_in(source: Any) -> list[str]:
@@ -65,11 +65,11 @@ def load_files(names: Sequence[str], reading: Reading) -> Table:
     tables = [_load_one(name, reading) for name in names]
     if len(tables) == 1:
         return tables[0]
-    return join_tables([x for x in tables if _contributes(x, reading.where)] or tables)
+    return join_tables([x for x in tables if _has_chosen_rows(x, reading.where)] or tables)
 
 
-def _contributes(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
-    """Whether one of several files is read. It is not if it is the log of a task not chosen."""
+def _has_chosen_rows(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
+    """Whether one of several files is read: not if it is the log of a task that is not chosen."""
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
     conditions = entries_by_column(where)
@@ -84,16 +84,8 @@ def _contributes(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
 
 
 def _expanded(sources: Sequence[str]) -> list[str]:
-    """Return the files that the sources name, also by wildcards that the shell has not expanded."""
-    names = []
-    for source in sources:
-        if is_remote(source):
-            names += remote_names(source)
-            continue
-        require_openable(source)
-        is_pattern = glob.has_magic(source) and not Path(source).exists()
-        matching = sorted(glob.glob(source, recursive=True)) if is_pattern else [source]
-        names += [log for name in matching for log in logs_in(Path(name)) or [name]]
+    """Return the files that the sources name; a ValueError if two of them are the same."""
+    names = [name for source in sources for name in _files_in(source)]
     if not names:
         raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
     paths = set()
@@ -103,6 +95,16 @@ def _expanded(sources: Sequence[str]) -> list[str]:
             raise ValueError(f"{name} is given twice, so its samples would count twice.")
         paths.add(path)
     return names
+
+
+def _files_in(source: str) -> list[str]:
+    """Return the files that a source names, also by wildcards that the shell has not expanded."""
+    if is_remote(source):
+        return remote_names(source)
+    require_openable(source)
+    is_pattern = glob.has_magic(source) and not Path(source).exists()
+    matching = sorted(glob.glob(source, recursive=True)) if is_pattern else [source]
+    return [log for name in matching for log in logs_in(Path(name)) or [name]]
 
 
 # --- Folders that tools write -----------------------------------------------------------------
@@ -177,23 +179,21 @@ def _is_inspect_log(file: Path) -> bool:
 def _about_inspect(file: Path) -> tuple[Any, tuple[bool, str]]:
     """Return the id of the task of a log, and what orders logs of a task: the newest last."""
     data = file.read_bytes()
-    log = eval_log(data, str(file), ()) if file.suffix == ".eval" else json.loads(data)
+    is_zip = file.suffix == ".eval"
+    log = eval_log(data, str(file), with_samples=False) if is_zip else json.loads(data)
     about = log["eval"]
     return about.get("task_id", about["task"]), (log["status"] == "success", about["created"])
 
 
-def eval_log(data: bytes, name: str, start: tuple[str, ...] = ("samples/",)) -> dict[str, Any]:
-    """Return a `.eval` file of inspect_ai as its JSON: a zip file with a member for each sample.
-
-    The names of the members of samples begin with `start`; with () none is read.
-    """
+def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any]:
+    """Return a `.eval` file of inspect_ai as its JSON: a zip file with a member for each sample."""
     try:
         members = {x.filename: x for x in zipfile.ZipFile(BytesIO(data)).infolist()}
         header = next(x for x in ("header.json", "_journal/start.json") if x in members)
-        names = [x for x in members if start and x.startswith(start)]
+        names = [x for x in members if with_samples and x.startswith("samples/")]
         log, *samples = (json.loads(zip_member(data, members[x], name)) for x in (header, *names))
         known = {"version": 2, "status": "started", **log, "samples": samples}
-        return {**known, "samples": sorted(samples, key=lambda x: (x["epoch"],))}
+        return {**known, "samples": sorted(samples, key=lambda x: x["epoch"])}
     except (zipfile.BadZipFile, StopIteration, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{name} is no log of inspect_ai: {error}") from error
 
@@ -209,14 +209,13 @@ def _load_one(source: str, reading: Reading) -> Table:
         return _finished(_table_of_dataset(source, reading), reading, None)
     if reading.config or reading.split:
         raise ValueError(f"config and split apply to datasets, and {source} is a file.")
+    suffix = file_format(path)
     if is_remote(source):
-        data, suffix = remote_content(source), file_format(path)
-        return _table_of_bytes(
-            source, data, suffix if suffix in (*FORMATS, ".eval") else "", reading, path
-        )
-    suffix = file_format(path) if path.is_file() else ""  # a pipe such as /dev/fd/63 has none
+        data, has_format = remote_content(source), suffix in (*FORMATS, ".eval")
+    else:
+        data, has_format = read_file(source), path.is_file()  # no pipe such as /dev/fd/63
     title = "standard input" if source == "-" else source
-    return _table_of_bytes(title, read_file(source), suffix, reading, path)
+    return _table_of_bytes(title, data, suffix if has_format else "", reading, path)
 
 
 def _table_of_bytes(
@@ -285,7 +284,7 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: Reading) -> 
         ValueError: if an entry is a fraction, as in a summary of scores.
     """
     title = table.title
-    if {"features", "rows"} <= record.keys() and _all(record["rows"], dict):
+    if {"features", "rows"} <= record.keys() and is_list_of(record["rows"], dict):
         return table_of_rows([x.get("row", x) for x in record["rows"]], title)
     if (columns := _columns_and_data(record, title)) is not None:
         return table_of_columns(columns, title)
@@ -295,9 +294,9 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: Reading) -> 
         keyed = _keyed_rows(record, title)
         return table if keyed is None else table_of_rows(keyed, title)
     values = list(record.values())
-    if _all(values, list) and not table.is_line:
+    if is_list_of(values, list) and not table.is_line:
         return table_of_columns(record, title)
-    if _all(values, dict) and len({frozenset(x) for x in values}) == 1:
+    if is_list_of(values, dict) and len({frozenset(x) for x in values}) == 1:
         return table_of_columns({x: list(y.values()) for x, y in record.items()}, title)
     return table
 
@@ -305,9 +304,9 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: Reading) -> 
 def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[Any]] | None:
     """Return the columns of an object with their names in `columns` and its rows in `data`."""
     names, rows = record.get("columns"), record.get("data")
-    if not isinstance(names, list) or not isinstance(rows, list) or not _all(rows, list):
+    if not isinstance(names, list) or not is_list_of(rows, list):
         return None
-    if not all(len(row) == len(names) for row in rows):
+    if any(len(row) != len(names) for row in rows):
         return None
     if len({*map(str, names)}) < len(names):
         raise ValueError(f"{title}: two columns have the same name.")
@@ -321,24 +320,21 @@ def _has_column_names(record: Mapping[str, Any], reading: Reading) -> bool:
     return any(plain_name(key) in _COLUMN_NAMES or key in known for key in map(str, record))
 
 
-def _all(values: Any, kind: type) -> bool:
-    return isinstance(values, list) and bool(values) and all(isinstance(x, kind) for x in values)
-
-
 def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
-    """Return a row for each key of an object whose keys are ids, or None."""
-    values = list(record.values())
+    """Return the rows of an object whose keys are ids of one row or of several, or None."""
     _refuse_samples_as_keys(record, title)
-    rows = [x for value in values for x in (value if _all(value, dict) else [value])]
-    has_ids = any(columns_named(map(str, x), (*IDS, *INDICES)) for x in rows if isinstance(x, dict))
+    values = list(record.values())
+    are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))
+    rows_of = {key: [value] if are_rows else value for key, value in record.items()}
+    if not all(is_list_of(rows, dict) for rows in rows_of.values()):
+        return _rows_of_samples(record, title)
+    has_ids = any(
+        columns_named(map(str, row), (*IDS, *INDICES)) for rows in rows_of.values() for row in rows
+    )
+    if are_rows and has_ids and list(record) == [str(row) for row in range(len(record))]:
+        return values  # the index of a data frame
     name = "key" if has_ids else "id"
-    if _all(values, dict) and set.intersection(*({*x} for x in values)):
-        if has_ids and list(record) == [str(row) for row in range(len(record))]:
-            return values  # the index of a data frame
-        return [{name: key, **value} for key, value in record.items()]
-    if all(_all(value, dict) for value in values):
-        return [{name: key, **row} for key, value in record.items() for row in value]
-    return _rows_of_samples(record, title)
+    return [{name: key, **row} for key, rows in rows_of.items() for row in rows]
 
 
 def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:
@@ -347,29 +343,34 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
     Raises:
         ValueError: if one of them is a fraction.
     """
-    values = [x[0] if _all(x, list) and len(x) == 1 else x for x in record.values()]
-    are_lists, entries = _all(values, list), list(flat(values))
+    values = [x[0] if is_list_of(x, list) and len(x) == 1 else x for x in record.values()]
+    are_lists, entries = is_list_of(values, list), list(flat(values))
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
         return None
-    fraction = next((x for x in entries if isinstance(x, float) and not x.is_integer()), None)
-    if fraction is not None:
-        raise ValueError(
-            f"{title} has the number {fraction} for one of its keys, such as "
-            f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
-            f"outcomes of samples. For rewards, write a row for each question, with the keys "
-            f"id and rewards."
-        )
-    if not are_lists and not all(isinstance(x, bool) or x in (0, 1) for x in values):
+    _refuse_fractions(entries, record, title)
+    if not are_lists and any(x not in (0, 1) for x in values):
         return None
     role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
     return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]
+
+
+def _refuse_fractions(entries: Sequence[Any], record: Mapping[str, Any], title: str) -> None:
+    """Raise a ValueError if one of the entries of an object is a fraction."""
+    for entry in entries:
+        if isinstance(entry, float) and not entry.is_integer():
+            raise ValueError(
+                f"{title} has the number {entry} for one of its keys, such as "
+                f"{short(next(iter(record)))}: fractions are a summary of scores, and not the "
+                f"outcomes of samples. For rewards, write a row for each question, with the keys "
+                f"id and rewards."
+            )
 
 
 def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
     """Raise a ValueError if the keys can be those of samples, or of a frame of pandas."""
     values = list(record.values())
     inner = {x for value in values if isinstance(value, dict) for x in value}
-    is_frame = _all(values, dict) and all(x.isdigit() for x in (*record, *inner))
+    is_frame = is_list_of(values, dict) and all(x.isdigit() for x in (*record, *inner))
     are_samples = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     if are_samples or is_frame:
         what = "a list or an object" if are_samples else "an object of numbers"

@@ -360,25 +360,21 @@ def join_tables(tables: Sequence[Table]) -> Table:
         ValueError: if they say that they are of different tools or models.
     """
     _refuse_other_runs(tables)
-    first, titles = tables[0], tuple(table.title for table in tables)
-    names = list(dict.fromkeys(x for table in tables for x in table.columns))
+    first, names = tables[0], list(dict.fromkeys(x for table in tables for x in table.columns))
     if not (first.layout and first.layout.files_are_runs):  # a run that broke off has fewer columns
         names = [x for x in first.columns if all(x in table.columns for table in tables)]
-    columns: Columns = {
-        x: [cell for t in tables for cell in t.columns.get(x) or [None] * t.size] for x in names
-    }
-    columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
     if first.layout is None:
         _warn_of_columns(tables, names)
+    columns: Columns = {x: _joined_column(tables, x) for x in names}
+    columns[FILE] = [index for index, table in enumerate(tables) for _ in range(table.size)]
+    files = tuple(table.title for table in tables)
     return replace(
         first,
         columns=columns,
-        title=" and ".join(titles)
-        if len(titles) < 3
-        else f"{titles[0]} and {len(titles) - 1} more",
+        title=title_of_files(files),
         complete=frozenset(names),
         origin=_joined_origin(tables),
-        files=titles,
+        files=files,
         is_csv=any(table.is_csv for table in tables),
     )
 
@@ -393,6 +389,17 @@ def _refuse_other_runs(tables: Sequence[Table]) -> None:
                 f"{first.title} and {table.title} are not parts of one run: their {what} is "
                 f"{values[0]} and {values[1]}. Compare them, or score each by itself."
             )
+
+
+def title_of_files(names: Sequence[str]) -> str:
+    """Return what messages call several files, or the name of one."""
+    return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
+    """Return a column of several tables, with None for the rows of those that lack it."""
+    cells = (table.columns.get(name) or [None] * table.size for table in tables)
+    return list(itertools.chain.from_iterable(cells))
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:

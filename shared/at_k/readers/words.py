@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -256,6 +256,11 @@ def as_lists(cells: Sequence[Any]) -> Sequence[Any]:
     """Return the lists that the cells stand for, or the cells if one of them is not a list."""
     lists = [parse_list(cell) for cell in cells]
     return cells if None in lists else lists
+
+
+def is_list_of(value: Any, kind: type) -> TypeGuard[list[Any]]:
+    """Whether a value is a list with nothing but entries of a type, and is not empty."""
+    return isinstance(value, list) and bool(value) and all(isinstance(x, kind) for x in value)
 
 
 def has_lists(cells: Sequence[Any]) -> bool:
