@@ -34,7 +34,6 @@ from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Collection, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Iterable, Sequence
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Mapping
 from collections.abc import Mapping, Sequence
@@ -92,7 +91,7 @@ def short(value, most: int = 60) -> str:
 
 
 class Place(NamedTuple):
-    """Where an input is wrong, in a message: `predictions[2][1]`, or question 2.
+    """The place of an input that is wrong, in a message: `predictions[2][1]`, or question 2.
 
     Attributes:
         parameter: such as "predictions"; or "question" or "Question".
@@ -141,9 +140,9 @@ QUESTION, SAMPLE, FROM_0 = Noun("question"), Noun("sample"), InPython(" (from 0)
 
 
 class InputError(ValueError):
-    """Input is wrong: the message consists of texts and the fields that are defined above.
+    """Input is wrong. The message is the pieces in `args`, which a pickled error keeps.
 
-    The parts are `args`, so a pickled error keeps them.
+    A piece is a text, or an object of a class above, which a page may show in its own words.
     """
 
     def __str__(self) -> str:
@@ -151,8 +150,8 @@ class InputError(ValueError):
 
     @property
     def place(self) -> Place | None:
-        """Where the input is wrong, if one question can be named."""
-        return next((part for part in self.args if isinstance(part, Place)), None)
+        """The first place in the message, or None if no question is named."""
+        return next((piece for piece in self.args if isinstance(piece, Place)), None)
 
 
 # --- Collections --------------------------------------------------------------------------
@@ -168,8 +167,8 @@ def is_frame(values) -> bool:
     return hasattr(values, "columns") and hasattr(values, "shape")
 
 
-def has_no_axes(value) -> bool:
-    """Whether a value is one number of NumPy or of a library of tensors, with the method `item`."""
+def is_scalar(value) -> bool:
+    """Whether a value is a scalar of NumPy or of a library of tensors, with the method `item`."""
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
@@ -198,7 +197,7 @@ def is_list_like(value) -> bool:
         return True
     if isinstance(value, (str, bytes, dict, set, frozenset)):
         return False
-    return isinstance(value, Iterable) and not has_no_axes(value)
+    return isinstance(value, Iterable) and not is_scalar(value)
 
 
 def as_list(name: str, value) -> list[Any]:
@@ -266,16 +265,16 @@ def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
     """Return a parameter that is a known name."""
     if isinstance(choice, str) and choice in known:
         return choice
-    question = ""
+    hint = ""
     if isinstance(choice, str):
         family = re.sub(r"(?<=[@^])\d.*", "k", choice)
         if family in known:
             k = re.findall(r"[@^](\d+)", choice)[0]
             raise ValueError(f"{name} has {short(choice)}: give {family!r}, and k={k}.")
-        question = did_you_mean(choice, known)
+        hint = did_you_mean(choice, known)
         if name == "include" and family in _METRIC_OF_SCORE:
-            question = f" It is a score of {_METRIC_OF_SCORE[family]}."
-    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{question}")
+            hint = f" It is a score of {_METRIC_OF_SCORE[family]}."
+    raise ValueError(f"{name} has {short(choice)}, which is none of {', '.join(known)}.{hint}")
 
 
 def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -> list[str]:
@@ -284,14 +283,15 @@ def check_names(name: str, names: str | Iterable[str], known: Collection[str]) -
 
 
 def did_you_mean(choice: str, names: Iterable[str]) -> str:
-    """Return a question with the name that a choice is similar to, or an empty text."""
+    """Return " Did you mean ..?" with the name most similar to a choice, or an empty text."""
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
     start = typed.removesuffix("s")
-    longer = [name for name in spelled if len(start) > 2 and name.startswith(start)]
-    similar = longer if len(longer) == 1 else difflib.get_close_matches(typed, spelled, n=1)
+    similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
     if start in spelled:
         similar = [start]
+    elif len(similar) != 1:
+        similar = difflib.get_close_matches(typed, spelled, n=1)
     return f" Did you mean {spelled[similar[0]]!r}?" if similar else ""
 
 
@@ -325,7 +325,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
     """
-    entries = [plain_number(name, x) if has_no_axes(x) else x for x in entries_of(name, labels)]
+    entries = [plain_number(name, x) if is_scalar(x) else x for x in entries_of(name, labels)]
     if len(entries) != questions:
         raise ValueError(
             f"{name} has {len(entries)} labels for {questions} questions: give one for each."
@@ -349,7 +349,7 @@ def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarra
 def check_number(name: str, value, wanted: str, least: float, most: float) -> float:
     """Return a number from `least` to `most`. The message says what would be right: `wanted`."""
     number = math.nan
-    if not isinstance(value, (float, int)) and has_no_axes(value):
+    if not isinstance(value, (float, int)) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for float and int first is faster: Real is an abstract base class.
     if isinstance(value, (float, int, Real)) and not isinstance(value, bool):
@@ -382,7 +382,7 @@ def check_count(
     most: float = math.inf,
 ) -> int:
     """Return an integer from `least` to `most`. The arguments are those of `check_number`."""
-    if not isinstance(value, int) and has_no_axes(value):
+    if not isinstance(value, int) and is_scalar(value):
         value = plain_number(name, value)
     # Testing for int first is faster: Integral is an abstract base class.
     is_integer = isinstance(value, (int, Integral)) and not isinstance(value, bool)
@@ -432,7 +432,7 @@ def check_prior(alpha0, beta0) -> tuple[float, float]:
 
 
 def check_k(k, n: np.ndarray | None = None, name: str = "k") -> int:
-    """Return k, a positive integer that is at most each of (M,) n, if they are given."""
+    """Return k; a ValueError unless it is a positive integer, and at most each of (M,) n."""
     k = check_count(name, k, "give a positive integer, at most a million", most=_LARGEST_K)
     if n is not None:
         check_samples([k], n)
@@ -465,6 +465,7 @@ def choose_ks(
 
 
 def check_samples(ks: list[int], n: np.ndarray, instead: str = "") -> None:
+    """Raise a ValueError if a k exceeds one of (M,) n. `instead` is that of `choose_ks`."""
     question = int(np.argmin(n))
     least = n[question]
     for k in ks:
@@ -488,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "61389a74ea77"
+KERNEL = "ee84f7ecccdd"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -788,7 +789,7 @@ def plain_entry(value) -> Any:
         except ValueError:  # a signaling nan
             return float("nan")
         return int(value) if number.is_integer() else number
-    return plain_number("An entry", value) if has_no_axes(value) else value
+    return plain_number("An entry", value) if is_scalar(value) else value
 
 
 # --- Containers ---------------------------------------------------------------------------
@@ -1037,7 +1038,7 @@ def check_options(
 ) -> None:
     """Raise a TypeError if one of the names is no parameter of a function after the first.
 
-    The first one is the data. The caller takes it as arguments with the names in `data`.
+    The first parameter is the data, for which the user gives arguments with the names in `data`.
     """
     _, *parameters = inspect.signature(function).parameters
     known = [*data, *parameters]
@@ -1117,7 +1118,7 @@ class Score(NamedTuple):
     pooled: bool = True
 
     def pairs(self) -> Iterator[ColumnPair]:
-        """Each pair of columns whose covariance the variance of the score needs."""
+        """Yield the pairs of columns whose covariances the variance of the score depends on."""
         return ((a, b) for a in self.terms for b in self.terms if a <= b)
 
     def value(self, columns):
@@ -1179,12 +1180,12 @@ def _not_negative(number):
 
 
 def _quotient(number, divisor):
-    """number / divisor, or number where the divisor is 0 or close enough to overflow."""
+    """Return number / divisor, or the number where the divisor is so small that this overflows."""
     return number / np.where(np.greater(divisor, 1e-300), divisor, 1.0)
 
 
 def number_terms(scores: Mapping[ScoreKey, Score]) -> tuple[list[Any], dict[ScoreKey, Score]]:
-    """The distinct terms of all scores, and each score with the numbers of its terms."""
+    """Return the distinct terms of all scores, and the scores with their indices as terms."""
     number: dict[Any, int] = {}
     numbered = {
         key: score._replace(
@@ -1258,7 +1259,7 @@ class Scores:
         return replace(self, keys=keys, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """(M, m) what varies with the questions in each score, to first order.
+        """(M, m) scores of questions whose means vary as the m scores do, to first order.
 
         Args:
             weights: (M,) of the questions, or None for equal ones.
@@ -1405,15 +1406,15 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns(values, name: str) -> dict[str, Any]:
-    """Return the entries of M questions by key."""
+    """Return for each key of counts the M entries of the questions."""
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
         columns = {}
         for key, column in values.items():
-            entries, place = as_arrow(column), f"{name}[{key!r}]"
+            entries, label = as_arrow(column), f"{name}[{key!r}]"
             is_table = is_frame(entries)
-            columns[key] = frame_rows(entries) if is_table else entries_of(place, entries)
+            columns[key] = frame_rows(entries) if is_table else entries_of(label, entries)
         if len({*map(len, columns.values())}) > 1:
             shown = " and ".join(f"{len(column)} {key}" for key, column in columns.items())
             raise ValueError(f"{name} has {shown}: give one of each for every question.")
@@ -1431,13 +1432,13 @@ def _columns(values, name: str) -> dict[str, Any]:
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return counts as integers; a ValueError that names the first one that is not a count."""
     plain = [plain_entry(entry) for entry in entries]
-    for first, count in enumerate(plain):
+    for index, count in enumerate(plain):
         is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
         if is_number and 0 <= count < 2**53 and count % 1 == 0:
             continue
         ends = np.arange(1, len(plain) + 1) if sizes is None else np.cumsum(sizes)
-        location = Place(name, int(np.searchsorted(ends, first, side="right")), key=key)
-        what = f" has the count {short(entries[first])}: give a whole number of at least 0."
+        location = Place(name, int(np.searchsorted(ends, index, side="right")), key=key)
+        what = f" has the count {short(entries[index])}: give a whole number of at least 0."
         raise InputError(location, what)
     return np.array(plain, dtype=np.int64)
 
@@ -1551,7 +1552,7 @@ inputs, unscored samples and shards of a run are all counts.
 """
 
 
-PLAIN_TYPES = {bool, int, float, str, type(None)}
+_PLAIN_TYPES = {bool, int, float, str, type(None)}
 
 Labels = Mapping[str, float]
 """Labels that stand for outcomes, and the number of each."""
@@ -1599,7 +1600,7 @@ class Samples:
     @cached_property
     def n(self) -> np.ndarray:
         """(M,) number of samples of each question that are scored; a ValueError if it is 0."""
-        n = self.number_where(self.scored_or_none)
+        n = self.scored_sizes
         if not n.all():
             raise InputError(
                 Place(self.name, int(n.argmin())),
@@ -1627,16 +1628,19 @@ class Samples:
         scored = self.scored_or_none
         return np.ones(len(self.values), dtype=bool) if scored is None else scored
 
-    def number_where(self, condition: np.ndarray | None = None) -> np.ndarray:
-        """(M,) number of samples of each question, or of those where (S,) a condition holds."""
-        weights = self.multiplicity if condition is None else condition
-        if weights is None:
+    @property
+    def scored_sizes(self) -> np.ndarray:
+        """(M,) number of samples of each question that are scored, which may be 0."""
+        if self.multiplicity is None and self.scored_or_none is None:
             return self.sizes
-        if condition is not None and self.multiplicity is not None:
-            weights = condition * self.multiplicity
-        return sums_per_question(weights, self.sizes)
+        return sums_per_question(self.weights, self.sizes)
 
     # --- Outcomes ---------------------------------------------------------------------------
+
+    @property
+    def occurrences(self) -> np.ndarray:
+        """(S,) how often each value occurs, also if it is not scored."""
+        return np.ones(len(self.values), int) if self.multiplicity is None else self.multiplicity
 
     @property
     def weights(self) -> np.ndarray:
@@ -1655,7 +1659,7 @@ class Samples:
 
         Args:
             valid: (S,) bool.
-            wanted: what a valid outcome is, in parts of the message.
+            wanted: what a valid outcome is, as one or more pieces of the message.
         """
         invalid = ~valid if self.scored is None else ~valid & self.scored
         if invalid.any():
@@ -1663,7 +1667,8 @@ class Samples:
             value, location = self.values[first], sample_place(self.name, self.sizes, first)
             if self.multiplicity is None:
                 raise InputError(location, f" is {value}: ", *wanted, ".")
-            location = location._replace(sample=None, value=value.item())  # counts have no samples
+            # Counts have no index of a sample.
+            location = location._replace(sample=None, value=value.item())
             raise InputError(location, f" has an outcome {value}: ", *wanted, ".")
 
     def counts(self) -> BinaryCounts:
@@ -1830,7 +1835,7 @@ def _samples_of_array(array: np.ndarray, name: str) -> Samples:
 
 
 def _samples_of_column(column, name: str) -> Samples:
-    """Read an Arrow column, with a Python object for each sample only where Arrow has no type."""
+    """Read an Arrow column of lists without Python objects, and another column by its entries."""
     if not _has_lists(column):
         return _read_plain(column.to_pylist(), name)
     if column.null_count:
@@ -1871,7 +1876,7 @@ def _samples_of_lists(lists: list[Any], name: str) -> Samples:
 def _plain_entries(lists: list[Any], name: str) -> list[Any]:
     """Return the entries of all lists as values of Python."""
     entries = list(itertools.chain.from_iterable(lists))
-    if {*map(type, entries)} <= PLAIN_TYPES:
+    if {*map(type, entries)} <= _PLAIN_TYPES:
         return entries
     check_depth(name, lists)
     entries = [plain_entry(entry) for entry in entries]
@@ -1886,9 +1891,9 @@ def _lengths(lists: list[Any]) -> np.ndarray:
 
 
 def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """Return an array of entries, and where they are not None; None if no array holds them."""
+    """Return an array of entries, and where they are not None; None if it would change one."""
     types, scored = {*map(type, entries)}, None
-    if not types <= PLAIN_TYPES - {str}:
+    if not types <= _PLAIN_TYPES - {str}:
         return None
     if type(None) in types:
         scored = np.array([entry is not None for entry in entries], dtype=bool)
@@ -2007,7 +2012,7 @@ def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.nd
 
 
 def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
-    """Return the samples, of texts in Arrow only the distinct ones, and (S,) index of each."""
+    """Return the distinct texts of Arrow, or other samples as they are; and (S,) their indices."""
     if isinstance(values, list) or str(values.type) != "large_string":
         entries = values if isinstance(values, list) else values.to_pylist()
         return entries, np.arange(len(entries))
@@ -2216,7 +2221,7 @@ class PosteriorIntervals(IntervalMethod):
         """Return the interval of each score over questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        weight = squares = used.multiplicity
+        weight = squares = used.multiplicity  # the sums of weights, and of their squares
         if self._weights is not None:
             weights = self._weights[questions]
             weight, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
@@ -2313,16 +2318,16 @@ class MeansOfQuestions(NamedTuple):
     Attributes:
         mean: (m,).
         covariance: (m, m) of the errors of the means.
-        number: (m,) effective numbers of questions, M*.
+        effective_questions: (m,) effective numbers of questions, M*.
         clusters: number of clusters, G; without clusters that of questions.
-        effective: effective number of clusters, G*.
+        effective_clusters: effective number of clusters, G*.
     """
 
     mean: np.ndarray
     covariance: np.ndarray
-    number: np.ndarray
+    effective_questions: np.ndarray
     clusters: float
-    effective: float
+    effective_clusters: float
 
     @property
     def variance(self) -> np.ndarray:
@@ -2344,17 +2349,17 @@ class MeansOfQuestions(NamedTuple):
                 outside of the range of the scores.
         """
         alpha = 1 - confidence
-        z = student_quantile(degrees_of_freedom(self.effective), alpha)
+        z = student_quantile(degrees_of_freedom(self.effective_clusters), alpha)
         least, most = range_of_estimates or score_range
         width = np.subtract(most, least)
         scale = np.where(width > 0, width, 1.0)
         u = np.clip((self.mean - least) / scale, 0.0, 1.0)
         v = self.variance / scale**2
-        lo, hi = wilson_limits(u, v, self.number, z)
-        lo = np.minimum(lo, _few_events(u, v, alpha))
-        hi = np.maximum(hi, 1 - _few_events(1 - u, v, alpha))
+        lo, hi = wilson_limits(u, v, self.effective_questions, z)
+        lo = np.minimum(lo, _lower_limit_of_few_events(u, v, alpha))
+        hi = np.maximum(hi, 1 - _lower_limit_of_few_events(1 - u, v, alpha))
         lo, hi = least + width * lo, least + width * hi
-        # A kind of questions that none of these is of may have any score.
+        # Questions of a kind that these do not include may have any score.
         r = 1 - unseen_share(self.clusters, alpha)
         lo = np.minimum(lo, score_range[0] + (self.mean - score_range[0]) * r)
         hi = np.maximum(hi, score_range[1] - (score_range[1] - self.mean) * r)
@@ -2401,7 +2406,7 @@ def means_of_questions(
 def cluster_errors(
     columns: np.ndarray, clusters: np.ndarray | None, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """(G, m) by how much the means of (M, m) columns move without each cluster.
+    """Return (G, m) changes of the means of (M, m) columns if each cluster is left out.
 
     They are scaled so that the sums of their squares are the variances of the means. Clusters and
     weights are those of `means_of_questions`.
@@ -2414,7 +2419,7 @@ def cluster_errors(
         deviations = np.array([np.bincount(inverse, column) for column in deviations.T]).T
         sizes = np.bincount(inverse, sizes)
     number, others = np.count_nonzero(sizes), sizes.sum() - sizes
-    # A cluster that has all of the weight has no deviation.
+    # A cluster with all of the weight has the deviation 0.
     others = np.where(others > 0, others, 1.0)
     return np.sqrt((number - 1) / number) * deviations / others[:, None]
 
@@ -2422,7 +2427,7 @@ def cluster_errors(
 def effective_clusters(
     clusters: np.ndarray | None, questions: int, weights: np.ndarray | None = None
 ) -> float:
-    """Return how many clusters of equal size have as uncertain a mean as these, at the most.
+    """Return G*: how many clusters of equal size have a mean as uncertain as that of these.
 
     Clusters and weights are those of `means_of_questions`.
     """
@@ -2451,10 +2456,10 @@ def unseen_share(clusters: float, alpha: float) -> float:
 
 
 def wilson_limits(u, v, number, z: float):
-    """Wilson's limits of means u from 0 to 1 with variances v.
+    """Return Wilson's lower and upper limits of means u from 0 to 1 with variances v.
 
     Args:
-        number: of observations, whose mean shows no rarer events than one in eight of them.
+        number: effective number of observations of each mean.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
     share = (number * v + event) / (u * (1 - u) + event)  # of the largest variance
@@ -2465,8 +2470,8 @@ def wilson_limits(u, v, number, z: float):
     return np.maximum(lo, 0.0), np.minimum(hi, 1.0)
 
 
-def _few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """The lower limit of means u of few events, and 1 if they are not few."""
+def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
+    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others."""
     from scipy.special import gammaincinv
 
     size = v / np.where(u > 0, u, 1.0)  # of an event
@@ -2485,7 +2490,7 @@ def limits_of_product(
     hi: np.ndarray,
     covariance: Mapping[ColumnPair, np.ndarray] | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(..) both limits of a score, from estimates and limits of its columns, (m, ..) each.
+    """Return the (..) lower and upper limits of a score from those of its columns.
 
     A product of powers is far from linear where a factor is near 0. Its limits are combined from
     those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
@@ -2493,6 +2498,10 @@ def limits_of_product(
     added as correlated errors are. They do not exceed the values with all factors at their limits.
 
     Args:
+        score: a product of powers of columns.
+        lo: (m, ..) lower limits of the columns.
+        u: (m, ..) estimates of the columns.
+        hi: (m, ..) upper limits of the columns.
         covariance: of each pair of columns.
     """
     if score.powers == (1.0,):
@@ -2501,6 +2510,7 @@ def limits_of_product(
     index = np.arange(len(u)).reshape(-1, *[1] * (u.ndim - 1))
 
     def distance(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return by how much the product may differ between two values of its columns."""
         moves = {
             column: score.value(high) - score.value(np.where(index == column, low, high))
             for column in score.terms
@@ -2531,8 +2541,9 @@ class QuestionIntervals(IntervalMethod):
         scores: of the questions.
         ranges: of the true scores in the columns, broadcast to (U, m).
         clusters: (M,) label of each question's cluster, or None if each question is its own.
-        allow_one: whether one question, or one cluster, has the whole range as its interval.
-        ranges_of_estimates: if estimates may lie outside of the range of the scores.
+        allow_one: whether one question, or one cluster, has the whole range as its interval;
+            otherwise it has none.
+        ranges_of_estimates: of the estimates, if they may lie outside of `ranges`.
         weights: (M,) of the questions, or None if they are equal.
     """
 
@@ -2628,6 +2639,8 @@ TEXTS = pa.large_string()
 JSON = pa.struct([("at_k.json", TEXTS)])
 """The type of values that Arrow has no common type for."""
 
+_TEXTS_AND_NONE = {str, type(None)}
+
 
 def stored(rows: Samples, references: Any = None) -> Samples:
     """Return rows with their values in an Arrow column, and with a column of references.
@@ -2694,7 +2707,7 @@ def _column_of_numbers(numbers: np.ndarray, present: np.ndarray | None = None) -
 def check_types(rows: Samples) -> None:
     """Raise a ValueError if a sample has another type than the first one, with both indices."""
     samples = rows.values
-    if not isinstance(samples, list) or _PLAIN_TEXTS.issuperset(map(type, samples)):
+    if not isinstance(samples, list) or _TEXTS_AND_NONE.issuperset(map(type, samples)):
         return
     kinds = ["number" if isinstance(x, (bool, int, float)) else type(x).__name__ for x in samples]
     scored = [sample for sample, value in enumerate(samples) if value is not None]
@@ -2716,7 +2729,7 @@ def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) 
 
     The sizes are (M,) numbers of entries of each question, or None for one entry per question.
     """
-    if _PLAIN_TEXTS.issuperset(map(type, values)):
+    if _TEXTS_AND_NONE.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
             return pa.array(values, TEXTS)
     values = [plain_entry(value) for value in values]
@@ -2737,9 +2750,6 @@ def _array_of_one_type(values: list[Any]) -> pa.Array | None:
         return None
     # A struct would have the keys of all dicts, with None where a dict lacks one.
     return None if "struct" in str(array.type) else array
-
-
-_PLAIN_TEXTS = {str, type(None)}
 
 
 # --- JSON ---------------------------------------------------------------------------------
@@ -3302,8 +3312,8 @@ is copied a logarithmic number of times, as batches are merged with those of a s
 _SMALL_BATCHES = 64  # merging fewer at once would take longer than reading them
 
 
-def appended(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
-    """Return the batches and one more, which has to be like the others, see `check_alike`.
+def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> list[Samples]:
+    """Return the batches and one more, small ones merged. All have to be alike, see `check_alike`.
 
     Args:
         batches: questions that were added before.
@@ -3323,7 +3333,7 @@ def appended(batches: list[Samples], batch: Samples, counts_suffice: bool) -> li
 
 
 def _kept(batch: Samples, counts_suffice: bool) -> Samples:
-    """Return a batch counted, or else in memory of its own.
+    """Return a batch in memory of its own: counted, if that is allowed and shorter, or a copy.
 
     The caller may change an array after it was added, or it may be a small part of a large table.
     """
@@ -3390,12 +3400,7 @@ def unite(batches: Sequence[Samples]) -> Samples:
         if first.references is not None:
             references = _joined([batch.references for batch in batches], "references")
     if any(batch.multiplicity is not None for batch in batches):
-        multiplicity = np.concatenate(
-            [
-                np.ones(len(x.values), np.int64) if x.multiplicity is None else x.multiplicity
-                for x in batches
-            ]
-        )
+        multiplicity = np.concatenate([batch.occurrences for batch in batches])
     sizes = np.concatenate([batch.sizes for batch in batches])
     return Samples(values, sizes, first.name, scored, multiplicity, references)
 
@@ -3574,7 +3579,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _number_form(answer) -> str | None:
-    """Return the normal form of a number; that of nan equals none of a sample."""
+    """Return the normal form of a number, or None for another value."""
     return exact_form(answer) if isinstance(answer, (int, float)) else None
 
 
@@ -3603,7 +3608,7 @@ def decimal_form(number: Decimal) -> str:
 def read_distinct(
     values: pa.ChunkedArray, form: Callable[[Any], str | None]
 ) -> tuple[list[str | None], pa.ChunkedArray]:
-    """Return the forms of the distinct samples, and (S,) the form of each sample, or None."""
+    """Return the forms of the distinct samples, and a column with the form of each sample."""
     distinct, code = distinct_entries(values)
     forms = [form(entry) for entry in to_python(distinct)]
     samples = pa.array(forms, TEXTS).take(from_numpy(code, code < 0))
@@ -3637,7 +3642,7 @@ _LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
 
 
 class Event(NamedTuple):
-    """At least r of k samples are correct. It is the key of the score of a neighbor."""
+    """The event that at least r of k samples are correct, which is the key of a neighbor."""
 
     k: int
     r: int
@@ -3645,16 +3650,13 @@ class Event(NamedTuple):
 
 def event_of(score: Score) -> Event | None:
     """Return the event whose probability a score is, or None."""
-    if score.powers != (1.0,):
-        return None
     credits = score.terms[0]
-    counted = [r for r, credit in enumerate(credits, start=1) if credit]
-    if len(counted) != 1 or credits[counted[0] - 1] != 1.0:
+    if score.powers != (1.0,) or [credit for credit in credits if credit] != [1.0]:
         return None
-    return Event(len(credits), counted[0])
+    return Event(len(credits), credits.index(1.0) + 1)
 
 
-def events_of(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
+def _events_by_key(scores: Mapping[ScoreKey, Score]) -> dict[ScoreKey, Event]:
     """Return the events whose probabilities some of the scores are."""
     return {key: event for key, score in scores.items() if (event := event_of(score))}
 
@@ -3679,7 +3681,7 @@ def with_neighbors(scores: Mapping[ScoreKey, Score], least: int) -> dict[ScoreKe
         least: smallest number of samples of a question.
     """
     result = {key: score for key, score in scores.items() if len(score.terms[0]) <= least}
-    events = events_of(scores).values()
+    events = _events_by_key(scores).values()
     if least > _LARGEST_N or not events:
         return result
     neighbors = [Event(j, r) for j in spread_of_k(least) for r in (1, j)]
@@ -3695,10 +3697,10 @@ Limits = tuple[float, float]
 
 
 class _Ladder:
-    """Limits of scores that do not fall along a ladder, in order.
+    """Limits of scores that do not fall from one rung of a ladder to the next, put in this order.
 
     Args:
-        limits: lower and upper, of the score at each rung.
+        limits: lower and upper limits of the score at each rung.
     """
 
     def __init__(self, limits: Mapping[int, Limits]):
@@ -3708,7 +3710,7 @@ class _Ladder:
         self._hi = np.minimum.accumulate(hi[::-1])[::-1]
 
     def moved(self, rung: int, lo: float, hi: float) -> Limits:
-        """Limits of the score at a rung, moved between those of its neighbors."""
+        """Return limits of the score at a rung, moved between those of its neighbors."""
         below = np.searchsorted(self._rungs, rung, side="right") - 1
         above = np.searchsorted(self._rungs, rung, side="left")
         if below >= 0:
@@ -3719,22 +3721,22 @@ class _Ladder:
 
 
 def _rung(event: Event) -> int:
-    """The rung of pass@k or pass^k: pass^n, .., pass^1 = pass@1, .., pass@n do not fall."""
+    """Return the rung of pass@k or pass^k in the order pass^n, .., pass^1 = pass@1, .., pass@n."""
     return event.k - 1 if event.r == 1 else 1 - event.k
 
 
-def _ladder_of_r(k: int, limits: Mapping[Event, Limits], of_k: _Ladder) -> _Ladder:
-    """Return the ladder of P(k, r) over r: each r has the rung -r, as P(k, r) falls with r.
+def _ladder_over_r(k: int, limits: Mapping[Event, Limits], ladder_over_k: _Ladder) -> _Ladder:
+    """Return the ladder of P(k, r) at one k: each r has the rung -r, as P(k, r) falls with r.
 
     Args:
-        k: of all events.
-        limits: of events.
-        of_k: the ladder of pass@k and pass^k, between whose limits the others lie.
+        k: number of samples.
+        limits: of events at any k.
+        ladder_over_k: of pass@k and pass^k, between whose limits the others lie.
     """
     by_rung = {-event.r: x for event, x in limits.items() if event.k == k}
     for rung in by_rung.keys() & {-1, -k}:
-        by_rung[rung] = of_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
-    if by_rung:  # the ends are in order with other k, and the rest follows
+        by_rung[rung] = ladder_over_k.moved(_rung(Event(k, -rung)), *by_rung[rung])
+    if by_rung:  # The ends agree with other k, and the other limits lie between them.
         ends = by_rung[min(by_rung)], by_rung[max(by_rung)]
         by_rung = {rung: tuple(np.clip(x, *ends)) for rung, x in by_rung.items()}
     return _Ladder(by_rung)
@@ -3751,7 +3753,7 @@ class CoherentIntervals(DerivedIntervals):
     def __init__(self, method: IntervalMethod, scores: Mapping[ScoreKey, Score]):
         super().__init__(method)
         self._keys = [*scores]
-        self._events = events_of(scores)
+        self._events = _events_by_key(scores)
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
@@ -3772,15 +3774,17 @@ class CoherentIntervals(DerivedIntervals):
         }
         if not limits:
             return result
-        of_k = _Ladder({_rung(event): x for event, x in limits.items() if event.r in (1, event.k)})
-        of_r: dict[int, _Ladder] = {}
+        over_k = _Ladder(
+            {_rung(event): x for event, x in limits.items() if event.r in (1, event.k)}
+        )
+        over_r: dict[int, _Ladder] = {}
         for key, event in self._events.items():
             if key in result and not result[key].is_unknown:
-                interval, ladder, rung = result[key], of_k, _rung(event)
+                interval, ladder, rung = result[key], over_k, _rung(event)
                 if 1 < event.r < event.k:
-                    if event.k not in of_r:
-                        of_r[event.k] = _ladder_of_r(event.k, limits, of_k)
-                    ladder, rung = of_r[event.k], -event.r
+                    if event.k not in over_r:
+                        over_r[event.k] = _ladder_over_r(event.k, limits, over_k)
+                    ladder, rung = over_r[event.k], -event.r
                 lo, hi = ladder.moved(rung, interval.lo, interval.hi)
                 lo, hi = min(lo, interval.mu), max(hi, interval.mu)
                 result[key] = interval._replace(lo=lo, hi=hi)
@@ -3827,7 +3831,7 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
         if 0 < size <= _MOST_EXACT:
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # The sum of n equal chances of k = 1 would lose a digit.
+        # For k = 1 the chances are equal, and the sum of so many would lose a digit.
         by_rank = {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
             for column in columns:
@@ -3847,7 +3851,7 @@ def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
 
 
 def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
-    """The columns of each k, without those whose credits are all 0."""
+    """Return the columns of the credits of each k, without those that are all 0."""
     columns: dict[int, list[int]] = {}
     for column, credit in enumerate(credits):
         if any(credit):
@@ -3856,7 +3860,7 @@ def columns_by_k(credits: Sequence[Credits]) -> dict[int, list[int]]:
 
 
 def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
-    """The rows in blocks of about the same number of probabilities, k + 1 for each row."""
+    """Yield the rows in blocks, to bound the memory for k + 1 probabilities of each row."""
     step = max(1, _CELLS_AT_ONCE // (k + 1))
     return (rows[start : start + step] for start in range(0, len(rows), step))
 
@@ -3903,14 +3907,14 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
-    for rows, tails_of in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
+    for rows, compute in ((is_small, _exact_tails), (~is_small, _tails_by_ratios)):
         if rows.any():
-            tails[rows] = tails_of(n[rows], c[rows], k)
+            tails[rows] = compute(n[rows], c[rows], k)
     return tails[:, r - 1]
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) the same for r = 1 .. k, by integers of any size."""
+    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by integers of any size."""
     binomials, r = _binomials(), np.arange(k, 0, -1)
     ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
@@ -3928,7 +3932,7 @@ def _binomials() -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) the same for r = 1 .. k, by ratios of successive probabilities."""
+    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by the ratios of the pmf."""
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
     # Beyond 20 sqrt(k) of the mean, probabilities are below exp(-800), so they are 0 as floats
@@ -3987,8 +3991,8 @@ BatchResult = tuple[int, list[PairResult]]
 NOT_FINISHED: PairResult = (None, None)
 """The result of a pair that took too long, which is not scored. Compare it with `is`."""
 
-_CHECKED = "the result for predictions"  # what messages call the outcomes of a checker
-_COMPARED = 1000  # samples that are searched for their reference, for a warning
+_OUTCOMES = "the result for predictions"  # what messages call the outcomes of a checker
+_SEARCHED = 1000  # The warning about exact_match looks at so many samples.
 _BATCHES = 1 << 12  # enough to keep many workers of an executor busy
 
 
@@ -3998,13 +4002,13 @@ class Checked:
 
     Attributes:
         outcomes: the outcome of each sample.
-        read: (S,) the answer that was read out of each sample, or a code of it; None for samples
-            without one. For "exact_match" and functions the whole sample is the answer. Samples
-            that were handed in as outcomes have no answers.
+        read_answers: (S,) the answer that was read out of each sample, or a code of it; None for
+            samples without one. For "exact_match" and functions the whole sample is the answer.
+            Samples that were handed in as outcomes have no answers.
     """
 
     outcomes: Samples
-    read: pa.ChunkedArray | None = None
+    read_answers: pa.ChunkedArray | None = None
 
     @cached_property
     def answers(self) -> np.ndarray | None:
@@ -4012,14 +4016,14 @@ class Checked:
 
         An empty text is no answer, unless it is correct.
         """
-        read = self.read
-        if read is None:
+        answers = self.read_answers
+        if answers is None:
             return None
-        if pa.types.is_floating(read.type):
-            read = pc.add(read, pa.scalar(0.0, read.type))  # so that -0.0 equals 0.0
-        codes = distinct_entries(read)[1]
-        if read.type == TEXTS:
-            is_empty = to_numpy(pc.fill_null(pc.equal(read, ""), False))
+        if pa.types.is_floating(answers.type):
+            answers = pc.add(answers, pa.scalar(0.0, answers.type))  # so that -0.0 equals 0.0
+        codes = distinct_entries(answers)[1]
+        if answers.type == TEXTS:
+            is_empty = to_numpy(pc.fill_null(pc.equal(answers, ""), False))
             codes = np.where(is_empty & (self.outcomes.values == 0), -1, codes)
         return codes
 
@@ -4141,7 +4145,7 @@ class Checking:
         cache = cache or CheckCache()
         if self._package_checker is not None:
             return self._package_checker.check_samples(rows, self, cache)
-        pairs = DistinctPairs.of(rows)
+        pairs = DistinctPairs.from_samples(rows)
         results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
         return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
 
@@ -4280,11 +4284,11 @@ def check_batch(
     import platform
     import traceback
 
-    def own(value: Any) -> Any:
-        """Return a copy of what the checker might change, which other samples share."""
+    def own_copy(value: Any) -> Any:
+        """Return a copy of what the checker might change, as other samples share the value."""
         return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
-    def written(write: Callable[[Any], str], value: Any) -> str:
+    def as_text(write: Callable[[Any], str], value: Any) -> str:
         """Return a text of a value, also if its own class cannot write it."""
         try:
             return write(value)
@@ -4295,18 +4299,18 @@ def check_batch(
         """Return what the checker returns, or its exception."""
         try:
             return checker(*arguments), None
-        except (Exception, SystemExit, GeneratorExit) as error:  # such as a call of sys.exit
+        except (Exception, SystemExit, GeneratorExit) as error:  # The checker may call sys.exit.
             problem: BaseException = error
             if home != f"{platform.node()}:{os.getpid()}":
                 error.add_note(f"In the worker:\n{traceback.format_exc()}")
                 try:
                     pickle.loads(pickle.dumps(error))
                 except Exception:  # some exceptions cannot be pickled
-                    problem = RuntimeError(f"{type(error).__name__}: {written(str, error)}")
+                    problem = RuntimeError(f"{type(error).__name__}: {as_text(str, error)}")
             return None, problem
 
-    def read(result: Any) -> PairResult:
-        """Return a result as a number, or what is wrong with it."""
+    def validated(result: Any) -> PairResult:
+        """Return a result as an outcome, or what is wrong with it."""
         if labels is None:
             return result, None
         if getattr(result, "ndim", None) == 0:
@@ -4320,22 +4324,22 @@ def check_batch(
         is_share = isinstance(result, float) and 0 <= result <= 1
         if result is None or is_category or is_share:
             return result, None
-        return None, f"returned {written(repr, result)[:60]}"
+        return None, f"returned {as_text(repr, result)[:60]}"
 
     start, pairs = batch
     if not batched:
-        called = [call(*map(own, pair)) for pair in pairs]
+        called = [call(*map(own_copy, pair)) for pair in pairs]
     else:
-        copies = [map(own, pair) for pair in pairs]
+        copies = [map(own_copy, pair) for pair in pairs]
         results, problem = call(*map(list, zip(*copies, strict=True)))
         if problem is not None:
             return start, [(None, problem)] * len(pairs)
         if not hasattr(results, "__len__") or len(results) != len(pairs):
-            shown = written(repr, results)[:60]
+            shown = as_text(repr, results)[:60]
             text = f"returned {shown} for a batch of {len(pairs)}, one result for each"
             return start, [(None, text)] * len(pairs)
         called = [(result, None) for result in results]
-    return start, [read(result) if error is None else (None, error) for result, error in called]
+    return start, [validated(x) if error is None else (None, error) for x, error in called]
 
 
 # --- Distinct pairs, and results that are kept --------------------------------------------
@@ -4358,8 +4362,7 @@ class DistinctPairs:
     rows: Samples
 
     @classmethod
-    def of(cls, rows: Samples) -> DistinctPairs:
-        """Find the distinct pairs."""
+    def from_samples(cls, rows: Samples) -> DistinctPairs:
         distinct, code = distinct_entries(rows.values)
         question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
         present = np.flatnonzero(code >= 0)
@@ -4373,7 +4376,7 @@ class DistinctPairs:
         return cls(pairs, first, index, rows)
 
     def call(self, pair: int) -> tuple[str, Place]:
-        """Return the call of the checker for a pair, as parts of messages."""
+        """Return the call of the checker for a pair, as the start of a message."""
         place = sample_place("predictions", self.rows.sizes, self.first[pair])
         return f"check_correct_fn({short(self.pairs[pair][0])}, ..) on ", place
 
@@ -4385,15 +4388,15 @@ class DistinctPairs:
         scored = is_scored[self.index]
         sizes, multiplicity = self.rows.sizes, self.rows.multiplicity
         return Samples(
-            values, sizes, _CHECKED, None if scored.all() else scored, multiplicity=multiplicity
+            values, sizes, _OUTCOMES, None if scored.all() else scored, multiplicity=multiplicity
         )
 
     def answers(self, answers: Sequence[str | None]) -> pa.ChunkedArray:
         """Return a code of the answer of each sample, from the (P,) answers of the pairs."""
         codes: dict[str | None, int] = {None: -1}
-        of_pairs = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
-        of_samples = np.array(of_pairs)[self.index]
-        return pa.chunked_array([from_numpy(of_samples, of_samples < 0)])
+        pair_codes = [codes.setdefault(answer, len(codes)) for answer in (*answers, None)]
+        sample_codes = np.array(pair_codes)[self.index]
+        return pa.chunked_array([from_numpy(sample_codes, sample_codes < 0)])
 
 
 class CheckCache:
@@ -4433,7 +4436,7 @@ class CheckCache:
 def outcomes_of_match(rows: Samples, correct: np.ndarray) -> Samples:
     """Return the outcomes of all samples, from (S,) whether each equals its reference."""
     return Samples(
-        correct, rows.sizes, _CHECKED, rows.scored_or_none, multiplicity=rows.multiplicity
+        correct, rows.sizes, _OUTCOMES, rows.scored_or_none, multiplicity=rows.multiplicity
     )
 
 
@@ -4447,7 +4450,7 @@ def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
         problem = f"None of the {outcomes.n.sum()} scored samples equals its reference"
     remedy = "'numeric' compares the number that a text gives, 'math_verify' compares mathematical "
     remedy += "expressions, and 'python_tests' runs programs with tests"
-    if all(map(_is_choice, to_python(rows.references[:_COMPARED]))):
+    if all(map(_is_choice, to_python(rows.references[:_SEARCHED]))):
         remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
         f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
@@ -4457,22 +4460,19 @@ def _warn_of_responses(rows: Samples, outcomes: Samples) -> None:
 
 def _contained_references(rows: Samples, outcomes: Samples) -> str | None:
     """Return how many texts contain their reference; None if that would hardly raise the score."""
-    correct = outcomes.values[:_COMPARED]
-    multiplicity = np.ones(len(correct), dtype=int)
-    if rows.multiplicity is not None:
-        multiplicity = rows.multiplicity[: len(correct)]
-    texts, references = to_python(rows.values[:_COMPARED]), to_python(rows.references[:_COMPARED])
-    question = np.repeat(np.arange(len(references)), rows.sizes[:_COMPARED])
+    correct, occurrences = outcomes.values[:_SEARCHED], rows.occurrences[:_SEARCHED]
+    texts, references = to_python(rows.values[:_SEARCHED]), to_python(rows.references[:_SEARCHED])
+    question = np.repeat(np.arange(len(references)), rows.sizes[:_SEARCHED])
     containing = [
         sample
         for sample in np.flatnonzero(~correct)
         if _contains(texts[sample], references[question[sample]])
     ]
-    contain, equal = multiplicity[containing].sum(), multiplicity[correct].sum()
+    contain, equal = occurrences[containing].sum(), occurrences[correct].sum()
     if 10 * contain <= equal:  # as correct samples, they would raise the score by up to a tenth
         return None
     return (
-        f"{contain} of the first {multiplicity.sum()} samples contain their reference but do not "
+        f"{contain} of the first {occurrences.sum()} samples contain their reference but do not "
         f"equal it"
     )
 
@@ -4591,9 +4591,11 @@ class Rewards:
     def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
         """(U,) the variance of the maximum of new samples, a sum of positive terms.
 
+        Let P_l be the probability that the maximum is at most level l, for the unknown rates.
+
         Args:
-            q: (U, L) probability that the maximum is at most each level.
-            increase: (U, L) covariances of the levels l <= m are q_l increase_m.
+            q: (U, L) the means of P_l.
+            increase: (U, L) i, so that the covariance of P_l and P_m is q_l i_m for l <= m.
         """
         gaps = np.diff(self.levels, append=self.levels[-1:])
         terms = gaps * q
@@ -4668,7 +4670,7 @@ class RankedRewards(Rewards):
                 result[questions] = levels.mean(axis=1)
             else:
                 result[questions] = (levels * chance_of_rank(n, k)).sum(axis=1)
-            # Equal rewards may be rounded otherwise.
+            # Rounding may move the maximum of equal rewards.
             least, most = levels.min(axis=1), levels.max(axis=1)
             result[questions] = np.clip(result[questions], least, most)
         return result
@@ -4707,7 +4709,7 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(U,) the index of one row of each distinct content, and (M,) the inverse."""
+    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row."""
     code, size = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1
@@ -4763,18 +4765,15 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
     """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
-    wanted = _VALID_REWARD
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
-    rewards = [
-        int(reward) if isinstance(reward, (bool, np.bool_)) else reward for reward in rewards
-    ]
+    rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
     if labels is not None and len(labels) != len(rewards):
         raise ValueError(
             f"There are {len(labels)} categories but {len(rewards)} rewards: give w with one "
             f"reward for each category."
         )
     return np.array(
-        [check_number(f"w[{i}]", reward, wanted, -1e150, 1e150) for i, reward in enumerate(rewards)]
+        [check_number(f"w[{i}]", x, _VALID_REWARD, -1e150, 1e150) for i, x in enumerate(rewards)]
     )
 
 
@@ -4884,8 +4883,8 @@ class AnswerCounts(NamedTuple):
     accepted: tuple[int, ...] = ()
 
     @classmethod
-    def from_answers(cls, answers: Iterable[tuple[int, int]], unanswered: int) -> AnswerCounts:
-        """Return the counts, from the number of samples and of accepted ones of each answer."""
+    def from_answers(cls, answers: Sequence[tuple[int, int]], unanswered: int) -> AnswerCounts:
+        """Return the counts, from (samples, accepted samples) of each answer."""
         correct = sorted((samples, accepted) for samples, accepted in answers if accepted)
         incorrect = sorted(samples for samples, accepted in answers if samples and not accepted)
         samples, accepted = tuple(zip(*correct, strict=True)) or ((), ())
@@ -4893,13 +4892,13 @@ class AnswerCounts(NamedTuple):
 
     @property
     def answers(self) -> list[tuple[int, int]]:
-        """The number of samples and of accepted ones of each answer, the accepted answers last."""
+        """(samples, accepted samples) of each answer, with those in `correct` last."""
         accepted = zip(self.correct, self.accepted or self.correct, strict=True)
         return [*((samples, 0) for samples in self.incorrect), *accepted]
 
     @property
     def credits(self) -> np.ndarray:
-        """What a vote for each answer in `correct` is worth."""
+        """The share of accepted samples of each answer in `correct`."""
         return np.array(self.accepted or self.correct) / self.correct
 
 
@@ -4954,7 +4953,7 @@ def vote_at_k(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.ndarray
 
 
 def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
-    """Raise a ValueError if vote@k of a question takes more operations than some minutes allow."""
+    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
     for question, (answers, k) in enumerate(zip(counts, ks, strict=True)):
         number = len(answers.correct) + len(answers.incorrect)
         if k**3 * number <= 4 * _MOST_OPERATIONS or not answers.correct:  # the usual case, and fast
@@ -4964,19 +4963,14 @@ def _check_work(counts: Sequence[AnswerCounts], ks: Sequence[int]) -> None:
             k * _number_of_nodes(k, t) * int(np.minimum(samples, t).sum())
             for t in range(1, min(k // 2, max(answers.correct)) + 1)
         )
-        check_operations(work, question, answers, k)
-
-
-def check_operations(work: float, question: int, counts: AnswerCounts, k: int) -> None:
-    """Raise a ValueError if vote@k of a question would take longer than some minutes."""
-    if work > _MOST_OPERATIONS:
-        raise InputError(
-            f"vote@{k} of ",
-            Place("question", question),
-            f", which has {len(counts.correct + counts.incorrect)} answers, needs {work:.0e} "
-            f"operations, and {_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
-            f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
-        )
+        if work > _MOST_OPERATIONS:
+            raise InputError(
+                f"vote@{k} of ",
+                Place("question", question),
+                f", which has {number} answers, needs {work:.0e} operations, and "
+                f"{_MOST_OPERATIONS:.0e} are possible: give a smaller k, such as "
+                f"{int(k * (_MOST_OPERATIONS / work) ** (1 / 3))}.",
+            )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -5007,8 +5001,8 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     if not nodes:
         return 0.0
     t, y, weight = (np.array(column)[:, None] for column in zip(*nodes, strict=True))
-    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node that has terms of this degree
-    single = t[0, 0] == 1  # the first node, which needs no quadrature
+    first = np.searchsorted(t[:, 0], np.arange(t.max() + 1))  # node with a term of each degree
+    has_single_votes = t[0, 0] == 1  # The first node is that of t = 1, without quadrature.
     # All polynomials in z are scaled by powers of two, which is exact and keeps the coefficients
     # near 1: z by 2^shift, each factor, and after every 32 factors the products.
     shift = round(math.log2((k + 0.5) / (n - k + 0.5)))
@@ -5016,9 +5010,9 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
     exponents = np.full(len(nodes), exponent)
     product = np.zeros((len(nodes), k + 1))  # coefficients of z^0 .. z^k of G_t, at each node
     product[:, : len(ways_unanswered)] = ways_unanswered
-    if single:
-        product[0] = np.arange(k + 1) == 0  # samples without an answer follow in the end
-    winning = np.zeros_like(product)  # the same, summed over the correct answer that wins
+    if has_single_votes:
+        product[0] = np.arange(k + 1) == 0  # Samples without an answer follow in the end.
+    winning = np.zeros_like(product)  # the same for a correct winner, summed over winners
     for answer, m in enumerate(incorrect + correct):
         ways, exponent = _scaled_binomials(m, int(t.max()), shift)
         votes = np.arange(len(ways))
@@ -5026,7 +5020,7 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
         factor = ways * (votes < t) + y * wins
         if answer >= len(incorrect):
             winning = _multiply(winning, factor, first)
-            for votes_of_winner, start, stop in _runs(t[:, 0], len(ways)):
+            for votes_of_winner, start, stop in _rows_by_votes(t[:, 0], len(ways)):
                 rows = slice(start, stop)
                 winning[rows, votes_of_winner:] += (
                     credits[answer]
@@ -5042,7 +5036,7 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
             exponents += excess
     subsets, exponent = _mantissa_and_exponent(math.comb(n, k))
     last = winning[:, k].copy()
-    if single:
+    if has_single_votes:
         winners = np.arange(max(1, k + 1 - len(ways_unanswered)), k + 1)
         last[0] = (winning[0, winners] / winners) @ ways_unanswered[k - winners]
     wins = np.ldexp(last / subsets, exponents - exponent - shift * k)
@@ -5066,15 +5060,15 @@ def _number_of_nodes(k: int, t: int) -> int:
     return 1 if t == 1 else -(-(k // t) // 2)
 
 
-def _runs(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return each distinct value of ascending t below `most`, with its first and last rows."""
+def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
+    """Return each distinct value below `most` of ascending t, and the slice of its rows."""
     values = np.unique(t[t < most])
     ends = np.searchsorted(t, values, side="right")
     return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
 
 
 def _multiply(polynomial: np.ndarray, factor: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return the products of polynomials, row by row, truncated to the degree of the first.
+    """Return the products of (nodes, k + 1) polynomials and factors, up to the degree k.
 
     Args:
         first: for each power, the first row whose factor has it.
@@ -5139,6 +5133,8 @@ def method_of_auto(has_prior: bool, has_clusters: bool, repeated: bool | None = 
     - If each question has one sample, nothing identifies scores with k > n: they have no estimate.
 
     Args:
+        has_prior: whether a prior that is not uniform was given.
+        has_clusters: whether clusters were given.
         repeated: whether one of the questions has two samples or more; None if that is not known.
 
     Returns:
@@ -5273,7 +5269,7 @@ def interval_options(
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use is given."""
+    """Raise a ValueError for a parameter that is given, as only limits use these."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
@@ -5283,7 +5279,7 @@ def _check_no_limits(**parameters: Any) -> None:
 
 
 def _check_looks(method: str, band: bool) -> None:
-    """Raise a ValueError if limits cannot hold at all looks together."""
+    """Raise a ValueError if `anytime` does not go with the method of limits, or with a band."""
     if method == "posterior":
         raise ValueError(
             "anytime needs limits of the data alone, and interval is 'posterior': give "
@@ -5535,8 +5531,9 @@ class Consensus:
         }
         if self.has_shares:
             values[ScoreId("accuracy (n runs average)", self.n)] = mean_shares(self.shares)
-        for shown, k in self.ks.items() if self.votes is not None else ():
-            values[ScoreId("vote@k", shown)] = vote_at_k(self.votes or [], self.sizes(k))
+        if self.votes is not None:
+            for shown, k in self.ks.items():
+                values[ScoreId("vote@k", shown)] = vote_at_k(self.votes, self.sizes(k))
         return values | self.weighted_scores()
 
     def weighted_scores(self) -> dict[ScoreId, np.ndarray]:
@@ -5621,17 +5618,17 @@ class Report:
     ):
         self._safe = check_name("keys", keys, ("exact", "safe")) == "safe"
         self._groups: list[str | None] = [None]
-        self._questions_of = [np.arange(questions)]
+        self._questions_by_group = [np.arange(questions)]
         if groups is not None:
             labels, index = label_index(groups, questions, "groups")
             last = np.cumsum(np.bincount(index))
             self._groups += labels
-            self._questions_of += np.split(np.argsort(index, kind="stable"), last[:-1])
+            self._questions_by_group += np.split(np.argsort(index, kind="stable"), last[:-1])
             if self._safe:
                 safe_prefixes(labels)
         if options.weights is not None:
             counted = options.weights > 0
-            self._questions_of = [group[counted[group]] for group in self._questions_of]
+            self._questions_by_group = [group[counted[group]] for group in self._questions_by_group]
         self._return_per_question = check_flag("return_per_question", return_per_question)
         if self._safe and self._return_per_question:
             warnings.warn(
@@ -5685,7 +5682,7 @@ class Report:
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, interval_of, band_of in zip(
-            self._groups, self._questions_of, intervals, bands, strict=True
+            self._groups, self._questions_by_group, intervals, bands, strict=True
         ):
             unidentified = () if method is None else method.unidentified(questions)
             for score, mean in points.over(questions, self.options.weights).items():
@@ -5694,7 +5691,7 @@ class Report:
                     continue
                 interval = None
                 if method is not None:
-                    interval = self._shown(score, mean, interval_of.get(score))
+                    interval = self._requested_fields(score, mean, interval_of.get(score))
                 band = band_of.get(score)
                 estimates.append(
                     Estimate(score.metric, score.k, score.tau, group, mean, interval, band)
@@ -5703,10 +5700,12 @@ class Report:
             _warn_of_unidentified(left_out, bool(estimates))
         return estimates
 
-    def _shown(self, score: ScoreId, mean: float, interval: Interval | None) -> Interval | None:
+    def _requested_fields(
+        self, score: ScoreId, mean: float, interval: Interval | None
+    ) -> Interval | None:
         """Return the interval of a score with the fields that are requested."""
         is_named = self.options.is_named
-        if interval is None:  # every other method gives an interval for each score
+        if interval is None:  # Only the posterior has none for some scores.
             reason = f"none: {score} has no posterior"
             return Interval(None, None, None, None, reason) if is_named else None
         if not self._with_mu:
@@ -5720,21 +5719,21 @@ class Report:
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands over all questions and over each group."""
         options = self.options
-        none: list[dict[ScoreId, Any]] = [{} for _ in self._questions_of]
+        no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
         if method is None or options.confidence is None:
-            return none, none
+            return no_limits, no_limits
         if options.anytime:
-            other_questions = options.method == "questions"
-            by_group = None if options.method == "auto" else other_questions
-            method = PACKAGE.rooms.anytime_limits(method, n, by_group)
-        for group, questions in zip(self._groups, self._questions_of, strict=True):
+            # "auto" decides for each group whether its limits are for other questions.
+            other_questions = None if options.method == "auto" else options.method == "questions"
+            method = PACKAGE.rooms.anytime_limits(method, n, other_questions)
+        for group, questions in zip(self._groups, self._questions_by_group, strict=True):
             if problem := method.problem(questions):
                 name = "The run" if group is None else f"Group {group!r}"
                 raise ValueError(f"{name} has no interval: {problem}.")
-        intervals = method.for_groups(self._questions_of, options.confidence)
+        intervals = method.for_groups(self._questions_by_group, options.confidence)
         if not options.band:
-            return intervals, none
-        bands = PACKAGE.rooms.bands(method, self._questions_of, intervals, options.confidence)
+            return intervals, no_limits
+        bands = PACKAGE.rooms.bands(method, self._questions_by_group, intervals, options.confidence)
         return intervals, bands
 
 
@@ -5836,7 +5835,7 @@ class Computation:
         return parameters
 
     def ordered_options(self, options: Mapping[str, Any]) -> list[str]:
-        """The names of those options that need the samples in their order."""
+        """Return the names of the given options that need the samples in their order."""
         values = {name: options.get(name) for name in self.in_order}
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
@@ -5990,8 +5989,12 @@ def gpassk_results(
         )
     n = questions.n
     if budget is not None:
-        budget = _check_budget(budget, requested)
-        _check_allowed_by_budget(metrics, errors is not None, options)
+        budget = _check_budget(budget, requested, metrics)
+        if errors is not None or options.prior != (1, 1):
+            raise ValueError(
+                "budget is for samples that stop at the first correct one, which neither a "
+                "correction for checker_rates or labels nor a prior is for: leave these out."
+            )
         checked = questions.check(checking)
         points, method = PACKAGE.rooms.first_successes(checked, budget, requested, options)
         return report.result(points, n, method)
@@ -6021,28 +6024,24 @@ def _errors_of_checker(checker_rates, labels) -> Any:
     return PACKAGE.rooms.errors(checker_rates, labels)
 
 
-def _check_budget(budget: int, ks: list[int] | None) -> int:
+def _check_budget(budget: int, ks: list[int] | None, metrics: set[str]) -> int:
+    """Return a budget, which allows each k and all metrics."""
     budget = check_k(budget, name="budget")
     if ks and max(ks) > budget:
         raise ValueError(f"k is {max(ks)}: give a k of at most the budget, {budget}.")
-    return budget
-
-
-def _check_allowed_by_budget(metrics: set[str], has_errors: bool, options: IntervalOptions) -> None:
     if others := sorted(metrics - {"pass@k"}):
         raise ValueError(
             f"include has {others[0]!r}, and samples that stop at the first correct one show "
             f"pass@k only: leave it out, or leave out budget."
         )
-    if has_errors or options.prior != (1, 1):
-        raise ValueError(
-            "budget is for samples that stop at the first correct one, which neither a correction "
-            "for checker_rates or labels nor a prior is for: leave these out."
-        )
+    return budget
 
 
 def _warn_of_stopping(counts: BinaryCounts) -> None:
-    """Warn if all that have fewer samples than others have a single correct one, and none more."""
+    """Warn if samples seem to stop at the first correct one.
+
+    No question has two correct samples then, and each that has fewer samples than others has one.
+    """
     is_short = counts.n < counts.n.max()
     if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
         return
@@ -6184,7 +6183,11 @@ def max_at_k_results(
         check_samples(ks, rewards.n)
     scored: list[tuple[Scores, IntervalMethod | None]] = []
     if max_ks := [k for k in ks if is_included("max@k", k, included)]:
-        scored.append(_max_and_limits(rewards, max_ks, options))
+        keys = {ScoreId("max@k", k): k for k in max_ks}
+        has_limits = options.confidence is not None
+        scored.append(
+            max_limits(rewards, keys, options) if has_limits else (max_scores(rewards, keys), None)
+        )
     if ks_and_taus := _included_tails(included, ks, taus):
         tails = PACKAGE.rooms.tails(rewards, ks_and_taus)
         scored.append((tails, _limits_if_requested(tails, "TailPass@k", options, UNIT_RANGE)))
@@ -6217,7 +6220,7 @@ def _included_rewards(
 def _included_tails(
     included: list[ScoreId], ks: list[int], thresholds: list[float]
 ) -> list[tuple[int, float]]:
-    """Return each k and threshold of TailPass@k: all of them by its name, or those of keys."""
+    """Return the pairs of a k and a threshold at which TailPass@k is included."""
     pairs = [
         (k, tau)
         for score in included
@@ -6227,15 +6230,6 @@ def _included_tails(
         for tau in (thresholds if score.tau is None else [score.tau])
     ]
     return list(dict.fromkeys(pairs))
-
-
-def _max_and_limits(
-    rewards: Rewards, ks: list[int], options: IntervalOptions
-) -> tuple[Scores, IntervalMethod | None]:
-    keys = {ScoreId("max@k", k): k for k in ks}
-    if options.confidence is None:
-        return max_scores(rewards, keys), None
-    return max_limits(rewards, keys, options)
 
 
 def _limits_if_requested(
@@ -6458,7 +6452,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._refuse_own_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
-            self._added = appended(self._added, batch, self.computation.counts_suffice)
+            self._added = with_batch(self._added, batch, self.computation.counts_suffice)
 
     # --- Computing ------------------------------------------------------------------------
 

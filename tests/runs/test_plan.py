@@ -364,13 +364,13 @@ def test_the_correlation_is_that_of_the_questions_with_weight():
     rng = np.random.default_rng(3)
     rates = rng.random((3, 60, 1))
     a, b = (rng.random((60, 6)) < (2 * rates[0] + rates[i]) / 3 for i in (1, 2))
-    weighted = at_k.plan(a, R_b=b, question_weights=[1] * 30 + [0] * 30)
+    weighted = at_k.plan(a, R_b=b, question_weights=[1.0] * 30 + [0.0] * 30)
     some = at_k.plan(a[:30], R_b=b[:30])
     assert -0.99 < some["assumptions"]["correlation"] < 0.99
     assert weighted["assumptions"]["correlation"] == pytest.approx(
         some["assumptions"]["correlation"]
     )
-    doubled = at_k.plan(a, R_b=b, question_weights=[2] * 60)
+    doubled = at_k.plan(a, R_b=b, question_weights=[2.0] * 60)
     assert doubled["assumptions"] == at_k.plan(a, R_b=b)["assumptions"]
 
 
