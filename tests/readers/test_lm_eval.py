@@ -1,5 +1,6 @@
 """Samples files of lm-evaluation-harness, against the scores in its own file of results."""
 
+import itertools
 import json
 import shutil
 import warnings
@@ -8,7 +9,7 @@ import at_k
 import pytest
 from at_k.cli.command import main
 from logs import mean_of, pass_at_k_of, the_file
-from run_command import error_of, output_of
+from run_command import error_of, output_of, write_json_lines
 
 RESULTS = json.loads(the_file("lm_eval/*/results_*.json").read_text())["results"]
 
@@ -187,6 +188,13 @@ def test_programs_that_the_harness_has_run_are_counted_by_its_pass_at_1(tmp_path
             assert scores[f"pass@{k}"] == pytest.approx(RESULTS["sums_pass"][f"pass@{k},{name}"])
     printed = output_of(capsys, "gpassk", file, "--where", "filter=strict", "--k", 1)
     assert "counted in number of responses and number of correct ones by pass@1" in printed
+    first = as_program(json.loads(file.read_text().splitlines()[0]))
+    for c, n in itertools.combinations(range(1, 30), 2):
+        texts = [["return 1"] * n]
+        row = {x: y for x, y in first.items() if not x.startswith("pass@")}
+        row |= {"resps": texts, "filtered_resps": texts, "pass@1": c / n}
+        edited_file = write_json_lines(tmp_path / file.name, [row])
+        assert pass_at_k_of(edited_file, k=[1])["pass@1"] == pytest.approx(c / n)
     # What is no multiple of 1/4 is no pass@1 of four responses.
     other = edited(tmp_path, "sums_pass", lambda row: as_program(row) | {"pass@1": 0.3})
     assert "n" not in at_k.read(other, where={"filter": "strict"})["predictions"]

@@ -127,7 +127,7 @@ def test_samples_of_a_question_with_different_references_are_refused(capsys, tmp
     file = tmp_path / "samples.csv"
     file.write_text("id,sample,reference\n1,a,a\n1,b,b\n")
     error = error_of(capsys, "gpassk", file, "--predictions", "sample", "--k", 1)
-    assert "Rows 0 and 1" in error
+    assert "rows 0 and 1" in error
     assert "the same id '1', but different references: 'a' and 'b'" in error
 
 

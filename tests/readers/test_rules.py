@@ -246,6 +246,31 @@ def test_equal_rows_are_samples_unless_a_column_identifies_rows():
         at_k.read([*many, many[4]])
 
 
+def test_rows_with_all_samples_of_a_question_are_not_repeated_for_some_of_them(tmp_path):
+    a, b = ({"id": x, "passed": [1, 0, 1]} for x in "ab")
+    with pytest.raises(ValueError, match=r"rows 1 and 2 \(from 0\) are equal, and each has the sa"):
+        at_k.read([a, b, b])
+    assert at_k.read([a, b, a, b])["predictions"] == [[1, 0, 1] * 2] * 2  # two parts of a run
+    assert at_k.read([a, b, b | {"passed": [0]}])["predictions"] == [[1, 0, 1], [1, 0, 1, 0]]
+    (tmp_path / "a.csv").write_text("question,1,2,3\na,1,0,1\nb,0,0,1\nb,0,0,1\n")
+    with pytest.raises(ValueError, match=r"a\.csv, rows 1 and 2 \(from 0\) are equal"):
+        at_k.read(tmp_path / "a.csv")
+    with pytest.raises(ValueError, match="each has the samples of q 2"):
+        at_k.read({"q": [1, 2, 2], "n": [8] * 3, "c": [1, 5, 5]}, questions="q")
+
+
+def test_messages_number_the_rows_of_the_file(tmp_path):
+    rows = [{"id": 0, "t": i % 2, "sample": i // 4, "passed": 1} for i in range(8)]
+    for name in ("a.jsonl", "b.jsonl"):
+        write_json_lines(tmp_path / name, rows)
+    with pytest.raises(ValueError, match=r"a\.jsonl, rows 1 and 3 \(from 0\) have the same sample"):
+        at_k.read(tmp_path / "a.jsonl", where={"t": 1})
+    with pytest.raises(ValueError, match=r"a\.jsonl, row 1 \(from 0\) and .*a\.jsonl, row 3 \("):
+        at_k.read([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], where={"t": 1}, pool=["files"])
+    with pytest.raises(ValueError, match=r"rows 1, 3, 5, 7 \(from 0\) have no id"):
+        at_k.read([row | {"id": None if row["t"] else 1} for row in rows], where={"t": 1})
+
+
 def test_a_copy_of_a_file_is_refused(tmp_path):
     rows = [{"id": i, "passed": i % 2, "seconds": i / 7} for i in range(6)]
     one = write_json_lines(tmp_path / "run1.jsonl", rows[:4])
@@ -424,7 +449,24 @@ def test_columns_that_describe_samples_are_no_settings():
     assert alarms.total() <= 3, alarms
 
 
+def test_verdicts_beside_responses_are_no_settings():
+    rows = [
+        {
+            "id": q,
+            "generations": ["1", "2"],
+            "answer": "1",
+            "correctness_math_verify": [True, False],
+        }
+        for q in range(9)
+    ]
+    assert at_k.read(rows)["predictions"] == [["1", "2"]] * 9
+
+
 def test_what_says_the_same_as_the_number_of_a_sample_is_no_setting():
+    rows = [{"id": q, "run_sample": s, "passed": s % 2} for q in range(9) for s in range(4)]
+    assert at_k.read(rows)["predictions"] == [[0, 1, 0, 1]] * 9
+    with pytest.raises(ValueError, match="have the same sample: run_sample 0 of id 8"):
+        at_k.read([*rows, rows[-4]])
     rows = [row | {"name": f"trial-{row['trial']}", "port": 8000 + row["trial"]} for row in LONG]
     assert len(at_k.read(rows)["predictions"]) == 5
 
@@ -624,6 +666,9 @@ def test_answers_that_were_cut_off_are_empty():
     assert run.columns["finish"] == "stop_reason"
     with pytest.raises(ValueError, match="unfinished has 'drop', which is none of incorrect"):
         at_k.read(rows, unfinished="drop")
+    with pytest.warns(UserWarning, match=r"1 of the responses .* as stop_reason says, and are rea"):
+        assert at_k.read(rows)["predictions"] == [["7", "7"]]
+    assert at_k.read([row | {"stop_reason": "eos"} for row in rows])["predictions"] == [["7"] * 2]
 
 
 # --- 6. Outcomes --------------------------------------------------------------------------
@@ -660,8 +705,15 @@ def test_scores_are_correct_from_a_least_one_on(capsys):
     assert error.endswith("Add --correct-at-least .. or --outcomes score.\n")
     with pytest.raises(ValueError, match="exclude each other"):
         at_k.read(file, correct_at_least=0.5, correct_values=[1])
-    with pytest.raises(ValueError, match=r"score has the score 'good': correct_at_least"):
-        at_k.read({"id": [1, 2], "score": [0.5, "good"]}, correct_at_least=0.5)
+    for bad in ("good", "1_0", "inf"):
+        with pytest.raises(ValueError, match=f"score has the score '?{bad}'?: correct_at_least"):
+            at_k.read({"id": [1, 2], "score": [0.5, bad]}, correct_at_least=0.5)
+    with pytest.warns(
+        UserWarning, match=r"score has scores up to 78, and correct_at_least is 0\.5"
+    ):
+        at_k.read({"id": [1, 2], "score": [12, 78]}, correct_at_least=0.5)
+    for scores, least in (([12, 78], 50), ([0.2, 1], 0.5), ([0, 3], 1)):
+        at_k.read({"id": [1, 2], "score": scores}, correct_at_least=least)
 
 
 # --- 7. Pairing ---------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def test_a_bad_number_in_a_table_of_counts_is_an_error_with_the_row(tmp_path, ba
     rows[2][column] = bad
     pd.DataFrame(rows).to_csv(tmp_path / "counts.csv", index=False)
     with pytest.raises(
-        ValueError, match=r"Row 2 \(from 0\) has n .* and correct .*: in a table of"
+        ValueError, match=r"row 2 \(from 0\) has n .* and correct .*: in a table of"
     ):
         at_k.read(tmp_path / "counts.csv")
 

@@ -174,8 +174,10 @@ def _lm_eval_rows(record: LogRow) -> list[LogRow]:
     row["resps"], row["filtered_resps"] = responses[0], kept if isinstance(kept, list) else [kept]
     row["target_list"] = _list_of_texts(record["target"])
     n, mean = len(row["filtered_resps"]), record.get("pass@1", record.get("pass_at_1"))
-    if isinstance(mean, (int, float)) and n == len(row["resps"]) and abs(mean * n % 1) < 1e-6:
-        row |= {_RESPONSES: n, _CORRECT: round(mean * n)}
+    if isinstance(mean, (int, float)) and n == len(row["resps"]):
+        correct = round(mean * n)
+        if abs(mean * n - correct) < 1e-6:
+            row |= {_RESPONSES: n, _CORRECT: correct}
     return [row]
 
 
@@ -392,7 +394,7 @@ def _swe_bench_rows(report: LogRow) -> list[LogRow]:
     """Return the instances of a report. Those without a prediction are no samples."""
     resolved, void = {*report["resolved_ids"]}, {*(report.get("infra_failure_ids") or ())}
     outside = {*(report.get("incomplete_ids") or ())}
-    instances = [x for x in report["submitted_ids"] if x not in outside]
+    instances = [x for x in dict.fromkeys(report["submitted_ids"]) if x not in outside]
     return [{"instance_id": x, "resolved": None if x in void else x in resolved} for x in instances]
 
 

@@ -83,9 +83,15 @@ _SAMPLE_NOUNS = (
     *("run", "turn", "draw", "pass", "round", "rep"),
 )
 _SUFFIXES = ("_id", "_ids", "_idx", "_index", "_num", "_number", "_no", "_nr", "id", "idx", "index")
+_TEXTS_OF_SAMPLES = frozenset(("completion", "response", "output", "pass"))
 SAMPLE_NUMBERS = frozenset(
     {f"{name}{suffix}" for name, suffix in itertools.product(_SAMPLE_NOUNS, _SUFFIXES)}
-    | {*_SAMPLE_NOUNS, "seeds"} - {"completion", "response", "output", "pass"}
+    | {
+        f"{one}_{other}"
+        for one, other in itertools.permutations(_SAMPLE_NOUNS, 2)
+        if other not in _TEXTS_OF_SAMPLES
+    }
+    | {*_SAMPLE_NOUNS, "seeds"} - _TEXTS_OF_SAMPLES
 )
 """Columns that number the samples of a question."""
 
@@ -150,6 +156,14 @@ OF_SAMPLE = frozenset(
     )
 )
 """Columns that differ between the samples of a question, and are no settings."""
+
+
+_VERDICT = re.compile(r"(is_)?correct(ness)?(_.+)?|.+_(correct|correctness|passed|verdict|grade)")
+
+
+def is_verdict(name: str) -> bool:
+    """Whether a column is a verdict of a sample by its name, such as correctness_of_judge."""
+    return _VERDICT.fullmatch(last_part(name)) is not None
 
 
 def shown_name(name: str) -> str:

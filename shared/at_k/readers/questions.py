@@ -40,7 +40,7 @@ def gather(
     questions = QuestionRows(table, key, rows_of, used, reading.pool)
     counts = chosen["counts"] if "multiplicities" in cells and not of_lists else None
     _refuse_mixed_files(questions, counts)
-    _refuse_mixtures(questions, chosen.get("groups"), cells, reading)
+    _refuse_mixtures(questions, chosen.get("groups"), cells, of_lists, reading)
     merged = {role: _merged(questions, role, x, chosen, of_lists) for role, x in cells.items()}
     ids, merged, said = _settled(table, list(rows_of), merged, counts is not None, reading.missing)
     key = () if key == (ROW,) else key
@@ -146,7 +146,7 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
     """Raise a ValueError if an id is missing, or if two ids differ by spaces only."""
     absent = [row for row, text in enumerate(texts) if not text or (is_whole and text in NO_ID)]
     if absent:
-        rows = [part for row in absent[:5] for part in (", ", Index(row))][1:]
+        rows = [part for row in absent[:5] for part in (", ", Index(table.row_number(row)))][1:]
         more = ", .." if len(absent) > 5 else ""
         noun, verb = ("row", "has") if len(absent) == 1 else ("rows", "have")
         text = texts[absent[0]]
@@ -158,7 +158,7 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
         first = row_of.setdefault(" ".join(text.split()), row)
         if texts[first] != text:
             raise InputError(
-                *(f"{table.title}, rows ", Index(first), " and ", Index(row), FROM_0),
+                *table.places_of_two(first, row),
                 f" have a {shown_name(name)} that differs by spaces only: "
                 f"{short(texts[first])} and {short(text)}. If they are one question, give both the "
                 f"same text; if not, another column has to identify it.",
@@ -204,22 +204,29 @@ def _require_equal(
     first, second = cells[one], cells[other]
     if first == second or (is_missing(first) and is_missing(second)):
         return
-    problem = (
-        f"Rows {one} and {other} of {questions.table.title} have the same "
-        f"{questions.ids_of(one) or 'question'}, but different {role}: "
-        f"{short(first)} and {short(second)}."
-    )
+    problem = [
+        *questions.table.places_of_two(one, other),
+        f" have the same {questions.ids_of(one) or 'question'}, but different {role}: "
+        f"{short(first)} and {short(second)}.",
+    ]
     if role != "groups" or name is None:
-        raise ValueError(problem)
+        raise InputError(*problem)
     raise SelectionError(
-        f"{problem} If {shown_name(name)} is a setting, so that a question is another one in each "
-        f"group, name both columns.",
+        [
+            *problem,
+            f" If {shown_name(name)} is a setting, so that a question is another one in each "
+            f"group, name both columns.",
+        ],
         [Way({"questions": (*questions.key, name)})],
     )
 
 
 def _refuse_mixtures(
-    questions: QuestionRows, group: str | None, cells: SampleCells, reading: Reading
+    questions: QuestionRows,
+    group: str | None,
+    cells: SampleCells,
+    of_lists: bool,
+    reading: Reading,
 ) -> None:
     """Raise a SelectionError if rows of one question are different runs, or the same sample."""
     used = questions.used | ({group} if group else set())
@@ -230,7 +237,7 @@ def _refuse_mixtures(
     refuse_settings(replace(questions, rows=with_outcome, used=used))
     if questions.several and "multiplicities" not in cells:
         _refuse_repeated_counts(questions, cells, reading)
-        refuse_repeats(replace(questions, used=used))
+        refuse_repeats(replace(questions, used=used), of_lists or "counts" in cells)
 
 
 def _refuse_repeated_counts(questions: QuestionRows, cells: SampleCells, reading: Reading) -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.checks import FROM_0, Index, InputError, short
+from ..core.checks import InputError, short
 from .names import (
     ANSWERS,
     COLUMN_NAMES,
@@ -430,11 +430,15 @@ def _refuse_bad_counts(
 
     A column such as samples can hold answers, of which some are numbers.
     """
-    if plain_name(n) in COLUMN_NAMES["predictions"] or {*sizes} == {None} or {*counts} == {None}:
+    may_be_outcomes = plain_name(correct) in COLUMN_NAMES["outcomes"]
+    if plain_name(n) in COLUMN_NAMES["predictions"] or {*sizes} == {None}:
+        return
+    if may_be_outcomes and {*counts} == {None}:
         return
     row = next(row for row, pair in enumerate(zip(sizes, counts, strict=True)) if None in pair)
     raise InputError(
-        *("Row ", Index(row), FROM_0, f" has {n} {short(table.columns[n][row])} and {correct} "),
+        *table.row_place(row),
+        f" has {n} {short(table.columns[n][row])} and {correct} "
         f"{short(table.columns[correct][row])}: in a table of counts, both are whole numbers in "
         f"every row.",
     )

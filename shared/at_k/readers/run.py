@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ from .cells import (
 from .counting import counted_run
 from .grids import with_sample_lists
 from .names import (
+    CUT_OFF,
+    FINISH,
     IDS,
     INDICES,
     PER_QUESTION,
@@ -27,13 +30,14 @@ from .names import (
     QUESTION_TEXTS,
     columns_named,
     plain_name,
+    shown_name,
 )
 from .questions import gather, refuse_filters
 from .reading import Reading, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
 from .sources import load_files, load_object, names_in
 from .table import FILE, SelectionError, Table, Way, rows_where, with_fields
-from .words import as_outcomes, entry_text, has_lists
+from .words import as_outcomes, entry_text, flat, has_lists, word
 
 Names = str | Sequence[str]
 """The name of a column, or of several."""
@@ -274,6 +278,8 @@ def _cells(
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
     if reading.unfinished:
         chosen["finish"] = named.get("finish") or finish_column(table)
+    elif "references" in chosen:
+        _warn_of_cut_off(table)
     lists = [x for x in reading.where if has_lists(table.columns[x[0]])]
     table = rows_where(rows_of_samples(table, chosen), lists)
     cells, of_lists = read_cells(table, chosen, reading)
@@ -289,6 +295,18 @@ def _cells(
         grades = as_outcomes(table.columns[graded[0]])
         cells["grades"] = [[grade] for grade in grades] if of_lists else grades
     return table, cells, of_lists
+
+
+def _warn_of_cut_off(table: Table) -> None:
+    """Warn if a column says that responses were cut off, whose last words may be no answer."""
+    for name in columns_named(table.columns, FINISH):
+        number = sum(word(reason) in CUT_OFF for reason in flat(table.columns[name]))
+        if number:
+            warnings.warn(
+                f"{number} of the responses were cut off by length, as {shown_name(name)} says, "
+                f"and are read as they are: unfinished='incorrect' counts them as incorrect.",
+                stacklevel=2,
+            )
 
 
 def _arguments(cells: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..core.checks import FROM_0, Index, short
+from ..core.checks import InputError, short
 from .names import (
     COLUMN_NAMES,
     IDS,
@@ -25,6 +25,7 @@ from .names import (
     SAMPLE_NUMBERS,
     SETTINGS,
     SHARED_NUMBERS,
+    is_verdict,
     last_part,
     plain_name,
     sample_numbers,
@@ -90,6 +91,7 @@ def _settings_by_values(
         name
         for name, texts in columns.items()
         if last_part(name) not in OF_SAMPLE
+        and not is_verdict(name)
         and not _is_one_to_one(texts, numbers)
         and is_setting(texts, questions)
     ]
@@ -241,16 +243,19 @@ def are_parts(names: Sequence[str]) -> bool:
     return all(map(_PART.search, names))
 
 
-def refuse_repeats(questions: QuestionRows) -> None:
-    """Raise a SelectionError if two rows are the same sample.
+def refuse_repeats(questions: QuestionRows, of_lists: bool) -> None:
+    """Raise a SelectionError if two rows are the same sample, or the same samples.
 
     They are if they have the same question, file and sample numbers. Without such numbers, rows
-    that are equal in full are the same sample if a column without a role identifies rows.
+    that are equal in full are the same sample if a column without a role identifies rows. If a row
+    has samples of a question (`of_lists`), they are if only some questions have equal rows.
     """
     table, pool = questions.table, questions.pool
     columns = nested_columns(table)
     numbers = _numbers_of(questions, columns)
     if not numbers:
+        if of_lists:
+            _refuse_equal_questions(questions)
         _refuse_equal_rows(questions)
         return
     others = [x for x in pool if x in columns and x not in numbers]
@@ -269,7 +274,7 @@ def refuse_repeats(questions: QuestionRows) -> None:
                     f"of them. If {' and '.join(map(shown_name, numbers))} does not number "
                     f"samples, say so."
                 )
-                places = _places_of_two(table, first[samples[row]], row)
+                places = table.places_of_two(first[samples[row]], row)
                 raise SelectionError([*places, problem], [Way({"pool": tuple(numbers)})])
 
 
@@ -290,13 +295,22 @@ def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:
     ]
 
 
-def _places_of_two(table: Table, first: int, second: int) -> list[Any]:
-    """Return the parts of a message that name two rows, which may be of one row of the source."""
-    if not {FILE, ROW} & table.columns.keys():
-        return [f"{table.title}, rows ", Index(first), " and ", Index(second), FROM_0]
-    if ROW in table.columns and table.columns[ROW][first] == table.columns[ROW][second]:
-        return [*table.row_place(first), ": two samples"]
-    return [*table.row_place(first), " and ", *table.row_place(second)]
+def _refuse_equal_questions(questions: QuestionRows) -> None:
+    """Raise a ValueError if only some questions have several rows, and these are equal.
+
+    Parts of a run give each question several rows, which may be equal by chance.
+    """
+    table, several = questions.table, questions.several
+    if not 0 < len(several) < len(questions.rows):
+        return
+    rows = list(zip(*(map(entry_text, x) for x in table.columns.values()), strict=True))
+    if all(len({rows[row] for row in of_question}) == 1 for of_question in several):
+        first, second, *_ = questions.several[0]
+        raise InputError(
+            *table.places_of_two(first, second),
+            f" are equal, and each has the samples of {questions.ids_of(first) or 'a question'}: "
+            f"leave out one of them.",
+        )
 
 
 def _refuse_equal_rows(questions: QuestionRows) -> None:
@@ -326,7 +340,7 @@ def _refuse_equal_rows(questions: QuestionRows) -> None:
                 f" are equal, and {shown_name(name)} differs in all other rows: leave out one of "
                 f"them. If they are two samples, say so."
             )
-            places = _places_of_two(table, first[rows[second]], second)
+            places = table.places_of_two(first[rows[second]], second)
             raise SelectionError([*places, problem], [Way({"pool": (name,)})])
 
 

@@ -137,6 +137,7 @@ class Table:
         is_csv: whether an empty cell may stand for a missing entry.
         has_decimal_commas: whether 0,5 is a number: semicolons or tabs separate the cells.
         is_matrix: whether all that the source has is a row of outcomes for each question.
+        numbers: the number of each row in its file, or None if all rows of one file are there.
     """
 
     columns: Columns
@@ -150,6 +151,7 @@ class Table:
     is_csv: bool = False
     has_decimal_commas: bool = False
     is_matrix: bool = False
+    numbers: Sequence[int] | None = None
 
     @property
     def size(self) -> int:
@@ -165,14 +167,24 @@ class Table:
         """The column of each role, as the layout names them: those of them that have entries."""
         return self.layout.roles_of(self.columns) if self.layout else {}
 
+    def row_number(self, row: int) -> int:
+        """Return the number of a row in its file."""
+        numbers = self.columns.get(ROW, self.numbers)
+        return row if numbers is None else numbers[row]
+
     def row_place(self, row: int) -> tuple[str | Index, ...]:
         """Return the parts of a message that name a row of the source."""
         title = self.files[self.columns[FILE][row]] if FILE in self.columns else self.title
-        if ROW in self.columns:
-            return title, ", row ", Index(self.columns[ROW][row]), FROM_0
-        if FILE in self.columns:
-            row -= list(self.columns[FILE]).index(self.columns[FILE][row])
-        return title, ", row ", Index(row), FROM_0
+        return title, ", row ", Index(self.row_number(row)), FROM_0
+
+    def places_of_two(self, first: int, second: int) -> list[str | Index]:
+        """Return the parts of a message that name two rows, or two samples of one row."""
+        if FILE not in self.columns and ROW not in self.columns:
+            indices = Index(self.row_number(first)), " and ", Index(self.row_number(second))
+            return [f"{self.title}, rows ", *indices, FROM_0]
+        if ROW in self.columns and self.row_place(first) == self.row_place(second):
+            return [*self.row_place(first), ": two samples"]
+        return [*self.row_place(first), " and ", *self.row_place(second)]
 
 
 @dataclass(frozen=True)
@@ -335,7 +347,9 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
                 f"{first_entries(known)}."
             )
         columns = table.columns.items()
-        table = table.with_columns({x: [cells[row] for row in rows] for x, cells in columns})
+        numbers = [table.row_number(row) for row in rows]
+        kept: Columns = {x: [cells[row] for row in rows] for x, cells in columns}
+        table = replace(table, columns=kept, numbers=numbers)
     return table
 
 
@@ -376,6 +390,8 @@ def join_tables(tables: Sequence[Table]) -> Table:
         origin=_joined_origin(tables),
         files=files,
         is_csv=any(table.is_csv for table in tables),
+        has_decimal_commas=all(table.has_decimal_commas for table in tables),
+        numbers=[table.row_number(row) for table in tables for row in range(table.size)],
     )
 
 

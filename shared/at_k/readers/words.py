@@ -10,6 +10,7 @@ import ast
 import io
 import itertools
 import json
+import math
 import re
 import tokenize
 import warnings
@@ -73,7 +74,7 @@ def number_in(cell: Any) -> Any:
     >>> [number_in(cell) for cell in ("0.5", "1", "fully", True)]
     [0.5, 1, 'fully', True]
     """
-    if isinstance(cell, str):
+    if isinstance(cell, str) and "_" not in cell:  # Python would read 1_0 as 10
         for kind in (int, float):
             with suppress(ValueError):
                 return kind(cell)
@@ -211,13 +212,21 @@ def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
     def reaches(score: Any) -> bool | None:
         if score is None:
             return None
-        if not isinstance(score, (int, float)):
+        if not isinstance(score, (int, float)) or not math.isfinite(score):
             raise ValueError(
                 f"{name} has the score {short(score)}: correct_at_least is for numbers."
             )
         return score >= least
 
-    return changed(reaches, cells)
+    outcomes = changed(reaches, cells)
+    most = max((score for score in flat(cells) if score is not None), default=least)
+    if 0 < least < 1 < most:
+        warnings.warn(
+            f"{name} has scores up to {most:g}, and correct_at_least is {least:g}, as for scores "
+            f"from 0 to 1: a score of 1 counts as correct.",
+            stacklevel=2,
+        )
+    return outcomes
 
 
 # --- Lists in cells ---------------------------------------------------------------------------
