@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "ee84f7ecccdd"
+KERNEL = "6d1d81cf4535"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1823,6 +1823,8 @@ def _samples_of_counts(counts, name: str) -> Samples:
 
 
 def _samples_of_array(array: np.ndarray, name: str) -> Samples:
+    if array.ndim == 0:
+        raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1 and len(array):
         raise _no_list(name, 0, array[0].item())
     if array.ndim > 2:
@@ -4021,11 +4023,22 @@ class Checked:
             return None
         if pa.types.is_floating(answers.type):
             answers = pc.add(answers, pa.scalar(0.0, answers.type))  # so that -0.0 equals 0.0
-        codes = distinct_entries(answers)[1]
+        distinct, codes = distinct_entries(answers)
+        if answers.type == JSON:
+            equal: dict[Any, int] = {}
+            merged = [equal.setdefault(_hashable(x), len(equal)) for x in to_python(distinct)]
+            codes = np.array([*merged, -1])[codes]
         if answers.type == TEXTS:
             is_empty = to_numpy(pc.fill_null(pc.equal(answers, ""), False))
             codes = np.where(is_empty & (self.outcomes.values == 0), -1, codes)
         return codes
+
+
+def _hashable(value: Any) -> Any:
+    """Return what is equal for values of JSON that Python calls equal, such as 1, 1.0 and True."""
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(entry)) for key, entry in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 @dataclass
@@ -4382,7 +4395,15 @@ class DistinctPairs:
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) results of the pairs."""
-        dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64
+        has_shares = any(isinstance(result, float) for result in results)
+        for pair, result in enumerate(results) if has_shares else ():
+            if result is not None and result > 1:
+                raise InputError(
+                    *self.call(pair),
+                    f" returned {result}, a category, and shares of correctness for other samples: "
+                    f"return one of the two for all.",
+                )
+        dtype = np.float64 if has_shares else np.int64
         values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
         is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
         scored = is_scored[self.index]

@@ -49,6 +49,17 @@ def test_any_other_result_is_refused_and_its_sample_is_named(result):
         check(SAMPLES, REFERENCES, checker)
 
 
+def test_categories_and_shares_of_correctness_are_not_mixed():
+    results = {"a": 2, "b": 0.5, "c": 1}
+
+    def checker(prediction, reference):
+        return results[prediction]
+
+    with pytest.raises(ValueError, match=r"predictions\[0\]\[1\] returned 2, a category, and sh"):
+        check([["b", "a"]], ["x"], checker)
+    assert check([["b", "c"]], ["x"], checker) == [[0.5, 1]]
+
+
 GRADES = {"wrong": 0, "close": 1, "right": 2}
 
 

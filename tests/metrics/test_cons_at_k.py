@@ -112,6 +112,22 @@ def test_a_function_votes_for_texts(cons_at_k):
     assert apart["vote@4"] == pytest.approx(float(vote([2, 1], [2, 1], 0, 4)))
 
 
+@pytest.mark.parametrize(
+    ("answers", "reference"),
+    [
+        ([{"a": 1, "b": [2]}, {"b": [2], "a": 1}] * 2 + [{"c": 0}] * 3, {"c": 0}),
+        ([[1, {"x": 2}], [1.0, {"x": 2}]] * 2 + [[0]] * 3, [0]),
+        ([1, True, 1, True, 0, 0, 0], 0),
+        ([1, 1.0, 2**53 + 1, 0, 0, 1, 1.0], 0),
+    ],
+)
+def test_values_that_are_equal_in_python_are_one_answer(cons_at_k, answers, reference):
+    scores = cons_at_k.compute(
+        predictions=[answers], references=[reference], check_correct_fn=lambda x, y: x == y
+    )
+    assert scores["vote@7"] == 0
+
+
 def test_math_verify_votes_for_expressions(cons_at_k):
     samples = [["\\boxed{3}", "$3$", "4", "4", "no idea"]]
     options = {"references": ["7"], "check_correct_fn": "math_verify", "k": 3}

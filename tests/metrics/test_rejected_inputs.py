@@ -29,6 +29,7 @@ GPASSK = [
         r"predictions\[1\]\[1\] is 2",
     ),
     ({"predictions": np.zeros((2, 2, 2))}, "3 dimensions"),
+    ({"predictions": np.array(1)}, "predictions is 1: give a list with the samples"),
     ({"predictions": np.zeros(2)}, "each question has a list"),
     ({"predictions": TEXTS}, "no references to check the predictions"),
     ({"predictions": TEXTS, "references": ["a"]}, "2 lists of predictions but 1 references"),

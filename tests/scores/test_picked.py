@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -184,8 +185,12 @@ def test_scores_of_unscored_samples_are_ignored():
     counts = {"n": [3], "correct": [2]}
     with pytest.raises(ValueError, match="predictions are counts"):
         MAX.compute(predictions=counts, picked_by=[[1, 2, 3]], k=1)
-    with pytest.raises(ValueError, match=r"vote_weights\[0\]\[1\] is -1.0: a weight"):
-        CONS.compute(predictions=[["a", "b"]], references=["a"], vote_weights=[[1, -1]])
+    for bad in (-1.0, 1e308):
+        message = re.escape(f"vote_weights[0][1] is {bad}: a weight")
+        with pytest.raises(ValueError, match=message):
+            CONS.compute(predictions=[["a", "b"]], references=["a"], vote_weights=[[1, bad]])
+    tied = {"predictions": [["b", "b", "b", "a", "a"]], "references": ["a"], "k": 5}
+    assert CONS.compute(**tied, vote_weights=[[1e300] * 5])["weighted_vote@5"] == 0
 
 
 def test_weighted_votes_of_very_many_samples_are_refused():

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .checks import InputError, Place, check_count, check_name, short
-from .columns import TEXTS, distinct_entries, from_numpy, to_python
+from .columns import JSON, TEXTS, distinct_entries, from_numpy, to_python
 from .containers import to_numpy
 from .match import match_exactly
 from .package import PACKAGE
@@ -88,11 +88,22 @@ class Checked:
             return None
         if pa.types.is_floating(answers.type):
             answers = pc.add(answers, pa.scalar(0.0, answers.type))  # so that -0.0 equals 0.0
-        codes = distinct_entries(answers)[1]
+        distinct, codes = distinct_entries(answers)
+        if answers.type == JSON:
+            equal: dict[Any, int] = {}
+            merged = [equal.setdefault(_hashable(x), len(equal)) for x in to_python(distinct)]
+            codes = np.array([*merged, -1])[codes]
         if answers.type == TEXTS:
             is_empty = to_numpy(pc.fill_null(pc.equal(answers, ""), False))
             codes = np.where(is_empty & (self.outcomes.values == 0), -1, codes)
         return codes
+
+
+def _hashable(value: Any) -> Any:
+    """Return what is equal for values of JSON that Python calls equal, such as 1, 1.0 and True."""
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(entry)) for key, entry in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 @dataclass
@@ -449,7 +460,15 @@ class DistinctPairs:
 
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) results of the pairs."""
-        dtype = np.float64 if any(isinstance(result, float) for result in results) else np.int64
+        has_shares = any(isinstance(result, float) for result in results)
+        for pair, result in enumerate(results) if has_shares else ():
+            if result is not None and result > 1:
+                raise InputError(
+                    *self.call(pair),
+                    f" returned {result}, a category, and shares of correctness for other samples: "
+                    f"return one of the two for all.",
+                )
+        dtype = np.float64 if has_shares else np.int64
         values = np.array([*(result or 0 for result in results), 0], dtype=dtype)[self.index]
         is_scored = np.array([*(result is not None for result in results), False], dtype=bool)
         scored = is_scored[self.index]

@@ -324,6 +324,8 @@ def _samples_of_counts(counts, name: str) -> Samples:
 
 
 def _samples_of_array(array: np.ndarray, name: str) -> Samples:
+    if array.ndim == 0:
+        raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1 and len(array):
         raise _no_list(name, 0, array[0].item())
     if array.ndim > 2:

@@ -92,7 +92,8 @@ def read_weights(vote_weights, outcomes: Samples) -> np.ndarray:
     """Return (S,) weights of the votes of samples; a ValueError if one is missing or below 0."""
     weights = read_scores(vote_weights, "vote_weights", outcomes)
     named = replace(outcomes, values=weights, name="vote_weights")
-    named.require(weights >= 0, "a weight of a vote is at least 0")
+    wanted = "a weight of a vote is a number from 0 to 1e300"
+    named.require((weights >= 0) & (weights <= 1e300), wanted)
     return weights
 
 
