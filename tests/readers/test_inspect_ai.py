@@ -39,6 +39,18 @@ def test_samples_can_be_checked_again():
     assert checked == pass_at_k_of(FOLDER / "sums.json")
 
 
+def test_responses_that_were_cut_off_are_known_by_their_stop_reason(tmp_path):
+    log = json.loads((FOLDER / "sums.json").read_text())
+    for sample in log["samples"]:
+        (choice,) = sample["output"]["choices"]
+        choice["stop_reason"] = "max_tokens" if sample["epoch"] < 3 else "stop"
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    run = at_k.read(tmp_path / "log.json", unfinished="incorrect")
+    assert run.columns["finish"] == "stop_reason"
+    complete = at_k.read(FOLDER / "sums.json")["predictions"]
+    assert run["predictions"] == [[0, 0, *row[2:]] for row in complete]
+
+
 def test_an_eval_file_is_the_same_as_its_json():
     assert at_k.read(FOLDER / "sums.eval") == at_k.read(FOLDER / "sums.json")
 

@@ -283,7 +283,9 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
 def _inspect_row(sample: LogRow) -> LogRow:
     row = {name: sample[name] for name in ("id", "epoch", "target")}
     is_void = bool(sample.get("error"))
-    row["completion"] = None if is_void else (sample.get("output") or {}).get("completion")
+    output = sample.get("output") or {}
+    row["completion"] = None if is_void else output.get("completion")
+    row["stop_reason"] = next((x.get("stop_reason") for x in output.get("choices") or ()), None)
     row |= {f"metadata_{key}": x for key, x in (sample.get("metadata") or {}).items()}
     scores = {} if is_void else sample.get("scores") or {}
     return row | _score_columns({f"score_{x}": y["value"] for x, y in scores.items()})
