@@ -50,6 +50,15 @@ class Result(dict[str, Any], metaclass=_TakenForDict):
         return dict, (dict(self),)
 
 
+def overall_label(averaging: str) -> str:
+    """Return what a score of no group is called in a table with scores of groups.
+
+    Args:
+        averaging: see `Result`.
+    """
+    return "mean of groups" if averaging.startswith("averaged over") else "all questions"
+
+
 # --- Keys to estimates --------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import altair as alt
 
 from ..core.checks import check_confidence
 from ..core.estimates import Estimate
-from ..results import carried_by
+from ..results import carried_by, overall_label
 from .figure import (
     Figure,
     make_figure,
@@ -50,7 +50,6 @@ _SERIES_HEIGHT = 7.0
 _BETWEEN_SERIES = 6.0  # of two rows
 _BETWEEN_TICKS = 40.0
 _FEWEST_TICKS = 4
-_ALL = "all questions"
 
 
 def by_group(
@@ -80,8 +79,15 @@ def by_group(
     overall = {name: _overall_keys(name, by_key) for name, by_key in runs.items()}
     shown = shown_names(key, overall, "key", "scores", MOST_KEYS)
     groups = dict.fromkeys(x.group for by_key in runs.values() for x in by_key.values())
+    first = next(iter(runs_by_name(results).values()))
+    overall_name = overall_label(getattr(first, "averaging", ""))
     rows = [
-        row_of(estimate, run=name, metric=score, label=_ALL if group is None else group)
+        row_of(
+            estimate,
+            run=name,
+            metric=score,
+            label=overall_name if group is None else group,
+        )
         for score in shown
         for group in groups
         for name, by_key in runs.items()

@@ -91,7 +91,8 @@ class ComparisonView(View):
         head = [*self.names, "diff", *limits, *["p"] * self._has_p]  # most have 80 columns
         tables = []
         for group, differences in self.differences.items():
-            table = [[group_heading(group, len(self.differences) > 1), *head]]
+            heading = group_heading(group, len(self.differences) > 1, self.scope.averaging)
+            table = [[heading, *head]]
             for x in differences:
                 numbers = (x.score, *x.interval, *x.band)[: 1 + len(limits)]
                 cells = [f"{x.a:.4f}", f"{x.b:.4f}", *(f"{number:+.4f}" for number in numbers)]
@@ -254,7 +255,7 @@ class LeaderboardView(View):
         """For all questions and each group a table of runs at each k, and one of differences."""
         tables = []
         for group, board in self._boards():
-            title = group_heading(group, "groups" in self.board)
+            title = group_heading(group, "groups" in self.board, self.scope.averaging)
             tables += [_table_of_runs(board, key, title) for key in _keys(board)]
             if self._shows_pairs:
                 tables.append(_table_of_pairs(board))

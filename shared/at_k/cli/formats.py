@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..results import overall_label
+
 Cells = list[list[str]]
 """The cells of a table, by rows. The first row is the head."""
 
@@ -174,10 +176,10 @@ def short_label(label: str) -> str:
     return line if len(line) <= 24 else f"{line[:22]}.."
 
 
-def group_heading(group: str | None, has_groups: bool) -> str:
+def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
     """Return the heading of a table of all questions (None), or of a group of them."""
     if group is None:
-        return "all questions" if has_groups else ""
+        return overall_label(averaging) if has_groups else ""
     return short_label(group)
 
 

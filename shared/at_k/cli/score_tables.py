@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.estimates import Estimate
-from ..results import estimates_of
+from ..results import estimates_of, overall_label
 from ..runs.noise import Noise
 from .formats import (
     INTERVAL_SCOPE,
@@ -111,7 +111,7 @@ class ScoresView(View):
         With intervals there is a table for all questions and one for each group. Scores of single
         questions follow in a table of their own.
         """
-        headings = self._group_headings("all questions", "" if self._methods else "score")
+        headings = self._group_headings("" if self._methods else "score")
         groups = self._by_group
         if self._methods:
             tables = [
@@ -128,7 +128,7 @@ class ScoresView(View):
 
     def paper_tables(self) -> list[Cells]:
         """Keys by groups of questions, whichever is narrower."""
-        rows, columns = [*self._by_group[None]], self._group_headings("All questions", "Estimate")
+        rows, columns = [*self._by_group[None]], self._group_headings("Estimate")
         scale = self._scale([*self._by_group[None].values()])
         suffix, band = "", []
         if self.confidence is not None and self._methods:
@@ -161,9 +161,10 @@ class ScoresView(View):
         numbers = [value for value in values if isinstance(value, (int, float))]
         return Scale.of([x.metric for x in shown], numbers)
 
-    def _group_headings(self, all_questions: str, without_groups: str) -> list[str]:
+    def _group_headings(self, without_groups: str) -> list[str]:
         labels = [label for label in self._by_group if label is not None]
-        return [all_questions if labels else without_groups, *map(short_label, labels)]
+        overall = overall_label(self.scope.averaging) if labels else without_groups
+        return [overall, *map(short_label, labels)]
 
     def _per_question_table(self) -> list[Cells]:
         """The table of the scores of single questions, if there are any."""
