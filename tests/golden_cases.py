@@ -378,7 +378,8 @@ def run_cases() -> Iterator[Case]:
     yield from cases("runs", "leaderboard", some, scores, k, kinds[:1])
     # With p-values for new samples of the same questions, a leaderboard takes a second.
     yield from cases("runs", "leaderboard", some[:1], scores[:1], k[1:2], kinds[:1], p_values)
-    extra = [*over("tau", 0.28, 1.0), {"clusters": "some sources", "interval": "questions"}]
+    extra = [{"metric": "G-Pass@k", "tau": tau} for tau in (0.28, 1.0)]
+    extra += [{"clusters": "some sources", "interval": "questions"}]
     extra += CONFIDENCE[1:] + over("metric", "mG-Pass@k", "AUC@k", "vote@k")
     yield from cases("runs", "leaderboard", some, extra)
     for target in ("compare", "leaderboard"):
@@ -471,7 +472,8 @@ def metric_cases() -> Iterator[Case]:
     yield from cases("first success", GPASSK, "first successes", [budgets], more, PER_QUESTION)
     kinds = over("metric", "pass@k", "pass^k", "G-Pass@k", "max@k")
     yield from cases("noise", "noise", some[:4], over("k", 1, [2, 4]), kinds, CONFIDENCE)
-    extra = [*ERRORS, *CLUSTERS, {"tau": 0.25}, {"w": [0.0, 2.0], "metric": "max@k"}]
+    extra = [*ERRORS, *CLUSTERS, {"w": [0.0, 2.0], "metric": "max@k"}]
+    extra.append({"metric": "G-Pass@k", "tau": 0.25})
     yield from cases("noise", "noise", some[:2], over("k", 2), WEIGHTED)
     yield from cases("noise", "noise", some[:4], over("k", 2), extra)
     checked = {"predictions": [["1", "2"], ["3", "3"], ["3", "4"]], "references": ["1", "3", "4"]}

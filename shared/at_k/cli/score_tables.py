@@ -128,7 +128,8 @@ class ScoresView(View):
 
     def paper_tables(self) -> list[Cells]:
         """Keys by groups of questions, whichever is narrower."""
-        rows, columns = [*self._by_group[None]], self._group_headings("Estimate")
+        overall, *groups = self._group_headings("Estimate")
+        rows, columns = [*self._by_group[None]], [overall.capitalize(), *groups]
         scale = self._scale([*self._by_group[None].values()])
         suffix, band = "", []
         if self.confidence is not None and self._methods:

@@ -345,7 +345,8 @@ class Pilot:
         """
         a, b, weights = self._deviations(), other._deviations(), self._weights
         # For equal weights, this divides by M - 1.
-        covariance = float(weights @ (a * b)) / (weights.sum() - weights @ weights / weights.sum())
+        freedom = float(weights.sum() - weights @ weights / weights.sum())
+        covariance = float(weights @ (a * b)) / freedom
         size = math.sqrt(self._variance_between() * other._variance_between())
         return min(max(covariance / size, -1.0), 1.0) if size > 0 else 0.0
 
