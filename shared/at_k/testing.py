@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from .core.signatures import check_options, shows_options
-from .functions import RunLike
+from .functions import OutcomesLike
 from .runs.options import ComparisonOptions, RunOptions
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["assert_at_least", "assert_not_worse"]
 
 @shows_options(RunOptions, ComparisonOptions)
 def assert_at_least(
-    R: RunLike,
+    R: OutcomesLike,
     threshold: float,
     metric: str = "pass@k",
     k: int | None = None,
@@ -75,8 +75,8 @@ def assert_at_least(
 
 @shows_options(RunOptions, ComparisonOptions)
 def assert_not_worse(
-    R: RunLike,
-    baseline: RunLike,
+    R: OutcomesLike,
+    baseline: OutcomesLike,
     margin: float = 0.0,
     metric: str = "pass@k",
     k: int | None = None,

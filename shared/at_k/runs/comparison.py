@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Unpack
 
 from ..core.score import ScoreId
 from ..core.signatures import check_options, shows_options
-from ..functions import RunLike
+from ..functions import OutcomesLike
 from ..results import Result, carried_by, estimates_of
 from .options import ComparisonOptions, RunOptions
 
@@ -61,8 +61,8 @@ class Difference(NamedTuple):
 
 @shows_options(RunOptions, ComparisonOptions)
 def compare(
-    R_a: RunLike,
-    R_b: RunLike,
+    R_a: OutcomesLike,
+    R_b: OutcomesLike,
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str | None = None,

@@ -13,7 +13,7 @@ from ..core.checks import short
 from ..core.estimates import Estimate
 from ..core.interval import Interval
 from ..core.signatures import check_options, shows_options
-from ..functions import RunLike
+from ..functions import OutcomesLike
 from ..results import Result
 from .options import ComparisonOptions, RunOptions
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @shows_options(RunOptions, ComparisonOptions)
 def leaderboard(
-    runs: Mapping[str, RunLike],
+    runs: Mapping[str, OutcomesLike],
     metric: str = "pass@k",
     k: int | list[int] | None = None,
     interval: str | None = None,

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.score import ScoreId
 from ..core.signatures import check_options, shows_options
-from ..functions import RunLike
+from ..functions import OutcomesLike
 from .options import ComparisonOptions, RunOptions
 
 
@@ -76,7 +76,7 @@ class Noise(NamedTuple):
 
 @shows_options(RunOptions, ComparisonOptions)
 def noise(
-    R: RunLike,
+    R: OutcomesLike,
     k: int | list[int] | None = None,
     metric: str = "pass@k",
     confidence: float = 0.95,

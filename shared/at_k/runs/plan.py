@@ -19,7 +19,7 @@ from ..core.credits import included_scores, scores_of_one_mean
 from ..core.questions import student_quantile
 from ..core.score import Score, ScoreId
 from ..core.signatures import check_options, shows_options
-from ..functions import RunLike
+from ..functions import OutcomesLike
 from ..scores.checker_rates import CheckerRates, check_rates, require_correction
 from .options import ComparisonOptions
 
@@ -200,11 +200,11 @@ def _check_rates(rates: Any) -> np.ndarray:
 
 @shows_options(PlanArguments, PlanOptions)
 def plan(
-    R: RunLike | None = None,
+    R: OutcomesLike | None = None,
     metric: str = "pass@k",
     k: int | None = None,
     *,
-    R_b: RunLike | None = None,
+    R_b: OutcomesLike | None = None,
     **options: Unpack[PlanArguments],
 ) -> dict[str, Any]:
     """Return the precision of runs with M questions and n samples each, and the cheapest design.
