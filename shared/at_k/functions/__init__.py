@@ -86,8 +86,8 @@ Outcome = bool | int | float | np.generic | None
 """0 or False, 1 or True, a category, a real reward, or None if the sample is not scored."""
 
 OutcomesLike = Iterable[Iterable[Outcome] | Outcome] | Array | Mapping[str, Any]
-"""The outcomes of M questions. A mapping is `Counts`, or a run that `at_k.read` returns. `compare` and
-its relatives check the samples of a run that has references."""
+"""The outcomes of M questions. A mapping is `Counts`, or a run that `at_k.read` returns, whose
+samples `compare` and its relatives check if it has references."""
 
 Numbers = Iterable[float] | Array
 """One number for each category, or for each threshold."""
