@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "6d1d81cf4535"
+KERNEL = "32c75cbc0676"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -573,7 +573,10 @@ class Rooms:
         needs_package(option)
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Yield the results of batches of pairs of a prediction and a reference."""
+        """Yield the results of batches of these pairs of a prediction and a reference.
+
+        They are checked in this thread or in the executor. The package has worker processes too.
+        """
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:
@@ -1498,7 +1501,7 @@ class IntervalMethod(abc.ABC):
         return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions.
+        """(m, m) covariance of the errors of m scores over the questions with these indices.
 
         Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
         By default, only that is said: the variances are 1.
@@ -1523,6 +1526,7 @@ class DerivedIntervals(IntervalMethod):
         return self._method.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) that of the other method."""
         return self._method.covariance(questions, keys)
 
 
@@ -4664,6 +4668,7 @@ class RankedRewards(Rewards):
 
     @property
     def sizes(self) -> np.ndarray:
+        """(M,) number of samples of each question."""
         return self.at_most[self._last]
 
     @property
@@ -5503,7 +5508,13 @@ class Consensus:
     def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return what the scores of checked samples depend on; `ks` is None for k = n.
+        """Return what the scores of checked samples depend on.
+
+        Args:
+            checked: the outcomes, and the answers if there are any.
+            ks: the requested k, or None for k = n.
+            merge_right: whether all correct answers to a question count as one in votes.
+            with_votes: whether vote@k is asked for.
 
         Raises:
             ValueError: if a k exceeds the number of scored samples of a question.

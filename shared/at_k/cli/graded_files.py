@@ -59,7 +59,8 @@ def graded_files(
         reading: arguments of `read_run`.
         options: of the comparison, which are validated before any sample is checked.
         checker_rates: the true-positive and the false-positive rate of the checker.
-        labels: the counts of the labels of a single run, if they are not in a column.
+        labels: numbers of a person's labels, such as {"tp": 90, "fn": 8, "fp": 3, "tn": 99}, of a
+            single run without a column of labels.
         of_second: arguments of `read_run` that differ for the second run.
     """
     if labels is not None and len(sources) != 1:

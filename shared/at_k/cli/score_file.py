@@ -117,6 +117,12 @@ def _read(
 ) -> RunInput:
     """Return the samples of files, which are parts of one run.
 
+    Args:
+        name, computation: of the metric.
+        files: their names.
+        reading: arguments of `read_run`, which are changed.
+        parameters: of the metric, as the caller gives them.
+
     Raises:
         ValueError: if nothing says which samples are correct.
     """

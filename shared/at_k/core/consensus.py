@@ -51,7 +51,13 @@ class Consensus:
     def from_checked(
         cls, checked: Checked, ks: Sequence[int] | None, merge_right: bool, with_votes: bool
     ) -> Consensus:
-        """Return what the scores of checked samples depend on; `ks` is None for k = n.
+        """Return what the scores of checked samples depend on.
+
+        Args:
+            checked: the outcomes, and the answers if there are any.
+            ks: the requested k, or None for k = n.
+            merge_right: whether all correct answers to a question count as one in votes.
+            with_votes: whether vote@k is asked for.
 
         Raises:
             ValueError: if a k exceeds the number of scored samples of a question.

@@ -97,7 +97,10 @@ class Rooms:
         needs_package(option)
 
     def check_pairs(self, checking: Any, pairs: list[Any]) -> Any:
-        """Yield the results of batches of pairs of a prediction and a reference."""
+        """Yield the results of batches of these pairs of a prediction and a reference.
+
+        They are checked in this thread or in the executor. The package has worker processes too.
+        """
         return checking.check_here(pairs)
 
     def run_name(self) -> str | None:

@@ -155,6 +155,7 @@ class RankedRewards(Rewards):
 
     @property
     def sizes(self) -> np.ndarray:
+        """(M,) number of samples of each question."""
         return self.at_most[self._last]
 
     @property

@@ -27,7 +27,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
-    """Return the unbiased estimate of a score, averaged over questions."""
+    """Return the unbiased estimate of a score, averaged over M questions with outcomes R."""
     counts = read_outcomes(R).counts()
     return _mean_score(counts, _as_score(score(check_k(k, counts.n))))
 

@@ -246,6 +246,7 @@ class TailPassProfile:
         return mu, sigma, float(lo), float(hi)
 
     def _covariance(self, a: np.ndarray, b: np.ndarray) -> float:
+        """The posterior covariance of the means of two payoffs, one value for each count."""
         return float(self._share @ self._payoffs.covariance(a, b)) / self.question_count
 
     def _summary(self, payoff: np.ndarray) -> tuple[float, float]:

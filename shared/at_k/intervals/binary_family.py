@@ -323,6 +323,7 @@ class BinaryFamily(Family):
         return np.hstack([h, rest, h[:, a] * h[:, b], rest[:, a] * rest[:, b]])
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        """(m, m) mean covariance of the estimates of a question for new samples, in group 0."""
         result = np.zeros(())
         for n, priors in fit.priors.items():
             c, size, prior = np.arange(n + 1), np.full(n + 1, n), priors[0]

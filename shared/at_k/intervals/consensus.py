@@ -28,7 +28,11 @@ _NO_ANSWERS = AnswerCounts((), (), 0)
 
 
 def consensus_limits(consensus: Consensus, options: IntervalOptions) -> IntervalMethod:
-    """Return the method of the limits of all scores, which is not "questions"."""
+    """Return the method of the limits of all scores, for an interval other than "questions".
+
+    Scores of counts have the limits of their family, votes and mean shares those of their estimated
+    variances, and weighted votes those for other questions. The posterior is one for all.
+    """
     counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
         moments = _posterior_moments(consensus, options.prior)

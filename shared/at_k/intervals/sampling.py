@@ -117,9 +117,10 @@ def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
 
 
 def _shifted_families(fit: Fit) -> list[Shifted]:
-    """The family under each prior that fits, with covariances of estimates over all questions.
+    """For each prior that fits, its family shifted along one parameter, see `Shifted`.
 
-    The first is under the prior that standard deviations are computed from.
+    The covariances are of means over the questions of a group. With weights, they are those of a
+    fit to the squared weights, `fit.squares`. The first prior is that of the standard deviations.
     """
     family, total = fit.family, fit.multiplicity.sum(axis=1)
 

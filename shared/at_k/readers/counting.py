@@ -230,7 +230,10 @@ def _distinct_rows(names: Sequence[str], head: Table, choice: Choice) -> Any | N
 
 
 def _rows_counted(name: str, head: Table, choice: Choice) -> Any | None:
-    """Return the distinct rows of a file of Parquet or CSV."""
+    """Return the distinct rows of a file, and how often each occurs; None for CSV with quotes.
+
+    If a column numbers the samples, each row has the least, the greatest and the sum of them.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import acero

@@ -321,7 +321,10 @@ def _has_column_names(record: Mapping[str, Any], reading: Reading) -> bool:
 
 
 def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | None:
-    """Return the rows of an object whose keys are ids of one row or of several, or None."""
+    """Return the rows of an object whose keys are ids; None for other objects.
+
+    Each value is a row, a list of rows, an outcome, or a list of samples.
+    """
     _refuse_samples_as_keys(record, title)
     values = list(record.values())
     are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))

@@ -257,7 +257,7 @@ def studentized_range_tail(q: float, runs: int) -> float:
     """
     z = np.linspace(-8.5, 8.5, 401)
     density = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-    # Either integral of the complement: 1 - (Phi(z) - Phi(z - q))^(K - 1) would cancel.
+    # The integrand K phi(z) (Phi(z) - Phi(z - q))^(K - 1), for K runs.
     inside = runs * density * (ndtr(z) - ndtr(z - q)) ** (runs - 1)
     return max(0.0, 1.0 - float(inside.sum() * (z[1] - z[0])))
 

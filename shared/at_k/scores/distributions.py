@@ -42,7 +42,13 @@ _MOST_OF_A_TABLE = 128  # samples of a question, up to which values for all c ar
 def posterior_means(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """(U, m) posterior means of m scores of new samples, for U questions (n, c), both (U,)."""
+    """(U, m) posterior means of m scores of new samples, for U questions.
+
+    Args:
+        n, c: (U,) samples, and correct ones.
+        credits: m scores: what the first, .., k-th correct sample of k adds.
+        prior: of the success rates.
+    """
     result = np.zeros((len(c), len(credits)))
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
