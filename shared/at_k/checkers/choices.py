@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .numbers import answer_part, is_assumption, text_after_retraction
+from .responses import answer_part, is_assumption, text_after_retraction
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WORDS = (("yes", "no"), ("true", "false"))

@@ -43,8 +43,9 @@ from ..core.match import (
 )
 from ..core.samples import Samples, read_samples
 from .choices import read_choice, read_options
-from .numbers import answer_part, equal_forms, read_reference, read_response
+from .numbers import equal_forms, read_reference, read_response
 from .python_tests import python_tests
+from .responses import answer_part
 from .workers import Workers
 
 

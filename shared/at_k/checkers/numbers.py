@@ -7,24 +7,21 @@ percentage. All arithmetic is exact.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from itertools import islice
 from typing import NamedTuple
 
 from ..core.match import decimal_form
+from .responses import answer_part, is_assumption, text_after_retraction
 
 # --- Numbers ------------------------------------------------------------------------------
 
 _SPACES = " \u00a0\u2009\u202f"
 _DIGITS = rf"(?:\d(?:[\d.,'\u2019_]*\d)?(?:[{_SPACES}]\d{{3}}(?!\d))*(?:[.,]\d+)?|(?<!\d)\.\d+)"
-_VULGAR = {
-    **{"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5"},
-    **{"⅗": "3/5", "⅘": "4/5", "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8"},
-    **{"⅞": "7/8"},
-}
+_VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _POWER = r"(?:\^|\*\*)[ ]?\{?[ ]?(?P<NAME>[-+]?\d+)[ ]?\}?"
 _NO_SPACES = "\u3040-\u30ff\u4e00-\u7b2b\u7b2d-\u9fff\uac00-\ud7af"
@@ -37,7 +34,7 @@ _NUMBER = re.compile(
     rf"(?:\{{[ ]?(?P<top>[-+]?{_DIGITS})[ ]?\}}|(?P<top1>\d))"
     rf"[ ]?(?:\{{[ ]?(?P<bottom>[-+]?{_DIGITS})[ ]?\}}|(?P<bottom1>\d))"
     rf"|(?P<mixed>\d+)[ ](?:and[ ])?(?P<over>\d+)/(?P<under>\d+)"
-    rf"|(?P<integer>\d+)?[ ]?(?P<vulgar>[{''.join(_VULGAR)}])"
+    rf"|(?P<integer>\d+)?[ ]?(?P<vulgar>[{_VULGAR}])"
     rf"|(?P<number>{_DIGITS})(?:[eE](?P<exponent>[-+]?\d+))?"
     rf"(?:[ ]?/[ ]?(?P<divisor>{_DIGITS}))?"
     rf"(?:{_POWER.replace('NAME', 'power')}"
@@ -62,17 +59,12 @@ _LONGEST_FRACTION = 40  # characters of a numerator or denominator
 def number_form(number: Decimal | Fraction, unit: str = "") -> str:
     """Return the normal form of a number, with its unit, which is "%" or nothing."""
     if isinstance(number, Fraction):
-        powers, rest = [0, 0], number.denominator
-        for index, prime in enumerate((2, 5)):
-            while rest % prime == 0:
-                rest //= prime
-                powers[index] += 1
-        if rest != 1:
+        # A fraction with a finite number of decimals has no more than its denominator has bits.
+        digits = number.denominator.bit_length()
+        shifted = number * 10**digits
+        if shifted.denominator != 1:
             return f"{number}{unit}"
-        twos, fives = powers
-        digits = max(powers)
-        tenths = number.numerator * 2 ** (digits - twos) * 5 ** (digits - fives)
-        number = Decimal(f"{tenths}E-{digits}")
+        number = Decimal(f"{shifted}E-{digits}")
     return decimal_form(number) + unit
 
 
@@ -109,6 +101,7 @@ def _digits(text: str) -> Decimal | None:
 
 
 def _fraction(numerator: str, denominator: str) -> Fraction | None:
+    """Return a quotient, or None if a side is no number, too long, or a denominator of 0."""
     if max(len(numerator), len(denominator)) > _LONGEST_FRACTION:
         return None
     negative = numerator.startswith("-") != denominator.startswith("-")
@@ -122,7 +115,9 @@ def _fraction(numerator: str, denominator: str) -> Fraction | None:
 def _value_of_fraction(match: re.Match[str]) -> Fraction | None:
     """Return the value of a fraction, perhaps after a whole number."""
     if match["vulgar"]:
-        whole, (top, bottom) = match["integer"], _VULGAR[match["vulgar"]].split("/")
+        # Unicode decomposes ½ into 1, a slash of its own, and 2.
+        top, bottom = unicodedata.normalize("NFKC", match["vulgar"]).split("\u2044")
+        whole = match["integer"]
     elif match["mixed"]:
         whole, top, bottom = match["mixed"], match["over"], match["under"]
     else:
@@ -167,6 +162,7 @@ def _form(match: re.Match[str], negative: bool) -> str | None:
 
 
 def _has_decimal_comma(match: re.Match[str]) -> bool:
+    """Whether a comma is the decimal point of a match, as in "1,5"."""
     number = match["number"] or ""
     return bool(_DECIMAL_COMMA.fullmatch(number)) and not _THOUSANDS.fullmatch(number)
 
@@ -206,7 +202,7 @@ def _plain(text: str) -> str:
     return text.replace("~", " ")  # a space of LaTeX, or "about"
 
 
-# --- Numbers and what stands around them --------------------------------------------------
+# --- Numbers and the text around them --------------------------------------------------
 
 _WORD_OPERATOR = r"\b(?:x|plus|minus|times|divided by|multiplied by|or)\b"
 _OPERATOR = rf"(?:[-+*\u00d7÷·/^±]|\\(?:times|cdot|div|pm)(?![a-z])|{_WORD_OPERATOR})"
@@ -313,9 +309,9 @@ class _Token:
     """A number in a text, which may be an operand or a part of something else.
 
     Attributes:
-        text: see `_plain`.
-        match: the number.
-        start: where it starts, with its sign.
+        text: the text as `_plain` returns it.
+        match: the match of `_NUMBER` in it.
+        start: where the number starts, with its sign.
     """
 
     text: str
@@ -324,6 +320,7 @@ class _Token:
 
     @property
     def before(self) -> str:
+        """The characters before the number, at most 32."""
         return self.text[max(0, self.start - 32) : self.start]
 
     @property
@@ -336,9 +333,9 @@ class _Token:
 
     @property
     def form(self) -> str | None:
-        """The normal form, or None if it is no number that stands for itself.
+        """The normal form, or None if the number does not stand for itself.
 
-        Such are operands, arguments, bounds, and parts of dates, expressions and lists in brackets.
+        It is then an operand, an argument, a bound, or a part of a date, an expression or a list.
         """
         text, stop, before = self.text, self.match.end(), self.before
         if self.is_operand or _BEFORE.search(before):
@@ -385,7 +382,7 @@ class _Token:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yield the numbers of a text, see `_plain`."""
+    """Yield the numbers of a text that `_plain` has returned."""
     for match in _NUMBER.finditer(text):
         start = match.start()
         before = text[max(0, start - 12) : start]
@@ -400,7 +397,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 # --- Responses ----------------------------------------------------------------------------
 
-_DIGIT = re.compile(rf"[\d{''.join(_VULGAR)}]")
+_DIGIT = re.compile(rf"[\d{_VULGAR}]")
 _TAIL = re.compile(
     r"[\n.!?]\s*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
     r"(?: (?:level|score))?[*_]*:"
@@ -411,14 +408,6 @@ _TAIL = re.compile(
 """What a response says after its answer."""
 _MOST_BEFORE, _MOST_AFTER = 240, 40  # characters around the last digit that are read
 _ITEM = re.compile(r"[\s*#]*(\d+)[.)]\**\s+[^\W\d]")
-_RETRACTION = re.compile(
-    r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
-)
-_ASSUMPTION = re.compile(
-    r"\b(?:if|whether|suppose|assum(?:e|ing)|(?:might|may|could|would) (?:think|say|guess|expect))"
-    r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
-    re.IGNORECASE,
-)
 _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
 _NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
 _ADJECTIVES = r"(?:\s(?:finale?|correcta?|correcte|definitiva|richtige))?"
@@ -482,11 +471,11 @@ def read_response(text: str, stop: Sequence[str] = ()) -> str | None:
 
 
 class _Mark(NamedTuple):
-    """A mark of an answer, such as "answer:".
+    """A mark of an answer, such as "answer:", "####" or a box.
 
     Attributes:
-        start, stop: where the mark starts and ends.
-        box: what is in it, if it is a box.
+        start, stop: where the mark starts and ends in the text.
+        box: the content of a box; None for other marks.
     """
 
     start: int
@@ -509,6 +498,7 @@ def _marks(text: str) -> list[_Mark]:
 
 
 def _is_key_of_json(text: str, mark: _Mark) -> bool:
+    """Whether a mark is a key of JSON, as in {"answer": 5}."""
     return _KEY_OF_JSON.search(text[max(0, mark.stop - 8) : mark.stop]) is not None
 
 
@@ -523,19 +513,8 @@ def _answer_after(text: str, mark: _Mark) -> str:
     return text[start : end.start() if end else None]
 
 
-def text_after_retraction(text: str) -> str:
-    """Return the text after the last word such as "Wait", or nothing."""
-    words = [*_RETRACTION.finditer(text)]
-    return text[words[-1].end() :] if words else ""
-
-
-def is_assumption(text: str, start: int) -> bool:
-    """Whether words such as "if" or "you might think that" stand before a mark of an answer."""
-    return _ASSUMPTION.search(text[max(0, start - 40) : start]) is not None
-
-
 def _correction(text: str) -> str | None:
-    """Return the last number that is stated after a word such as "Wait", or None."""
+    """Return the form of the last number stated after a word such as "Wait", or None."""
     text = _plain(text_after_retraction(text))
     stated = [token.form for token in _tokens(text) if token.is_stated]
     return stated[-1] if stated else None
@@ -543,80 +522,6 @@ def _correction(text: str) -> str | None:
 
 def _has_digit(text: str) -> bool:
     return _DIGIT.search(text) is not None
-
-
-# --- The part of a response that has its answer -------------------------------------------
-
-_THOUGHT = r"think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
-_TAGS = re.compile(
-    r"[<\[◁](?:"  # one set of characters, which is searched fast
-    rf"(?P<starts>(?:{_THOUGHT})>|\|begin_of_thought\|>|THINK\]|think▷|\|channel\|>(?!final)\w+<\|message\|>)"
-    rf"|(?P<ends>/(?:{_THOUGHT})>|\|end_of_thought\|>|/THINK\]|/think▷|\|channel\|>final<\|message\|>)"
-    r"|\|end\|>)",
-    re.IGNORECASE,
-)
-_HEADED_THINKING = re.compile(
-    r"\s*#+ *(?:Thinking|Thoughts|Reasoning)\b.*\n"
-    r"#+ *(?=(?:Final )?(?:Response|Answer|Output)\b)",
-    re.DOTALL | re.IGNORECASE,
-)
-_PROMPT = (
-    r"Question|Q|Problem|Exercise|Instruction|Task|Human|User|Frage|Aufgabe|Exercice|Pregunta|Problema"
-    r"|Ejercicio|Domanda|Esercizio|Pergunta|Вопрос|Задача|问题|题目|問題|문제|질문"
-)
-_NEXT_PROMPT = re.compile(
-    rf"\n[ \t]*(?:#+[ ]*|\[|\d+[.)][ ]*)?(?:\*\*)?(?:{_PROMPT})(?:[ ]?\d+)?(?:\*\*)?"
-    r"(?:[ ]?[:\uff1a]|\]|(?<=Q)\.|[ ]*(?=\n))|\n[ \t]*<\|(?:im_start|user)\|>"
-)
-
-
-_MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
-
-
-def _without_thinking(text: str) -> str | None:
-    """Return a text without thinking, or None if its thinking has no end.
-
-    Thinking without a start began in the prompt.
-    """
-    parts, depth, stop = [], 0, 0
-    for tag in _TAGS.finditer(text):
-        if depth == 0 and not tag["ends"]:
-            parts.append(text[stop : tag.start()])
-        if tag["starts"]:
-            depth += 1
-        elif depth:
-            depth -= 1
-        elif tag["ends"]:
-            parts = []
-        stop = tag.end()
-    if depth:
-        return None
-    text = "\n".join([*parts, text[stop:]])
-    headed = _HEADED_THINKING.match(text)
-    return text[headed.end() :] if headed else text
-
-
-def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
-    """Return a response without thinking, and without a prompt that follows its answer.
-
-    A response whose thinking has no end has no answer: it is empty.
-
-    Args:
-        text: the response.
-        stop: texts with which a response ends.
-        has_answer: whether a text may have an answer, after which a new prompt ends the response.
-    """
-    outside = _without_thinking(text)
-    if outside is None:
-        return ""
-    text = outside
-    for end in stop:
-        text = text.partition(end)[0]
-    prompts = _NEXT_PROMPT.finditer(text) if "\n" in text else iter(())
-    for prompt in islice(prompts, _MOST_PROMPTS):
-        if has_answer(text[: prompt.start()]):
-            return text[: prompt.start()]
-    return text
 
 
 def _boxed(text: str) -> str | None:
@@ -635,7 +540,7 @@ def _boxed(text: str) -> str | None:
 
 
 def _first(text: str) -> str | None:
-    """Return the first number of a sentence that is not a part of a calculation."""
+    """Return the form of the first number of a sentence that is no part of a calculation."""
     if _NO_ANSWER.match(text):
         return None
     text = _plain(text)
@@ -653,7 +558,7 @@ def _first(text: str) -> str | None:
 
 
 def _last(text: str) -> str | None:
-    """Return the last number of a text; if it is an operand, the last number that is stated."""
+    """Return the form of the last number of a text; of an operand, that of the last one stated."""
     digits = [match.start() for match in _DIGIT.finditer(text)]
     stop = len(text)
     if tail := _TAIL.search(text, digits[0]):
@@ -675,7 +580,7 @@ def _last(text: str) -> str | None:
 
 
 def _answer_of_line(tokens: list[_Token]) -> str | None:
-    """Return the last number of a line that is its answer."""
+    """Return the form of the last number of a line that may be its answer, or None."""
     while len(tokens) > 1 and _are_in_one_sentence(*tokens[-2:]) and tokens[-1].is_aside:
         tokens.pop()
     tokens = _without_explanation(tokens)
@@ -697,6 +602,7 @@ def _is_number_of_item(text: str, line: int, digit: int) -> bool:
 
 
 def _between(first: _Token, second: _Token) -> str:
+    """Return the text between two numbers."""
     return first.text[first.match.end() : second.start]
 
 
@@ -756,7 +662,7 @@ def read_reference(answer: str) -> str | None:
 
 
 def _one_number(text: str, is_reference: bool = False) -> str | None:
-    """Return the number that a text is, beside its unit and a name, or None if it is not one.
+    """Return the form of the number that a text is, beside a unit and a name, or None.
 
     In a reference, 1,5 may be two answers, and "A) 5" an option. In a response, an equation is the
     number on its right, or on its left if that is the only one.
@@ -772,6 +678,7 @@ def _one_number(text: str, is_reference: bool = False) -> str | None:
 
 
 def _side_of_equation(text: str) -> str | None:
+    """Return the form of the number right of "=", or else left of it, or of a text without one."""
     left, *sides = text.split("=")
     if not sides:
         return _number_with_unit(left)
@@ -783,7 +690,7 @@ def _side_of_equation(text: str) -> str | None:
 def _number_with_unit(
     text: str, follows_equals: bool = False, is_reference: bool = False
 ) -> str | None:
-    """Return the number of a text that has nothing else but a unit, in its normal form, or None."""
+    """Return the form of the number of a text that has nothing else but a unit, or None."""
     if follows_equals:
         text = re.sub(r"^\s*- ", "-", text)
     token = next(_tokens(text), None)

@@ -1,11 +1,103 @@
-"""The code in the response of a model."""
+"""What every checker reads of a response: the part that has the answer, and the code in it."""
 
 from __future__ import annotations
 
 import ast
 import re
 import textwrap
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from itertools import islice
+
+# --- The part of a response that has its answer -------------------------------------------
+
+_THOUGHT = r"think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
+_TAGS = re.compile(
+    r"[<\[◁](?:"  # one set of characters, which is searched fast
+    rf"(?P<starts>(?:{_THOUGHT})>|\|begin_of_thought\|>|THINK\]|think▷|\|channel\|>(?!final)\w+<\|message\|>)"
+    rf"|(?P<ends>/(?:{_THOUGHT})>|\|end_of_thought\|>|/THINK\]|/think▷|\|channel\|>final<\|message\|>)"
+    r"|\|end\|>)",
+    re.IGNORECASE,
+)
+_HEADED_THINKING = re.compile(
+    r"\s*#+ *(?:Thinking|Thoughts|Reasoning)\b.*\n"
+    r"#+ *(?=(?:Final )?(?:Response|Answer|Output)\b)",
+    re.DOTALL | re.IGNORECASE,
+)
+_PROMPT = (
+    r"Question|Q|Problem|Exercise|Instruction|Task|Human|User|Frage|Aufgabe|Exercice|Pregunta|Problema"
+    r"|Ejercicio|Domanda|Esercizio|Pergunta|Вопрос|Задача|问题|题目|問題|문제|질문"
+)
+_NEXT_PROMPT = re.compile(
+    rf"\n[ \t]*(?:#+[ ]*|\[|\d+[.)][ ]*)?(?:\*\*)?(?:{_PROMPT})(?:[ ]?\d+)?(?:\*\*)?"
+    r"(?:[ ]?[:\uff1a]|\]|(?<=Q)\.|[ ]*(?=\n))|\n[ \t]*<\|(?:im_start|user)\|>"
+)
+_MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
+
+
+def _without_thinking(text: str) -> str:
+    """Return a text without thinking, or "" if its thinking has no end.
+
+    Thinking without a start began in the prompt.
+    """
+    outside, depth, stop = [], 0, 0
+    for tag in _TAGS.finditer(text):
+        if depth == 0 and not tag["ends"]:
+            outside.append(text[stop : tag.start()])
+        if tag["starts"]:
+            depth += 1
+        elif depth:
+            depth -= 1
+        elif tag["ends"]:
+            outside = []
+        stop = tag.end()
+    if depth:
+        return ""
+    text = "\n".join([*outside, text[stop:]])
+    headed = _HEADED_THINKING.match(text)
+    return text[headed.end() :] if headed else text
+
+
+def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool]) -> str:
+    """Return a response without thinking, and without a prompt that follows its answer.
+
+    A response whose thinking has no end has no answer: it is empty.
+
+    Args:
+        text: the response.
+        stop: texts with which a response ends.
+        has_answer: whether a text may have an answer, after which a new prompt ends the response.
+    """
+    text = _without_thinking(text)
+    for end in stop:
+        text = text.partition(end)[0]
+    for prompt in islice(_NEXT_PROMPT.finditer(text), _MOST_PROMPTS):
+        if has_answer(text[: prompt.start()]):
+            return text[: prompt.start()]
+    return text
+
+
+_RETRACTION = re.compile(
+    r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
+)
+_ASSUMPTION = re.compile(
+    r"\b(?:if|whether|suppose|assum(?:e|ing)|(?:might|may|could|would) (?:think|say|guess|expect))"
+    r"(?:,?\sthat)?\s(?:the\s)?(?:\w+\s)?$",
+    re.IGNORECASE,
+)
+
+
+def text_after_retraction(text: str) -> str:
+    """Return the text after the last word such as "Wait", or nothing."""
+    words = [*_RETRACTION.finditer(text)]
+    return text[words[-1].end() :] if words else ""
+
+
+def is_assumption(text: str, start: int) -> bool:
+    """Whether "if", "you might think that" or the like stands before a mark that starts there."""
+    return _ASSUMPTION.search(text[max(0, start - 40) : start]) is not None
+
+
+# --- Code ---------------------------------------------------------------------------------
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$", re.MULTILINE)
 _DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
@@ -25,19 +117,14 @@ def code_in(response: str, names: Collection[str] = ()) -> str:
     >>> code_in("So:\\n```python\\nx = 1\\n```\\nDone.")
     'x = 1\\n'
     """
-    fences = list(_FENCE.finditer(response)) if "```" in response or "~~~" in response else []
+    fences = [*_FENCE.finditer(response)]
     if not fences or is_code(response):
         return response
     if len(fences) == 1:
         before, after = response[: fences[0].start()], response[fences[0].end() + 1 :]
         return before if before.strip() and is_code(textwrap.dedent(before)) else after
-    blocks = [
-        response[start.end() + 1 : end.start()]
-        for start, end in zip(fences[::2], [*fences[1::2], None], strict=False)
-        if end is not None
-    ]
-    if len(fences) % 2:
-        blocks.append(response[fences[-1].end() + 1 :])
+    ends = [*(end.start() for end in fences[1::2]), len(response)]  # the last may lack its end
+    blocks = [response[x.end() + 1 : y] for x, y in zip(fences[::2], ends, strict=False)]
     wanted = [block for block in blocks if not {*_DEFINITION.findall(block)}.isdisjoint(names)]
     return (wanted or blocks)[-1]
 
