@@ -63,11 +63,13 @@ def _options_of_row(row: Mapping[str, Any]) -> Options | None:
 
 
 def _letter_of_reference(answer: Any) -> str | None:
+    """Return the capital letter of an answer such as "c" or "(C)", or None if it is another one."""
     match = re.fullmatch(r"\s*\(?([A-Za-z])[).]?\s*", answer) if isinstance(answer, str) else None
     return None if match is None else match[1].upper()
 
 
 def _normal(text: str) -> str:
+    """Return a text for comparisons: without marks of Markdown and LaTeX, case and end marks."""
     return " ".join(
         re.sub(r"[*_`$]|\\text(?:bf)?|[{}]", " ", text).strip().casefold().split()
     ).strip(" .,;:!\"'")
@@ -156,6 +158,7 @@ def read_choice(text: str, options: Options, stop: Sequence[str] = ()) -> str | 
 
 
 def _chosen(text: str, options: Options) -> str | None:
+    """Return the letter or the word that the part of a response with its answer chooses."""
     return _chosen_letter(text, options) if options.letters else _chosen_word(text, options)
 
 
@@ -230,6 +233,7 @@ def _is_apart(text: str, letter: re.Match[str]) -> bool:
 
 
 def _ends_line(text: str, match: re.Match[str]) -> bool:
+    """Whether only closing marks follow a match in its line."""
     return not text[match.end() :].partition("\n")[0].strip(_CLOSING_MARKS)
 
 
@@ -266,6 +270,7 @@ def _only(matches: list[re.Match[str]]) -> re.Match[str] | None:
 
 
 def _letter(match: re.Match[str]) -> str:
+    """Return the letter of a match of any pattern of this module, as a capital."""
     return next(filter(None, match.groups())).upper()
 
 

@@ -150,8 +150,7 @@ def numeric(
         ... )
         {'pass@1': 1.0}
     """
-    options = _run_options(num_proc, executor, timeout)
-    return _validated(Matching(_ends(stop), match_numbers, run_options=options))
+    return _with_options(Matching(_texts(stop), match_numbers), num_proc, executor, timeout)
 
 
 def choice(
@@ -161,8 +160,7 @@ def choice(
     timeout: float | None = None,
 ) -> Matching:
     """Return the checker "choice" with the options of `numeric`."""
-    options = _run_options(num_proc, executor, timeout)
-    return _validated(Matching(_ends(stop), match_choices, run_options=options))
+    return _with_options(Matching(_texts(stop), match_choices), num_proc, executor, timeout)
 
 
 def math_verify(
@@ -172,25 +170,22 @@ def math_verify(
     timeout: float | None = None,
 ) -> MathVerify:
     """Return the checker "math_verify" with the options of `numeric`."""
-    options = _run_options(num_proc, executor, timeout)
-    return _validated(MathVerify(_ends(stop), run_options=options))
+    return _with_options(MathVerify(_texts(stop)), num_proc, executor, timeout)
 
 
-def _run_options(
-    num_proc: int | None, executor: Executor | None, timeout: float | None
-) -> dict[str, Any]:
-    """Return those options that are given."""
+def _with_options(
+    checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
+) -> Any:
+    """Return a checker with the options that are not None; raise an error if they disagree."""
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _validated(checker: Any) -> Any:
-    """Return a checker; raise an error if its options do not go together."""
-    Checking(checker)
+    run_options = {name: value for name, value in options.items() if value is not None}
+    checker = replace(checker, run_options=run_options)
+    Checking(checker)  # validates
     return checker
 
 
-def _ends(stop: str | Sequence[str]) -> tuple[str, ...]:
+def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the texts with which a response ends; raise a ValueError for anything else."""
     texts = (stop,) if isinstance(stop, str) else tuple(stop)
     for text in texts:
         if not isinstance(text, str) or not text:
@@ -361,7 +356,6 @@ def verify_math(
         1 if math-verify finds them equal, 0 if not, and TIMED_OUT if it found no equal one and ran
         into its time limit; and the first answer in a normal form, or None if there is none.
     """
-    library = math_verify_library()
     text = answer_part(str(prediction), stop, _may_mark_answer).strip()
     references = [*map(str, reference if isinstance(reference, list) else [reference])]
     if text.count("\\boxed") > 1 and not any(map(_is_collection, references)):
@@ -371,14 +365,10 @@ def verify_math(
     if text in (accepted.strip() for accepted in references):
         return 1, first
     for accepted in references:
+        if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
+            continue  # equal only as texts
         for expected, answer in itertools.product(_parse_reference(accepted), answers or []):
-            if _is_sequence_with_dots(accepted) or _is_sequence_with_dots(text):
-                continue  # equal only as texts
-            if (tiny := _are_tiny_and_equal(expected, answer)) is not None:
-                if tiny:
-                    return 1, first
-                continue
-            equal, late = _call_math_verify(library.verify, expected, answer, timeout_seconds=0)
+            equal, late = _are_equal_answers(expected, answer)
             if equal:
                 return 1, first
             timed_out |= late
@@ -414,18 +404,19 @@ def _is_sequence_with_dots(text: str) -> bool:
 _TINY = 1e-12
 
 
-def _are_tiny_and_equal(expected: Any, answer: Any) -> bool | None:
-    """Whether two numbers near 0 are equal up to rounding; None if one of them is not near 0.
+def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
+    """Return whether two parsed answers are equal, and whether math-verify ran out of time.
 
-    math-verify compares them with an absolute tolerance, in which all of them are equal.
+    math-verify compares numbers with an absolute tolerance, in which all those near 0 are equal.
     """
     try:
         a, b = float(expected), float(answer)
+        if 0 < abs(a) < _TINY or 0 < abs(b) < _TINY:
+            return math.isclose(a, b, rel_tol=1e-6), False
     except (TypeError, ValueError, AttributeError, OverflowError):
-        return None
-    if not (0 < abs(a) < _TINY or 0 < abs(b) < _TINY):
-        return None
-    return math.isclose(a, b, rel_tol=1e-6)
+        pass  # one of them is no number
+    verify = math_verify_library().verify
+    return _call_math_verify(verify, expected, answer, timeout_seconds=0)
 
 
 def _normal_form(answer: Any, text: str) -> str:
