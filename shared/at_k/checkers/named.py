@@ -44,9 +44,10 @@ from ..core.match import (
 from ..core.samples import Samples, read_samples
 from .choices import read_choice, read_options
 from .numbers import equal_forms, read_reference, read_response
+from .portable import portable_check
 from .python_tests import python_tests
 from .responses import answer_part
-from .workers import Workers
+from .workers import run_check
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,8 @@ class MathVerify(NamedChecker):
     ) -> Generator[BatchResult, None, None]:
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
-        workers = Workers(checking.num_proc, checking.executor, limit)
-        return workers.check(partial(verify_math, stop=self.stop), None, pairs)
+        check = portable_check(partial(verify_math, stop=self.stop), None)
+        return run_check(check, pairs, checking.num_proc, checking.executor, limit)
 
 
 def numeric(

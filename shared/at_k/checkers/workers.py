@@ -10,14 +10,9 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import (
-    BrokenExecutor,
-    Executor,
-    ThreadPoolExecutor,
-)
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -51,110 +46,94 @@ def check_workers(checking: Checking) -> None:
 
 
 def check_pairs(checking: Checking, pairs: list[PairToCheck]) -> Generator[BatchResult, None, None]:
-    """Yield the results of batches of pairs as they finish, and show the progress."""
+    """Yield the results of batches of pairs as they finish, and show the progress.
+
+    Raises:
+        ValueError: if the checker cannot be pickled.
+        BrokenExecutor: if a worker cannot start, or dies.
+    """
     assert callable(checking.checker)
-    workers = Workers(
-        checking.num_proc,
-        checking.executor,
-        checking.timeout,
-        checking.batch_size,
-        checking.is_async,
-    )
-    return workers.check(checking.checker, checking.labels or {}, pairs)
+    size = checking.batch_size
+    context: AbstractContextManager[tuple[Callable[..., Any], Executor | None]]
+    context = nullcontext((checking.checker, checking.executor))
+    if checking.is_async:
+        context = _threads_for(checking.checker, checking.executor)
+    with context as (checker, executor):
+        check = portable_check(checker, checking.labels or {}, batched=size is not None)
+        yield from run_check(check, pairs, checking.num_proc, executor, checking.timeout, size)
 
 
-@dataclass(frozen=True)
-class Workers:
-    """What checks pairs: this process, an executor, or processes that can be ended.
+def run_check(
+    check: CheckBatch,
+    pairs: list[PairToCheck],
+    num_proc: int | None,
+    executor: Executor | None,
+    timeout: float | None,
+    batch_size: int | None = None,
+) -> Generator[BatchResult, None, None]:
+    """Yield the results of batches of pairs as they finish, and show the progress.
 
-    Attributes:
+    Args:
+        check: checks a batch.
+        pairs: all pairs.
         num_proc: number of processes. None is one, and this process if there is no timeout.
         executor: an executor to use instead.
         timeout: seconds after which a process is ended that checks a batch, or None for no limit.
-        batch_size: number of pairs that the checker takes at once, or None for any number.
-        is_async: whether the checker is an async function.
+        batch_size: number of pairs that are checked at once, or None for any number.
+
+    Raises:
+        BrokenExecutor: if a worker cannot start, or dies.
     """
 
-    num_proc: int | None = None
-    executor: Executor | None = None
-    timeout: float | None = None
-    batch_size: int | None = None
-    is_async: bool = False
+    def batches(most: int) -> list[PairBatch]:
+        # Sending a pair to a worker may take longer than checking it.
+        size = batch_size or max(1, math.ceil(len(pairs) / most))
+        return [(start, pairs[start : start + size]) for start in range(0, len(pairs), size)]
 
-    def check(
-        self,
-        checker: Callable[..., Any],
-        labels: Mapping[str, float] | None,
-        pairs: list[PairToCheck],
-    ) -> Generator[BatchResult, None, None]:
-        """Yield the results of batches of pairs as they finish, and show the progress.
+    results: Iterable[BatchResult]
+    if executor is not None:
+        are_threads = isinstance(executor, ThreadPoolExecutor)
+        results = executor.map(check, batches(_BATCHES_FOR_THREADS if are_threads else _BATCHES))
+    elif timeout is not None:
+        results = _check_in_processes(check, batches(len(pairs)), num_proc or 1, timeout)
+    elif num_proc is not None and num_proc > 1:
+        results = _check_in_processes(check, batches(_BATCHES), num_proc, None)
+    else:
+        results = map(check, batches(len(pairs)))
+    return with_progress(results, len(pairs))
 
-        The checker is a function of a prediction and a reference, or of lists of them if there is
-        a batch size. For labels see `portable_check`.
 
-        Raises:
-            ValueError: if the checker cannot be pickled.
-            BrokenExecutor: if a worker cannot start, or dies.
-        """
-        if self.is_async:
-            with _threads_for(checker, self.executor) as (call, threads):
-                yield from replace(self, executor=threads, is_async=False).check(
-                    call, labels, pairs
-                )
-            return
-        check = portable_check(checker, labels, batched=self.batch_size is not None)
-        yield from with_progress(self._results(check, pairs), len(pairs))
+def _check_in_processes(
+    check: CheckBatch, batches: list[PairBatch], num_proc: int, timeout: float | None
+) -> Iterator[BatchResult]:
+    """Yield the results of batches as they finish, `NOT_FINISHED` for those that took too long.
 
-    def _results(self, check: CheckBatch, pairs: list[PairToCheck]) -> Iterator[BatchResult]:
-        """Yield the results of batches of pairs, from wherever this checker runs."""
-
-        def batches(most: int) -> Iterator[PairBatch]:
-            # Sending a pair to a worker may take longer than checking it.
-            size = self.batch_size or max(1, math.ceil(len(pairs) / most))
-            return ((start, pairs[start : start + size]) for start in range(0, len(pairs), size))
-
-        if self.executor is not None:
-            are_threads = isinstance(self.executor, ThreadPoolExecutor)
-            most = _BATCHES_FOR_THREADS if are_threads else _BATCHES
-            yield from self.executor.map(check, list(batches(most)))
-        elif self.timeout is not None:
-            yield from self._check_in_processes(check, batches(len(pairs)))
-        elif self.num_proc is not None and self.num_proc > 1:
-            yield from self._check_in_processes(check, batches(_BATCHES))
-        else:
-            yield from map(check, batches(len(pairs)))
-
-    def _check_in_processes(
-        self, check: CheckBatch, batches: Iterable[PairBatch]
-    ) -> Iterator[BatchResult]:
-        """Yield the results of batches as they finish, `NOT_FINISHED` for those that took too long.
-
-        A process gets the checker once, when it starts, and checks one batch at a time. There are
-        at most as many processes as batches.
-        """
-        remaining = list(reversed(list(batches)))
-        processes: list[_Worker] = []
-        try:
-            # All start before any is waited for, so that they start at the same time.
-            processes = [_Worker(check) for _ in remaining[: self.num_proc or 1]]
+    A process gets the checker once, when it starts, and checks one batch at a time. There are
+    at most as many processes as batches.
+    """
+    remaining = batches[::-1]
+    processes: list[_Worker] = []
+    try:
+        # All start before any is waited for, so that they start at the same time.
+        processes = [_Worker(check) for _ in remaining[:num_proc]]
+        for process in processes:
+            process.wait_until_ready()
+        while remaining or any(process.batch for process in processes):
             for process in processes:
-                process.wait_until_ready()
-            while remaining or any(process.batch for process in processes):
-                for process in processes:
-                    if process.batch is None and remaining:
-                        process.send(remaining.pop(), self.timeout)
-                yield from _received([process for process in processes if process.batch])
-                for index, process in enumerate(processes):
-                    if time.monotonic() > process.deadline:
-                        assert process.batch is not None
-                        start, pairs = process.batch
-                        process.end()
-                        processes[index] = _Worker(check)
-                        processes[index].wait_until_ready()
-                        yield start, [NOT_FINISHED] * len(pairs)
-        finally:
-            for process in processes:
-                process.end()
+                if process.batch is None and remaining:
+                    process.send(remaining.pop(), timeout)
+            yield from _received([process for process in processes if process.batch])
+            for index, process in enumerate(processes):
+                if time.monotonic() > process.deadline:
+                    assert process.batch is not None
+                    start, pairs = process.batch
+                    process.end()
+                    processes[index] = _Worker(check)
+                    processes[index].wait_until_ready()
+                    yield start, [NOT_FINISHED] * len(pairs)
+    finally:
+        for process in processes:
+            process.end()
 
 
 def _received(busy: list[_Worker]) -> list[BatchResult]:
