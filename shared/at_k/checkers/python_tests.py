@@ -34,7 +34,8 @@ class PythonTests:
     memory: int = 10**9
     workers: int | None = None
     header: str | None = None
-    _found: dict[Any, tuple[str, ...]] = field(
+    # The names of the tests in a TestCode, as a sandbox has found them.
+    _test_names: dict[Any, tuple[str, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -105,7 +106,11 @@ class PythonTests:
             what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
             raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.from_samples(rows)
-        results = checking.results(pairs, cache, self._check_pairs)
+        results = checking.results(
+            pairs,
+            cache,
+            lambda _, new: with_progress(self._outcomes(new, checking.num_proc), len(new)),
+        )
         return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
@@ -123,7 +128,7 @@ class PythonTests:
             for question, tests in enumerate(read)
             if tests.code is not None
             and tests.code.may_have_tests
-            and tests.code not in self._found
+            and tests.code not in self._test_names
         ]
         if not unknown:
             return read
@@ -135,23 +140,17 @@ class PythonTests:
                     problem = f"test nothing: python_tests takes {FORMS}"
                 if problem is not None:
                     raise ValueError(f"The tests of references[{question}] {problem}.")
-                self._found[tests.code] = tuple(found["ran"] or ())
+                self._test_names[tests.code] = tuple(found["ran"] or ())
         return read
 
-    def _check_pairs(
-        self, checking: Checking, pairs: list[PairToCheck]
+    def _outcomes(
+        self, pairs: list[PairToCheck], workers: int | None
     ) -> Generator[BatchResult, None, None]:
         """Yield the index and the outcome of each pair of a program and a reference.
 
         Warns of pairs that could not be run, whose outcome is None, and of names that are not
         defined, as where a benchmark puts imports before a program.
         """
-        return with_progress(self._outcomes(pairs, checking.num_proc), len(pairs))
-
-    def _outcomes(
-        self, pairs: list[PairToCheck], workers: int | None
-    ) -> Generator[BatchResult, None, None]:
-        """Yield the outcomes of pairs of a program and its tests; warn of what could not be run."""
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
         missing, undefined = 0, Counter[str]()
@@ -179,9 +178,13 @@ class PythonTests:
     def _run(
         self, samples: Sequence[tuple[Tests, str]], workers: int | None = None
     ) -> Generator[tuple[int, Record], None, None]:
+        """Yield the index and the record of each pair of tests and a sample."""
         workers = workers or self.workers or available_cores()
         with self._pool(max(1, min(workers, len(samples)))) as pool:
-            yield from pool.run((self._with_header(t), self._program(t, x)) for t, x in samples)
+            yield from pool.run(
+                (self._with_header(tests), tests.prompt + code_in(sample, tests.wanted_names))
+                for tests, sample in samples
+            )
 
     def _with_header(self, tests: Tests) -> Tests:
         """Return tests with the code that runs before a program, and the names of their tests."""
@@ -192,12 +195,8 @@ class PythonTests:
             tests,
             setup=f"{header}\n{tests.setup}" if header else tests.setup,
             preload=modules_in(header),
-            expected=self._found.get(tests.code, ()),
+            expected=self._test_names.get(tests.code, ()),
         )
-
-    def _program(self, tests: Tests, sample: str) -> str:
-        """Return the program of a sample."""
-        return tests.prompt + code_in(sample, tests.wanted_names)
 
     def _pool(self, workers: int) -> Pool:
         """Start sandboxes; without bubblewrap, plain processes if the user consents."""
@@ -239,6 +238,7 @@ def _remedy() -> str:
 
 
 def _outcome(record: Record) -> bool | None:
+    """Return whether a program passed, or None if it could not be run."""
     return None if record["status"] == "not run" else record["status"] == "passed"
 
 

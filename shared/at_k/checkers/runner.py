@@ -8,6 +8,7 @@ are run by pytest itself.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import inspect
 import itertools
@@ -15,6 +16,7 @@ import os
 import sys
 import types
 import unittest
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,7 +47,6 @@ class Result(unittest.TestResult):
     Attributes:
         ran: the names of the tests that ran.
         problem: how the first test failed, or None.
-        error: its exception, if it is one.
     """
 
     def __init__(self) -> None:
@@ -53,16 +54,14 @@ class Result(unittest.TestResult):
         self.ran: list[str] = []
         self._is_skipped = False
         self.problem: str | None = None
-        self.error: BaseException | None = None
 
     def fails(self, name: str, problem: BaseException | str) -> None:
         """Note that a test failed."""
-        if self.problem is None:
-            self.error = problem if isinstance(problem, BaseException) else None
-            self.problem = f"{name}: {problem}" if self.error is None else None
-            self.problem = self.problem or last_line(problem)  # type: ignore[arg-type]
-            if self.error is not None and name not in (CODE, "check"):
-                self.problem = f"{name}: {self.problem}"
+        if self.problem is not None:
+            return
+        text = last_line(problem) if isinstance(problem, BaseException) else problem
+        is_alone = isinstance(problem, BaseException) and name in (CODE, "check")
+        self.problem = text if is_alone else f"{name}: {text}"
 
     def startTest(self, test: Any) -> None:  # noqa: N802
         self._is_skipped = False
@@ -105,7 +104,7 @@ def run_tests(
 
     Args:
         code: the tests.
-        linked: the names of the program that they use.
+        linked: the values of the program that they use, by their names.
         entry_point: the function that `check` is called with, if the tests define one.
         is_test: whether the code outside functions and classes is a test itself.
         only_find: whether to run no test: `ran` has the names of those that would run.
@@ -128,7 +127,9 @@ def run_tests(
         if entry_point is not None and inspect.isfunction(own.get("check")):
             result.ran.append("check")
             if not only_find:
-                _note_failure_of(result, "check", own["check"], space, entry_point)
+                _note_failure_of(
+                    result, "check", lambda: own["check"](_entry_point(space, entry_point))
+                )
         if _needs_pytest(own, code):
             if importlib.util.find_spec("pytest") is None:
                 raise UnusableTestsError("have fixtures of pytest, which is not installed here")
@@ -140,14 +141,17 @@ def run_tests(
                     name_of(test) for test in _single_tests(suite) if not _skips_itself(test)
                 ]
             else:
-                _note_failure_of(result, CODE, suite.run, {}, result)
+                _note_failure_of(result, CODE, lambda: suite.run(result))
         return result
     finally:
         sys.modules[MODULE] = own_main
 
 
 def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseException | None:
-    """Run the code of tests, and return what it raises, unless it exits itself with status 0."""
+    """Run the code of tests, and return the exception that it raises, or None.
+
+    The code may end with `sys.exit(0)`, but a program that exits does not pass its tests.
+    """
     with _without_main():
         try:
             exec(code, space)
@@ -157,20 +161,20 @@ def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseExcepti
     return None
 
 
-def _note_failure_of(
-    result: Result, name: str, function: Any, space: dict[str, Any], argument: Any
-) -> None:
+def _note_failure_of(result: Result, name: str, call: Callable[[], Any]) -> None:
+    """Make a call of a test, and note what it raises as the failure of the test."""
     try:
-        if isinstance(argument, str):
-            if argument.partition(".")[0] not in space:
-                raise NameError(f"name {argument!r} is not defined")
-            first, *rest = argument.split(".")
-            argument = space[first]
-            for attribute in rest:
-                argument = getattr(argument, attribute)
-        function(argument)
+        call()
     except BaseException as error:
         result.fails(name, error)
+
+
+def _entry_point(space: dict[str, Any], name: str) -> Any:
+    """Return the function of a name such as "f" or "Solution.f"."""
+    first, *attributes = name.split(".")
+    if first not in space:
+        raise NameError(f"name {name!r} is not defined")
+    return functools.reduce(getattr, attributes, space[first])
 
 
 @contextmanager
@@ -197,6 +201,7 @@ def _raises(code: types.CodeType, error: BaseException) -> bool:
 
 
 def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
+    """Whether code is other code, or defines it at any depth."""
     nested = (x for x in code.co_consts if isinstance(x, types.CodeType))
     return code is inner or any(_contains(x, inner) for x in nested)
 
@@ -232,6 +237,7 @@ def _is_case(value: Any) -> bool:
 
 
 def _is_class_of_tests(name: str, value: Any) -> bool:
+    """Whether pytest would take a value for a class of tests, other than those of unittest."""
     return (
         isinstance(value, type)
         and name.startswith("Test")
@@ -262,6 +268,7 @@ class _Function(unittest.FunctionTestCase):
 
 
 def _single_tests(suite: Any) -> list[Any]:
+    """Return the tests of a suite, and of the suites in it."""
     if not isinstance(suite, unittest.BaseTestSuite):
         return [suite]
     return [test for part in suite for test in _single_tests(part)]
@@ -291,6 +298,7 @@ def _needs_pytest(own: dict[str, Any], code: types.CodeType) -> bool:
 
 
 def _is_set_up_or_has_fixtures(name: str, value: Any) -> bool:
+    """Whether a name of a module or class is a test with parameters, or a set-up of pytest."""
     if not name.startswith("test") or not (inspect.isfunction(value) or inspect.ismethod(value)):
         return name == "pytestmark" or (name.startswith(_SET_UP) and callable(value))
     parameters = inspect.signature(value).parameters.values()
@@ -398,6 +406,7 @@ def _is_marked_to_skip(item: Any) -> bool:
 
 
 def _name_of_item(item: Any) -> str:
+    """Return the name of a test of pytest, such as "TestSum.test_one", without parameters."""
     return item.nodeid.partition("::")[2].replace("::", ".").partition("[")[0]
 
 
@@ -407,7 +416,7 @@ def last_line(error: BaseException) -> str:
     if line == "AssertionError":
         while traceback is not None:
             if traceback.tb_frame.f_code.co_filename == _FILE:
-                line = f"AssertionError: {_line(traceback.tb_lineno)}"
+                line = f"AssertionError: {_source[0].splitlines()[traceback.tb_lineno - 1].strip()}"
             traceback = traceback.tb_next
     return line.splitlines()[0][:500]
 
@@ -418,7 +427,3 @@ _source: list[str] = []
 def remember(source: str) -> None:
     """Keep the text of tests, for the lines that fail."""
     _source[:] = [source]
-
-
-def _line(number: int) -> str:
-    return _source[0].splitlines()[number - 1].strip()
