@@ -87,6 +87,7 @@ def _end_other_processes() -> None:
 
 @lru_cache(maxsize=256)
 def _compiled(source: str, without_asserts: bool = False) -> Any:
+    """Compile tests, perhaps without the assertions outside functions, which need a program."""
     tree = ast.parse(source)
     if without_asserts:
         tree.body = [node for node in tree.body if not isinstance(node, ast.Assert)] or [ast.Pass()]
@@ -204,7 +205,8 @@ class _RemoteProgram:
         watched = [*_OWN_MODULES, *job["modules"]] if job["is_together"] else []
         message = {key: job[key] for key in ("names", "entry_point")}
         try:
-            names = self._answer({"load": job["imports"], "watched": watched, **message})
+            reply = self._exchange({"load": job["imports"], "watched": watched, **message})
+            names = self._result(reply)
         except BaseException as error:
             raise _ProgramError(last_line(error)) from error
         if not isinstance(names, dict):
@@ -220,7 +222,9 @@ class _RemoteProgram:
         return names
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
-        """Run tests in the process of the program."""
+        """Run tests in the process of the program; return the names of those that ran, and why one
+        failed, or None.
+        """
         self.names(job | {"names": []})
         reply = self._exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
@@ -236,7 +240,7 @@ class _RemoteProgram:
         reply = self._exchange({"do": operation, "with": sent, "by_name": keywords})
         try:
             for index, changed in reply.get("changed", ()):
-                _replace(arguments[index], decode(changed, self._resolve))
+                _replace_content(arguments[index], decode(changed, self._resolve))
             if "argument" in reply and not isinstance(arguments[reply["argument"]], _Object):
                 return arguments[reply["argument"]]
         except (ValueError, TypeError, KeyError, IndexError, ImportError, RecursionError):
@@ -270,10 +274,8 @@ class _RemoteProgram:
         object.__setattr__(result, "_at_k_trust", trust)
         return result
 
-    def _answer(self, message: Any) -> Any:
-        return self._result(self._exchange(message))
-
-    def _result(self, reply: Any) -> Any:
+    def _result(self, reply: dict[str, Any]) -> Any:
+        """Return the value in a reply, or raise the exception in it."""
         try:
             if "value" in reply:
                 return decode(reply["value"], self._resolve)
@@ -282,7 +284,8 @@ class _RemoteProgram:
             self._end()
         raise error
 
-    def _exchange(self, message: Any) -> Any:
+    def _exchange(self, message: Any) -> dict[str, Any]:
+        """Send a message to the program, and return its reply, see `program.py`."""
         if self.has_ended:
             self._end()
         try:
@@ -295,6 +298,7 @@ class _RemoteProgram:
         return reply
 
     def _end(self) -> NoReturn:
+        """End the tests, because the program has ended or sent what is no message."""
         self.has_ended = True
         raise _EndedError
 
@@ -313,11 +317,15 @@ class _RemoteProgram:
         self.needs_interpreter = True
         raise _NeedsInterpreterError
 
-    def _resolve(self, name: str, parts: Any) -> Any:
-        """Return the proxy of an object of the program."""
+    def _resolve(self, name: str, described: Any) -> Any:
+        """Return the proxy of an object of the program, or its class of exceptions.
+
+        An object is described by its number, that of its class, the name of the class, and the
+        operations that it supports.
+        """
         if name == "exception class":
-            return self._exception_class(parts)
-        number, kind, class_name, special = parts
+            return self._exception_class(described)
+        number, kind, class_name, special = described
         if number not in self._proxies:
             proxy_class = _proxy_class(kind, str(class_name), tuple(special))
             self._proxies[number] = proxy_class(number, self)
@@ -325,18 +333,22 @@ class _RemoteProgram:
         return self._proxies[number]
 
     def _exception_class(self, chain: list[Any]) -> type[BaseException]:
-        """Return a class of exceptions of the program, or of Python if it is one of them."""
+        """Return a class of exceptions of the program, or of Python if it is one of them.
+
+        The chain has (number, module, name) of the class and of its bases.
+        """
         number, module, name = chain[0]
         if number not in self._exceptions:
             known = getattr(sys.modules.get(module), name, None) if module in _MODULES else None
             if not (isinstance(known, type) and issubclass(known, BaseException)):
                 base = self._exception_class(chain[1:])
-                members = {"__getattr__": _attribute, "__str__": _text}
+                members = {"__getattr__": _attribute_of_exception, "__str__": _text_of_exception}
                 known = type(str(name), (base,), members)
             self._exceptions[number] = known
         return self._exceptions[number]
 
     def _exception(self, chain: list[Any], arguments: Any, text: str, number: int) -> BaseException:
+        """Return an exception of the program, whose `str` there is the text."""
         kind = self._exception_class(chain)
         values = decode(arguments, self._resolve)
         is_builtin = kind.__module__ == "builtins"
@@ -349,24 +361,22 @@ class _RemoteProgram:
 _MODULES = ("builtins", "json.decoder", "decimal", "statistics", "re", "datetime", "copy", "numpy")
 
 
-def _text(error: BaseException) -> str:
+def _text_of_exception(error: BaseException) -> str:
     return error.__dict__.get("_at_k_text") or BaseException.__str__(error)
 
 
-def _attribute(error: Any, name: str) -> Any:
+def _attribute_of_exception(error: Any, name: str) -> Any:
     if name.startswith("__") or "_at_k_object" not in error.__dict__:
         raise AttributeError(name)
     program, number = error.__dict__["_at_k_program"], error.__dict__["_at_k_object"]
     return program.ask("getattr", program._resolve("object", [number, 0, "error", []]), name)
 
 
-def _replace(old: Any, new: Any) -> None:
+def _replace_content(container: Any, content: Any) -> None:
     """Change a list, dict, set or other container to what a call has made of it."""
-    if isinstance(old, list | bytearray):
-        old[:] = new
-        return
-    old.clear()
-    getattr(old, "update", getattr(old, "extend", None))(new)  # type: ignore[misc]
+    container.clear()
+    add_all = container.update if hasattr(container, "update") else container.extend
+    add_all(content)
 
 
 _HAS_SEEN_A_VALUE, _RETURNED, _MADE_HERE = range(3)
@@ -426,7 +436,7 @@ def _proxy_class(kind: int, name: str, operations: tuple[str, ...]) -> type:
 
 @lru_cache(maxsize=256)
 def _method(operation: str) -> Any:
-    """Return a special method of stand-ins that asks the program for this operation."""
+    """Return a special method of proxies that asks the program for this operation."""
 
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
         is_made_here = self._at_k_trust == _MADE_HERE

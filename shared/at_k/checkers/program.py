@@ -141,9 +141,9 @@ class _AnsweringProgram:
 
     def __init__(self, job: dict[str, Any], connection: int):
         self._job, self._connection = job, connection
-        self._space: dict[str, Any] = {}
-        self._kept: dict[int, Any] = {}
-        self._numbers: dict[int, int] = {}
+        self._space: dict[str, Any] = {}  # the names of the program
+        self._kept: list[Any] = []  # objects that are no values, by their numbers
+        self._numbers: dict[int, int] = {}  # their numbers by their identities
 
     def serve(self) -> None:
         """Answer until the tests end."""
@@ -179,10 +179,15 @@ class _AnsweringProgram:
             self._space[name] = own[name]
 
     def _names(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return those names of the program that its tests use, and their values."""
         wanted = {*message["names"], (message["entry_point"] or "").partition(".")[0]}
         return {name: self._space[name] for name in wanted & self._space.keys()}
 
     def _do(self, operation: str, sent: list[Any], by_name: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of an operation, and the arguments that it has changed.
+
+        The result may be one of these arguments: then its index is sent.
+        """
         arguments = [decode(argument, self._resolve) for argument in sent]
         options = {name: decode(value, self._resolve) for name, value in by_name.items()}
         result = OPERATIONS[operation](*arguments, **options)
@@ -208,18 +213,21 @@ class _AnsweringProgram:
         return {"object": [self._number(value), self._number(kind), name, special_methods(kind)]}  # type: ignore[arg-type]
 
     def _number(self, value: Any) -> int:
+        """Return the number of an object, which is kept so that its identity stays its own."""
         if id(value) not in self._numbers:
             self._numbers[id(value)] = len(self._kept)
-            self._kept[len(self._kept)] = value
+            self._kept.append(value)
         return self._numbers[id(value)]
 
     def _resolve(self, name: str, number: Any) -> Any:
         return self._kept[number]
 
     def _chain(self, kind: type) -> list[Any]:
+        """Return the number, the module and the name of a class of exceptions and of its bases."""
         return [[self._number(c), c.__module__, c.__name__] for c in kind.__mro__[:-1]]
 
     def _described(self, error: BaseException) -> list[Any]:
+        """Return what `_RemoteProgram._exception` makes an exception of."""
         try:
             arguments = self._encoded(error.args)
             text = str(error)

@@ -247,6 +247,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tests:
+    """Read tests that are code; see `read_tests` for what is raised."""
     try:
         return Tests(entry_point=entry_point, code=_parsed_tests(code, entry_point))
     except ValueError as error:
@@ -254,6 +255,7 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
 
 
 def _parsed_code(code: str) -> ast.Module:
+    """Parse code; raise a ValueError with the predicate of a message if it does not compile."""
     try:
         tree = ast.parse(code)
         compile(tree, "<tests>", "exec", dont_inherit=True)
@@ -273,7 +275,8 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     """
     tree = _parsed_code(code)
     nodes, outside = list(ast.walk(tree)), list(_outside(tree))
-    is_test, has_definitions = any(map(_is_active, outside)), any(map(_is_definition, nodes))
+    is_test = any(map(_is_active, outside))
+    has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
     check = _check_function(tree)
@@ -317,6 +320,7 @@ def _is_import(node: ast.stmt) -> bool:
 
 
 def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
+    """Return the names of the modules that statements import, in alphabetical order."""
     modules = set()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -410,10 +414,6 @@ def _needs_interpreter(nodes: Iterable[ast.AST], names: set[str], modules: Itera
     return not used.isdisjoint(_IMPURE_NAMES)
 
 
-def _is_definition(node: ast.AST) -> bool:
-    return isinstance(node, (*_DEFINITIONS, ast.Lambda))
-
-
 def _outside(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield the statements that are in no function and no class."""
     for node in ast.iter_child_nodes(tree):
@@ -437,6 +437,7 @@ def _is_active(node: ast.AST) -> bool:
 
 
 def _check_function(tree: ast.Module) -> ast.FunctionDef | None:
+    """Return the function `check` of tests as in HumanEval, or None."""
     functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
     return next((function for function in functions if function.name == "check"), None)
 
@@ -498,21 +499,17 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
             raise ValueError(f"{where}[{name!r}] is {short(values)}: give a list of cases.")
     if len(inputs) != len(outputs):
         raise ValueError(f"{where} has {len(inputs)} inputs but {len(outputs)} outputs.")
+    in_inputs, in_outputs = f"{where}['inputs']", f"{where}['outputs']"
     read_inputs: list[Any]
     read_outputs: list[Any]
     if entry_point is None:
-        read_inputs = [_lines(x, f"{where}['inputs'][{case}]") for case, x in enumerate(inputs)]
-        read_outputs = [_lines(x, f"{where}['outputs'][{case}]") for case, x in enumerate(outputs)]
+        read_inputs = [_lines(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
+        read_outputs = [_lines(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)]
     else:
-        read_inputs = [_arguments(x, f"{where}['inputs'][{case}]") for case, x in enumerate(inputs)]
+        read_inputs = [_arguments(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
         read_outputs = [*map(_value_of_case, outputs)] if _are_texts(inputs) else list(outputs)
-        for name, values in (("inputs", read_inputs), ("outputs", read_outputs)):
-            for case, value in enumerate(values):
-                if not _is_json(value):
-                    raise ValueError(
-                        f"{where}[{name!r}][{case}] is {short(value)}: give numbers, texts, lists, "
-                        f"and dicts whose keys are texts."
-                    )
+        _check_json(read_inputs, in_inputs)
+        _check_json(read_outputs, in_outputs)
     return Tests(
         prompt=row.get("prompt", "") if entry_point and not is_contest else "",
         entry_point=entry_point,
@@ -550,6 +547,8 @@ def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 class _Unpickler(pickle.Unpickler):
+    """Reads texts, numbers and containers; refuses all classes and functions."""
+
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"the pickle asks for {module}.{name}")
 
@@ -574,15 +573,22 @@ def _arguments(value: Any, where: str) -> list[Any]:
     return list(value)
 
 
-def _is_json(value: Any) -> bool:
-    """Whether a value is the same after it was written as JSON, tuples as lists."""
-    try:
-        return are_equal(json.loads(json.dumps(value)), value)
-    except (TypeError, ValueError, RecursionError):
-        return False
+def _check_json(values: list[Any], where: str) -> None:
+    """Raise a ValueError unless JSON holds all values, tuples as lists."""
+    for case, value in enumerate(values):
+        try:
+            is_json = are_equal(json.loads(json.dumps(value)), value)
+        except (TypeError, ValueError, RecursionError):
+            is_json = False
+        if not is_json:
+            raise ValueError(
+                f"{where}[{case}] is {short(value)}: give numbers, texts, lists, and dicts whose "
+                f"keys are texts."
+            )
 
 
 def _value_of_case(text: Any) -> Any:
+    """Return the value of a text of JSON; anything else stays as it is."""
     try:
         return json.loads(text)
     except (TypeError, ValueError):
@@ -598,20 +604,19 @@ def _are_equal_texts(output: str, expected: str) -> bool:
     White space around words, and empty lines at the start and end, do not count.
     """
     lines, expected_lines = output.strip().splitlines(), expected.strip().splitlines()
-    if len(lines) != len(expected_lines):
-        return False
-    for line, expected_line in zip(lines, expected_lines, strict=True):
-        words, expected_words = line.split(), expected_line.split()
-        if len(words) != len(expected_words):
-            return False
-        for word, expected_word in zip(words, expected_words, strict=True):
-            if word != expected_word and not (
-                _DECIMAL.fullmatch(word)
-                and _DECIMAL.fullmatch(expected_word)
-                and Decimal(word) == Decimal(expected_word)
-            ):
-                return False
-    return True
+    return len(lines) == len(expected_lines) and all(map(_are_equal_lines, lines, expected_lines))
+
+
+def _are_equal_lines(line: str, expected: str) -> bool:
+    words, expected_words = line.split(), expected.split()
+    return len(words) == len(expected_words) and all(map(_are_equal_words, words, expected_words))
+
+
+def _are_equal_words(word: str, expected: str) -> bool:
+    if word == expected:
+        return True
+    are_numbers = _DECIMAL.fullmatch(word) and _DECIMAL.fullmatch(expected)
+    return bool(are_numbers) and Decimal(word) == Decimal(expected)
 
 
 def are_equal(result: Any, expected: Any) -> bool:

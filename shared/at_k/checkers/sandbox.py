@@ -146,8 +146,8 @@ class Sandbox:
             self._jobs.write(_server_code())
             self._jobs.flush()
         self._is_ready = False
-        self._server: int | None = None
-        self._number = 0  # of the server, outside its namespace
+        self._number = self._process.pid  # of the server, outside its namespace
+        self._server: int | None = None  # a descriptor of its process, if bubblewrap started it
         self._information = information
 
     def fileno(self) -> int:
@@ -160,7 +160,8 @@ class Sandbox:
             return
         if self._information is not None:
             information, self._information = self._information, None
-            self._number, self._server = _process_in(information)
+            if (started := _process_in(information)) is not None:
+                self._number, self._server = started
         try:
             self.receive()
             self._is_ready = True
@@ -190,6 +191,7 @@ class Sandbox:
         return reply | {"examined": examined}
 
     def _line(self, stream: IO[bytes]) -> dict[str, Any]:
+        """Return a line of JSON; raise a SandboxDiedError if the stream ends before its end."""
         line = stream.readline()
         if not line.endswith(b"\n"):
             raise SandboxDiedError
@@ -202,8 +204,7 @@ class Sandbox:
         that is used and returned in between is not seen: a control group would see it, for which
         the user needs one that may be written to.
         """
-        number = self._number if self._server is not None else self._process.pid
-        processes = _descendants(number)
+        processes = _descendants(self._number)
         return len(processes) > 2 and sum(map(_memory, processes)) > memory + _MEMORY_OF_SERVER
 
     def end(self) -> None:
@@ -232,6 +233,7 @@ class Sandbox:
 
 @lru_cache
 def _server_code() -> bytes:
+    """Return the compiled modules of a sandbox, by their names there."""
     codes = {"sandboxed": compile("", "sandboxed", "exec")}
     for name in _SANDBOXED:
         path = Path(__file__).with_name(f"{name}.py")
@@ -239,18 +241,18 @@ def _server_code() -> bytes:
     return marshal.dumps(codes)
 
 
-def _process_in(information: int) -> tuple[int, int | None]:
-    """Return the number and a descriptor of the process that bubblewrap says it has started."""
+def _process_in(information: int) -> tuple[int, int] | None:
+    """Return the number and a descriptor of the process that bubblewrap started, or None."""
     with open(information, encoding="utf-8") as file:
         text = file.read()
     with suppress(ValueError, KeyError, ProcessLookupError):
         number = json.loads(text)["child-pid"]
         return number, os.pidfd_open(number)
-    return 0, None
+    return None
 
 
 def _descendants(number: int) -> list[int]:
-    """Return the processes below another."""
+    """Return the numbers of the child processes of a process, and of theirs."""
     try:
         text = Path(f"/proc/{number}/task/{number}/children").read_text()
     except OSError:
@@ -302,6 +304,7 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
 
 
 def _system_folders() -> list[str]:
+    """Return the options for the folders of the system, which programs may read."""
     options = []
     for path in _SYSTEM:
         if os.path.islink(path):
@@ -325,6 +328,7 @@ def _own_folders(program: str) -> list[str]:
 
 
 def _python_and_settings() -> list[str]:
+    """Return the options for the folders of Python and for settings, which programs may read."""
     options = []
     paths = _python_folders()
     settings = [path for path in _SETTINGS if os.path.exists(path)]

@@ -163,11 +163,13 @@ class Server:
         for file in {self.report, written}:
             os.ftruncate(file, 0)
             os.lseek(file, 0, os.SEEK_SET)
-        self._ended: dict[int, float] = {}  # CPU time of processes
-        self._seen: dict[int, float] = {}  # the last that was seen of each
+        self._ended: dict[int, float] = {}  # the CPU time of processes that have ended
+        self._seen: dict[int, float] = {}  # the CPU time of processes when they were last seen
         self._running: set[int] = set()
         self._status: int | None = None  # of the process of the program, when it has ended
-        self._is_examined = self._is_clean = self._has_asked = False
+        self._is_examined = False  # whether the examiner is done with the tests
+        self._is_clean = False  # whether it has ended all other processes
+        self._has_asked = False  # whether it was asked to
         self._before = _cpu_seconds(self._examiner)
         ours, theirs = _socket.socketpair()
         start = self._start_program(job, theirs)
@@ -398,6 +400,7 @@ def _address_space() -> int:
 
 
 def _unnamed_file(folder: str) -> int:
+    """Return the descriptor of a new file that no program can open."""
     path = os.path.join(folder, os.urandom(8).hex())
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     os.unlink(path)
@@ -405,11 +408,7 @@ def _unnamed_file(folder: str) -> int:
 
 
 def _whole_content(descriptor: int) -> bytes:
-    """Return what a file holds."""
-    content = b""
-    while part := os.pread(descriptor, 1 << 16, len(content)):
-        content += part
-    return content
+    return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
 
 
 def _clean(kept: dict[str, set[str]]) -> bool:

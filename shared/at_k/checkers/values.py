@@ -69,15 +69,20 @@ _ARRAYS = "biufcU"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
-    """Return a value as JSON has it. `keep` returns a dict for an object of another type."""
+    """Return a value as JSON has it: a list, a text, .., or a dict {type: simpler value}.
+
+    Args:
+        value: the value.
+        keep: returns a dict for an object of a type that is not listed here.
+    """
     kind = type(value)
     if kind in _AS_IT_IS or (kind is int and abs(value) < 1 << 63):
         return value
     if kind is list:
         return [encode(entry, keep) for entry in value]
     if kind in _TYPES and getattr(value, "default_factory", None) in (None, *_FACTORIES.values()):
-        name, parts, _ = _TYPES[kind]
-        return {name: encode(parts(value), keep)}
+        name, simplify, _ = _TYPES[kind]
+        return {name: encode(simplify(value), keep)}
     if kind in (type, type(len)) and value in _COMPUTING:
         builtin: Any = value
         return {"builtin": builtin.__name__}
@@ -98,29 +103,33 @@ def as_base(value: Any) -> Any:
 
 
 def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
-    """Return the value that `encode` wrote. `resolve` returns an object that was kept.
+    """Return the value that `encode` wrote.
 
     All values that it returns can be encoded again: a program could choose others.
+
+    Args:
+        data: what `encode` returned.
+        resolve: returns the object that `keep` wrote as {name: content}.
     """
     if type(data) is list:
         return [decode(entry, resolve) for entry in data]
     if type(data) is not dict:
         return data
-    [(name, parts)] = data.items()
+    [(name, content)] = data.items()
     if name in _MAKERS:
-        return _MAKERS[name](decode(parts, resolve))
+        return _MAKERS[name](decode(content, resolve))
     if name == "other":
-        module, kind, arguments = parts
+        module, kind, arguments = content
         if (module, kind) in _OTHER_TYPES:
             return getattr(importlib.import_module(module), kind)(*arguments)
     if name == "array":
         import numpy
 
-        array = numpy.array(decode(parts[1], resolve), dtype=parts[0])
+        array = numpy.array(decode(content[1], resolve), dtype=content[0])
         if array.dtype.kind not in _ARRAYS:
             raise ValueError("an array of objects")
         return array[()] if array.ndim == 0 else array
-    return resolve(name, parts)
+    return resolve(name, content)
 
 
 def send(descriptor: int, message: Any) -> None:
@@ -177,5 +186,5 @@ SPECIAL_METHODS = {
 
 @lru_cache
 def special_methods(kind: Any) -> list[str]:
-    """Return the operations that a class supports."""
+    """Return the names in `OPERATIONS` that a class supports by a special method."""
     return [name for method, name in SPECIAL_METHODS.items() if hasattr(kind, method)]
