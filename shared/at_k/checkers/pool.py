@@ -44,7 +44,7 @@ def available_cores() -> int:
 
 
 class Pool:
-    """Sandboxes, which end with the context. A thread waits for each of them.
+    """Sandboxes, which `close` ends. A thread waits for each of them.
 
     Args:
         limits: of each program.
@@ -67,16 +67,10 @@ class Pool:
                 self._idle.put(self._started())  # all at the same time
             self._try_out()
         except BaseException:
-            self.end()
+            self.close()
             raise
 
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.end()
-
-    def end(self) -> None:
+    def close(self) -> None:
         """End all sandboxes."""
         self._is_ending = True
         self._threads.shutdown(cancel_futures=True)
@@ -104,6 +98,7 @@ class Pool:
     def _replies(
         self, samples: Iterable[tuple[Tests, str | None]]
     ) -> Generator[tuple[int, dict[str, Any]], None, None]:
+        """Yield the index of each sample and what `_reply` returns for it, as they finish."""
         index = {self._threads.submit(self._reply, *sample): i for i, sample in enumerate(samples)}
         for future in as_completed(index):
             yield index.pop(future), future.result()

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -132,7 +133,7 @@ class PythonTests:
         ]
         if not unknown:
             return read
-        with self._pool(min(self.workers or available_cores(), len(unknown))) as pool:
+        with closing(self._pool(min(self.workers or available_cores(), len(unknown)))) as pool:
             for index, found in pool.find([tests for _, tests in unknown]):
                 question, tests = unknown[index]
                 problem = found["problem"]
@@ -180,7 +181,7 @@ class PythonTests:
     ) -> Generator[tuple[int, Record], None, None]:
         """Yield the index and the record of each pair of tests and a sample."""
         workers = workers or self.workers or available_cores()
-        with self._pool(max(1, min(workers, len(samples)))) as pool:
+        with closing(self._pool(max(1, min(workers, len(samples))))) as pool:
             yield from pool.run(
                 (self._with_header(tests), tests.prompt + code_in(sample, tests.wanted_names))
                 for tests, sample in samples

@@ -159,31 +159,38 @@ def read_tests(reference: Any, where: str) -> Tests:
     Raises:
         ValueError: if it has no known form, or if its code cannot test a program.
     """
+    if isinstance(reference, (list, tuple)) and _are_texts(reference):
+        reference = "\n".join(reference)
     if isinstance(reference, str):
         return _tests_in_code(reference, where)
-    if isinstance(reference, (list, tuple)) and _are_texts(reference):
-        return _tests_in_code("\n".join(reference), where)
-    if isinstance(reference, Mapping):
-        row = {key: value for key, value in reference.items() if value is not None}
-        if "input_output" in row:
-            row |= _object(row["input_output"], f"{where}['input_output']")
-        elif "public_test_cases" in row:
-            row |= _cases_of_hub(row, where)
-        entry_point = row.get("entry_point", row.get("fn_name"))
-        _check_entry_point(entry_point, where)
-        if {"inputs", "outputs"} <= row.keys():
-            return _cases(row, entry_point, where)
-        tests = next((row[name] for name in ("test", "tests", "test_list") if name in row), None)
-        if tests is not None:
-            setup = _as_code(row.get("test_imports", row.get("test_setup_code", "")), where)
-            # The tests have imports of their own, so that a program cannot replace them.
-            own = setup if _has_only_imports(setup) else ""
-            return replace(
-                _tests_in_code(f"{own}\n{_as_code(tests, where)}", where, entry_point),
-                prompt=_as_code(row.get("prompt", ""), where) if entry_point else "",
-                setup=setup,
-            )
-    raise ValueError(f"{where} is {short(reference)}: python_tests takes {FORMS}.")
+    tests = _tests_of_row(reference, where) if isinstance(reference, Mapping) else None
+    if tests is None:
+        raise ValueError(f"{where} is {short(reference)}: python_tests takes {FORMS}.")
+    return tests
+
+
+def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
+    """Read a row of a benchmark; return None if it has no tests."""
+    row = {key: value for key, value in reference.items() if value is not None}
+    if "input_output" in row:
+        row |= _object(row["input_output"], f"{where}['input_output']")
+    elif "public_test_cases" in row:
+        row |= _cases_of_hub(row, where)
+    entry_point = row.get("entry_point", row.get("fn_name"))
+    _check_entry_point(entry_point, where)
+    if {"inputs", "outputs"} <= row.keys():
+        return _cases(row, entry_point, where)
+    tests = next((row[name] for name in ("test", "tests", "test_list") if name in row), None)
+    if tests is None:
+        return None
+    setup = _as_code(row.get("test_imports", row.get("test_setup_code", "")), where)
+    # The tests have imports of their own, so that a program cannot replace them.
+    own = setup if _has_only_imports(setup) else ""
+    return replace(
+        _tests_in_code(f"{own}\n{_as_code(tests, where)}", where, entry_point),
+        prompt=_as_code(row.get("prompt", ""), where) if entry_point else "",
+        setup=setup,
+    )
 
 
 def _are_texts(entries: Any) -> bool:

@@ -98,29 +98,22 @@ class ScoreRequest:
                     )
                     number = float(sum(size < max(ks) for size in n))
                 problems[text] = number
-        return self._all_names({name: x for y in estimates for name, x in _named(y)}), problems
-
-    def _all_names(self, scores: dict[str, float]) -> dict[str, float]:
-        """Return scores by name, those that are requested first, and NaN where one is missing."""
-        requested = {
-            name: scores.pop(name, math.nan)
+        scores = {name: x for estimate in estimates for name, x in _values_by_name(estimate)}
+        requested_first = {
+            name: scores.get(name, math.nan)
             for name, key in self.names.items()
             if name in scores or name == key
         }
-        return requested | scores
+        return requested_first | scores, problems
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of the scores, their standard errors and limits; and the score of each."""
-        of_score = _names if self.confidence is not None else lambda key: [key]
-        return {name: x.key for x in self._requested for name in of_score(x.key)}
-
-    @property
-    def _requested(self) -> list[ScoreId]:
+        """The names of the scores, their standard errors and limits, each with the score's key."""
         requested = [*scores_by_name(self._binary, self.k, ScoreOptions())]
         if "max@k" in self.scores:
             requested += [ScoreId("max@k", k) for k in self.k]
-        return requested
+        most = None if self.confidence is not None else 1  # the key alone
+        return {name: x.key for x in requested for name in _names(x.key)[:most]}
 
     @property
     def _binary(self) -> list[str]:
@@ -135,6 +128,7 @@ class ScoreRequest:
         groups: Sequence[str] | None,
         clusters: Sequence[Any] | None,
     ) -> list[Estimate]:
+        """Return the estimates at these k, with limits if there is a confidence."""
         if not ks:
             return []
         options: dict[str, Any] = {"k": list(ks), "groups": groups}
@@ -160,10 +154,11 @@ def log_problems(problems: Mapping[str, float]) -> None:
 
 
 def _names(key: str) -> list[str]:
+    """Return the names of a score, of its standard error and of its limits."""
     return [key, f"{key}_stderr", f"{key}_lo", f"{key}_hi"]
 
 
-def _named(estimate: Estimate) -> Iterator[tuple[str, float]]:
+def _values_by_name(estimate: Estimate) -> Iterator[tuple[str, float]]:
     """Yield a score, its standard error and its limits, each with its name."""
     values = [estimate.score]
     if estimate.interval is not None and estimate.limits is not None:
