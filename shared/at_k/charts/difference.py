@@ -12,13 +12,7 @@ import altair as alt
 from ..core.checks import as_list, check_text
 from ..runs.comparison import Difference, differences_in
 from .figure import Figure
-from .lines import (
-    LineAxis,
-    VerticalChannel,
-    figure_of_lines,
-    k_axis,
-    vertical_channel,
-)
+from .lines import LineAxis, VerticalChannel, figure_of_lines, k_axis, vertical_channel
 from .results import (
     ChartDetails,
     ChartOptions,
@@ -75,10 +69,11 @@ def difference(
     name_a, name_b = names
     title = f"difference of {metric_label(next(iter(curve.values())))}: {name_b} minus {name_a}"
     rows = [
-        _row_of(point, series=f"{name_b} minus {name_a}", panel=title) for point in curve.values()
+        _row_of_difference(point, series=f"{name_b} minus {name_a}", panel=title)
+        for point in curve.values()
     ]
     x = k_axis(curve)
-    segments = _excluding_zero(rows, name_a, name_b)
+    segments = _segments_without_zero(rows, name_a, name_b)
     details = ChartDetails(**options)
     sentences = correction_of_runs(comparison), _conclusion(segments)
     y = _vertical(rows, details.formats.difference)
@@ -86,14 +81,15 @@ def difference(
     return figure_of_lines(rows, x, details, *sentences, highlight=highlight, y=y, notes=notes)
 
 
-def _row_of(point: Difference, **columns: Any) -> Row:
+def _row_of_difference(point: Difference, **columns: Any) -> Row:
+    """Return a row of data: more columns, a difference, its limits, and both scores."""
     (lo, hi), (band_lo, band_hi) = point.interval, point.band
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
     both = {"a": point.a, "b": point.b}
     return {**columns, "x": point.k, "key": point.key, "score": point.score} | limits | both
 
 
-def _excluding_zero(rows: Sequence[Row], name_a: str, name_b: str) -> list[Row]:
+def _segments_without_zero(rows: Sequence[Row], name_a: str, name_b: str) -> list[Row]:
     """Return the ranges of successive k at which the band excludes 0, and which run is higher."""
     segments = []
     for sign, group in itertools.groupby(

@@ -124,22 +124,12 @@ def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
         rows: the data.
         room: the width from the left of the views to the right of the figure.
     """
-    return [
-        row
-        | {
-            "panel": wrap_text(row["panel"], room),
-            "series": wrap_text(row["series"], room - LEGEND_SYMBOL),
-        }
-        for row in rows
-    ]
+    rooms = {"panel": room, "series": room - LEGEND_SYMBOL}
+    return [row | {name: wrap_text(row[name], x) for name, x in rooms.items()} for row in rows]
 
 
 def make_figure(
-    panel: alt.LayerChart,
-    rows: Sequence[Row],
-    caption: str,
-    inches: float,
-    **resolved: Any,
+    panel: alt.LayerChart, rows: Sequence[Row], caption: str, inches: float, **resolved: Any
 ) -> Figure:
     """Return a figure with a panel for each value of the column `panel`, its title.
 

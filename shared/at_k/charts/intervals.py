@@ -12,13 +12,7 @@ import altair as alt
 from ..core.checks import check_confidence
 from ..core.estimates import Estimate
 from ..results import carried_by, overall_label
-from .figure import (
-    Figure,
-    make_figure,
-    printed_width,
-    view_width,
-    wrap_names,
-)
+from .figure import Figure, make_figure, printed_width, view_width, wrap_names
 from .lines import markers, score_scale, with_panels, with_texts
 from .results import (
     MOST_KEYS,
@@ -34,14 +28,7 @@ from .results import (
     score_titles,
     shown_names,
 )
-from .style import (
-    LINE_HEIGHT,
-    NumberFormats,
-    inline_data,
-    series_channels,
-    text_width,
-    wrap_text,
-)
+from .style import LINE_HEIGHT, NumberFormats, inline_data, series_channels, text_width, wrap_text
 
 _LABEL_SHARE = 0.42  # of the width of a figure
 _GAP = 6.0  # between text and the panel
@@ -134,7 +121,7 @@ def forest(
         >>> runs = {"x": [[0, 0, 1, 0], [1, 0, 1, 1]], "y": [[0, 1, 1, 0], [1, 1, 1, 1]]}
         >>> chart = forest(at_k.leaderboard(runs, k=1), checker="numeric")
     """
-    if not isinstance(board, Mapping) or not _is_list_of_runs(board.get("runs")):
+    if not isinstance(board, Mapping) or not _are_runs(board.get("runs")):
         raise ValueError(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
@@ -168,19 +155,13 @@ def forest(
     return figure_of_rows(rows, text, details, {"rank": "ranks", "letters": "letters"})
 
 
-def _is_list_of_runs(runs: Any) -> bool:
+def _are_runs(rows: Any) -> bool:
     """Whether these are the rows of a leaderboard."""
+    if not isinstance(rows, list) or not rows or not all(isinstance(x, Mapping) for x in rows):
+        return False
     numbers, texts = ("score", "n_min", "n_max"), ("key", "run", "letters")
-    return (
-        isinstance(runs, list)
-        and len(runs) > 0
-        and all(
-            isinstance(row, Mapping)
-            and all(isinstance(row.get(name), Real) for name in numbers)
-            and all(isinstance(row.get(name), str) for name in texts)
-            for row in runs
-        )
-    )
+    has_numbers = all(isinstance(row.get(name), Real) for row in rows for name in numbers)
+    return has_numbers and all(isinstance(row.get(name), str) for row in rows for name in texts)
 
 
 def _rank_range(row: Row) -> str:
@@ -214,12 +195,12 @@ def figure_of_rows(
     view = view_width(details.width, left, right)
     rows = wrap_names(with_texts(rows, details.formats.text), view + right)
     series = len({row["series"] for row in rows})
-    step = max(_SERIES_HEIGHT * series + _BETWEEN_SERIES, LINE_HEIGHT * _lines_of_rows(rows) + 2)
+    step = max(_SERIES_HEIGHT * series + _BETWEEN_SERIES, LINE_HEIGHT * _most_lines(rows) + 2)
     bars = _bar_layers(rows, view, view + right, details.formats, zoomed=bool(columns))
-    layers = [*bars, _text("label", -_GAP, "right")]
+    layers = [*bars, _text_column("label", -_GAP, "right")]
     for i, (heading, field) in enumerate(columns.items()):
         start = view + _GAP + sum(widths[:i])
-        layers += [_text(field, start, "left"), _heading(heading, start)]
+        layers += [_text_column(field, start, "left"), _heading(heading, start)]
     height = alt.Step(step, **{"for": "position"})
     panel = alt.LayerChart(layer=layers, width=view, height=height)
     scales = {"x": "independent"} if columns else {}
@@ -227,7 +208,7 @@ def figure_of_rows(
     return make_figure(panel, rows, caption, details.width, **scales)
 
 
-def _y() -> alt.Y:
+def _row_channel() -> alt.Y:
     """Return the channel of rows, whose labels are text beside the panel.
 
     The labels of an axis are not centered if they have several lines.
@@ -254,7 +235,7 @@ def _bar_layers(
 
     names = list(dict.fromkeys(row["series"] for row in rows))
     channels = series_channels(names, room)
-    base = alt.Chart().encode(y=_y(), color=channels["color"])
+    base = alt.Chart().encode(y=_row_channel(), color=channels["color"])
     if len(names) > 1:
         offset = alt.Scale(domain=names, paddingOuter=0.5)
         base = base.encode(yOffset=alt.YOffset("series:N", scale=offset))
@@ -265,7 +246,7 @@ def _bar_layers(
     return [*layers, markers(base, size=14).encode(x=x("score"), shape=channels["shape"])]
 
 
-def _lines_of_rows(rows: Sequence[Row]) -> float:
+def _most_lines(rows: Sequence[Row]) -> float:
     """Return how many lines of text the rows need at most, from the middle of one to the next."""
     lines: dict[tuple[str, str], int] = {}
     for row in rows:
@@ -273,7 +254,7 @@ def _lines_of_rows(rows: Sequence[Row]) -> float:
     return max(sum(pair) / 2 for pair in itertools.pairwise([1, *lines.values(), 1]))
 
 
-def _text(field: str, x: float, align: Literal["left", "right"]) -> alt.Chart:
+def _text_column(field: str, x: float, align: Literal["left", "right"]) -> alt.Chart:
     """Return a column of text beside a panel, whose lines are centered in their row."""
     once = alt.Chart().transform_aggregate(series="count()", groupby=[*{"label": 0, field: 0}])
     above = f"{LINE_HEIGHT / 2} * (1 - length(split(datum.{field}, '\\n')))"
@@ -284,7 +265,7 @@ def _text(field: str, x: float, align: Literal["left", "right"]) -> alt.Chart:
         lineBreak="\n",
         lineHeight=LINE_HEIGHT,
     )
-    return text.encode(x=alt.XValue(x), y=_y(), text=alt.Text(f"{field}:N"))
+    return text.encode(x=alt.XValue(x), y=_row_channel(), text=alt.Text(f"{field}:N"))
 
 
 def _heading(text: str, x: float) -> alt.Chart:

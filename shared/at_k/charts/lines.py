@@ -186,7 +186,7 @@ def _lines(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
 
 
 def _mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> None:
-    """Add a column `marker` to rows: false where markers of a line would overlap.
+    """Set the column `marker` of rows: false where markers of a line would overlap.
 
     The first and the last point of each line have a marker. Rows with `marker` as False keep it.
     """
@@ -194,10 +194,10 @@ def _mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> None:
         points = [row for row in line if row.get("marker", True)]
         end, last = x.position(points[-1]["x"]) * width, -math.inf
         for row in points:
-            place = x.position(row["x"]) * width
-            is_free = place - last >= _APART and end - place >= _APART
+            position = x.position(row["x"]) * width
+            is_free = position - last >= _APART and end - position >= _APART
             row["marker"] = is_free or row is points[0] or row is points[-1]
-            last = place if row["marker"] else last
+            last = position if row["marker"] else last
 
 
 def _line_layers(

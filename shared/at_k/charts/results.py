@@ -103,8 +103,8 @@ def _is_entry(key: str, value: Any) -> bool:
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:
-    """Return sentences on means that are not over questions, and on errors of checkers, or ""."""
-    averaging = averaging_in_words(runs.values())
+    """Return sentences on unequal weights of questions, and on errors of checkers, or ""."""
+    averaging = _averaging_sentences(runs.values())
     words = {x: correction_in_words(y["checker"]) for x, y in runs.items() if "checker" in y}
     if len(words) == len(runs) > 1 and len({*words.values()}) == 1:
         words = {"": next(iter(words.values()))}
@@ -112,16 +112,16 @@ def correction(runs: Mapping[str, ChartScores]) -> str:
     return " ".join(filter(None, [averaging, *sentences]))
 
 
-def averaging_in_words(results: Iterable[Mapping[str, Any]]) -> str:
+def _averaging_sentences(results: Iterable[Mapping[str, Any]]) -> str:
     """Return the sentence on scores that are no mean over questions with equal weights, or ""."""
-    words = dict.fromkeys(getattr(result, "averaging", "") for result in results)
-    return " ".join(f"{text[0].upper()}{text[1:]}." for text in words if text)
+    texts = dict.fromkeys(getattr(result, "averaging", "") for result in results)
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in texts if text)
 
 
 def correction_of_runs(compared: Mapping[str, Any]) -> str:
-    """The same for a comparison or a leaderboard, with "checker" for each run."""
+    """Return the sentences of `correction` for a comparison or a leaderboard, or ""."""
     checkers = {name: {"checker": x} for name, x in compared.get("checker", {}).items()}
-    return " ".join(filter(None, [averaging_in_words([compared]), correction(checkers)]))
+    return " ".join(filter(None, [_averaging_sentences([compared]), correction(checkers)]))
 
 
 def estimates_by_key(scores: ChartScores) -> dict[str, Estimate]:
@@ -151,7 +151,7 @@ def curves_by_name(scores: ChartScores) -> dict[str, Curve]:
     """Return the scores over all questions by metric: "pass@k", "G-Pass@k_0.5"."""
     curves: dict[str, Curve] = {}
     for estimate in estimates_of(scores):
-        if estimate.group is None and isinstance(estimate.k, int) and _has_letter(estimate):
+        if estimate.group is None and isinstance(estimate.k, int) and _has_k(estimate):
             metric = ScoreId(_metric(estimate), "k", estimate.tau).key
             curves.setdefault(metric, {})[estimate.k] = estimate
     return {metric: dict(sorted(curve.items())) for metric, curve in curves.items()}
@@ -212,7 +212,8 @@ def _metric(score: _Named) -> str:
     return score.metric.replace("@N", "@k")
 
 
-def _has_letter(score: _Named) -> bool:
+def _has_k(score: _Named) -> bool:
+    """Whether the name of a metric has a number of samples, as in pass@k and pass^k."""
     return "@" in score.metric or "^" in score.metric
 
 
@@ -243,7 +244,8 @@ def score_titles(keys: Iterable[str], known: Iterable[_Named]) -> dict[str, str]
 
 
 def _score_title(score: _Named) -> str:
-    if not isinstance(score.k, int) or not _has_letter(score):
+    """Return the title of the axis of a single score."""
+    if not isinstance(score.k, int) or not _has_k(score):
         return score.key
     if score.k == 1 and score.metric in ("pass@k", "pass^k", "maj@k"):
         return f"{score.key}: share of correct samples"

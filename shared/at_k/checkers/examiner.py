@@ -34,8 +34,6 @@ _PREDICATES = {
     for name in dir(kind)
     if name.startswith("is") or name.endswith("with")
 } | {"equals"}
-
-
 _OWN_MODULES = ("unittest", "builtins", "sandboxed", "_pytest")
 _OWN_NUMBER = 2  # in a namespace: the first process that the server forks
 
@@ -148,10 +146,9 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
         ran, problem = [], f"the tests {error}"
     except _EndedError:
         ran, problem = [], None
-    if program.has_ended:
-        return {"status": "ended", "message": "", "tests": 0}
-    if program.needs_interpreter:
-        return {"status": "together", "message": "", "tests": 0}
+    if program.has_ended or program.needs_interpreter:
+        status = "ended" if program.has_ended else "together"
+        return {"status": status, "message": "", "tests": 0}
     missing = {*(job["expected"] or ran)} - {*ran}
     if problem is None and missing:
         problem = f"{min(missing)} did not run"
@@ -222,9 +219,7 @@ class _RemoteProgram:
         return names
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
-        """Run tests in the process of the program; return the names of those that ran, and why one
-        failed, or None.
-        """
+        """Run tests in the process of the program; return `ran` and `problem` of their `Result`."""
         self.names(job | {"names": []})
         reply = self._exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
@@ -318,11 +313,7 @@ class _RemoteProgram:
         raise _NeedsInterpreterError
 
     def _resolve(self, name: str, described: Any) -> Any:
-        """Return the proxy of an object of the program, or its class of exceptions.
-
-        An object is described by its number, that of its class, the name of the class, and the
-        operations that it supports.
-        """
+        """Return the proxy of what `_AnsweringProgram._keep` has described."""
         if name == "exception class":
             return self._exception_class(described)
         number, kind, class_name, special = described
@@ -333,10 +324,7 @@ class _RemoteProgram:
         return self._proxies[number]
 
     def _exception_class(self, chain: list[Any]) -> type[BaseException]:
-        """Return a class of exceptions of the program, or of Python if it is one of them.
-
-        The chain has (number, module, name) of the class and of its bases.
-        """
+        """Return a class of the program or of Python from its chain, see `_AnsweringProgram`."""
         number, module, name = chain[0]
         if number not in self._exceptions:
             known = getattr(sys.modules.get(module), name, None) if module in _MODULES else None

@@ -184,10 +184,7 @@ class _AnsweringProgram:
         return {name: self._space[name] for name in wanted & self._space.keys()}
 
     def _do(self, operation: str, sent: list[Any], by_name: dict[str, Any]) -> dict[str, Any]:
-        """Return the result of an operation, and the arguments that it has changed.
-
-        The result may be one of these arguments: then its index is sent.
-        """
+        """Return the result, or the index of the argument that it is, and changed arguments."""
         arguments = [decode(argument, self._resolve) for argument in sent]
         options = {name: decode(value, self._resolve) for name, value in by_name.items()}
         result = OPERATIONS[operation](*arguments, **options)
@@ -202,7 +199,7 @@ class _AnsweringProgram:
         return encode(value, self._keep)
 
     def _keep(self, value: Any) -> Any:
-        """Return how an object that is no value is sent."""
+        """Return how an object that is no value is sent: by numbers of it and of its class."""
         base = as_base(value)
         if base is not value:
             return self._encoded(base)

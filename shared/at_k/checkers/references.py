@@ -507,21 +507,19 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
     if len(inputs) != len(outputs):
         raise ValueError(f"{where} has {len(inputs)} inputs but {len(outputs)} outputs.")
     in_inputs, in_outputs = f"{where}['inputs']", f"{where}['outputs']"
-    read_inputs: list[Any]
-    read_outputs: list[Any]
     if entry_point is None:
-        read_inputs = [_lines(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
-        read_outputs = [_lines(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)]
+        inputs = [_lines(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
+        outputs = [_lines(x, f"{in_outputs}[{case}]") for case, x in enumerate(outputs)]
     else:
-        read_inputs = [_arguments(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
-        read_outputs = [*map(_value_of_case, outputs)] if _are_texts(inputs) else list(outputs)
-        _check_json(read_inputs, in_inputs)
-        _check_json(read_outputs, in_outputs)
+        outputs = [*map(_value_of_case, outputs)] if _are_texts(inputs) else outputs
+        inputs = [_arguments(x, f"{in_inputs}[{case}]") for case, x in enumerate(inputs)]
+        _check_json(inputs, in_inputs)
+        _check_json(outputs, in_outputs)
     return Tests(
         prompt=row.get("prompt", "") if entry_point and not is_contest else "",
         entry_point=entry_point,
-        inputs=tuple(read_inputs),
-        outputs=tuple(read_outputs),
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
         is_wrapped="input_output" in row,
         is_contest=is_contest,
     )
@@ -554,8 +552,6 @@ def _cases_of_hub(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads texts, numbers and containers; refuses all classes and functions."""
-
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"the pickle asks for {module}.{name}")
 
@@ -580,7 +576,7 @@ def _arguments(value: Any, where: str) -> list[Any]:
     return list(value)
 
 
-def _check_json(values: list[Any], where: str) -> None:
+def _check_json(values: Iterable[Any], where: str) -> None:
     """Raise a ValueError unless JSON holds all values, tuples as lists."""
     for case, value in enumerate(values):
         try:

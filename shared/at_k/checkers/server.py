@@ -167,9 +167,8 @@ class Server:
         self._seen: dict[int, float] = {}  # the CPU time of processes when they were last seen
         self._running: set[int] = set()
         self._status: int | None = None  # of the process of the program, when it has ended
-        self._is_examined = False  # whether the examiner is done with the tests
-        self._is_clean = False  # whether it has ended all other processes
-        self._has_asked = False  # whether it was asked to
+        # Whether the examiner is done with the tests, has ended all processes, was asked to do so.
+        self._is_examined = self._is_clean = self._has_asked = False
         self._before = _cpu_seconds(self._examiner)
         ours, theirs = _socket.socketpair()
         start = self._start_program(job, theirs)

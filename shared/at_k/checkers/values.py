@@ -69,12 +69,7 @@ _ARRAYS = "biufcU"  # kinds of arrays of NumPy that are values
 
 
 def encode(value: Any, keep: Callable[[Any], Any]) -> Any:
-    """Return a value as JSON has it: a list, a text, .., or a dict {type: simpler value}.
-
-    Args:
-        value: the value.
-        keep: returns a dict for an object of a type that is not listed here.
-    """
+    """Return a value as JSON, or the dict that `keep` returns for an object of another type."""
     kind = type(value)
     if kind in _AS_IT_IS or (kind is int and abs(value) < 1 << 63):
         return value
@@ -103,13 +98,9 @@ def as_base(value: Any) -> Any:
 
 
 def decode(data: Any, resolve: Callable[[str, Any], Any]) -> Any:
-    """Return the value that `encode` wrote.
+    """Return the value that `encode` wrote. `resolve` returns what `keep` wrote as {name: content}.
 
     All values that it returns can be encoded again: a program could choose others.
-
-    Args:
-        data: what `encode` returned.
-        resolve: returns the object that `keep` wrote as {name: content}.
     """
     if type(data) is list:
         return [decode(entry, resolve) for entry in data]
