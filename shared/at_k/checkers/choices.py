@@ -100,7 +100,7 @@ _LETTER = (
 _MARKED_LETTER = rf"(?:{_LETTER}|{_MARKS_AROUND}(?P<bare>[a-h]){_NO_NAME}{_NO_ARTICLE})"
 _ADVERB = r"(?:\s+(?:therefore|thus|clearly|for sure|definitely|certainly|(?:most )?likely|then))"
 _ARTICLE = r"(?:(?:the|la|le|die|el|o|a)\s+)?"
-_STATES = re.compile(
+_ANSWER_MARK = re.compile(
     r"(?:\b(?:"  # one word boundary for all words, which is searched fast
     r"(?:answer|ans|choice|option|letter|solution|selection|correct)\b[*_]*(?:\s(?:to|for)\s[^.\n]{0,80}?)?"
     rf"[\"']?[*_]*\s*(?:is|would be|must be|should be|=|:|\||[-\u2013\u2192]){_ADVERB}?"
@@ -114,13 +114,13 @@ _STATES = re.compile(
     rf"{_MARKS_AROUND}(?:the\s+|option\s+|choice\s+|letter\s+)*",
     re.IGNORECASE | re.MULTILINE,
 )
-_FOLLOWING = re.compile(_MARKED_LETTER)
-_NAMED = re.compile(
+_LETTER_AFTER_MARK = re.compile(_MARKED_LETTER)
+_NAMED_LETTER = re.compile(
     r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ss]tatement|[Aa]lternative|Antwort|[Oo]pción|[Oo]pção|вариант)\s+"
     rf"|选项\s*){_MARKED_LETTER}"
 )
 # "B is the correct one", where "Vitamin B is .." has another subject.
-_CALLED_CORRECT = re.compile(
+_LETTER_CALLED_CORRECT = re.compile(
     r"(?:^|[\n.,;:]\s*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only)\s+|[Oo]ption\s+)[*_]*"
     rf"{_LETTER}[)*\].:]*\s*(?:it is\b|(?:\b(?:is|must be|seems|would be)\s+)?"
     r"(?:(?:the|clearly|only|most|best)\s+)*"
@@ -129,13 +129,13 @@ _CALLED_CORRECT = re.compile(
 _RULED_OUT = re.compile(
     r"\s*[)*\].:]*\s*(?:(?:is|are|was)\s+)?(?:also\s+)?(?:not\b|no\b|in|un|wrong|false|错|不)", re.I
 )
-_SECOND = re.compile(
+_ALTERNATIVE = re.compile(
     r"[\s)*\].}$\"']*(?:\bor\b|\band\b|/|,|&|\boder\b|\bou\b|\bo\b|[或和、])\s*(?:option\s+)?[*(\[\"']*"
     r"(?P<other>[A-Z])(?![\w'\u2019])"
 )
-_ALONE = re.compile(rf"^[\s#>-]*{_LETTER}", re.MULTILINE)
-_IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*|\*\*\(([A-Z])\)\*\*")
-_AT_END = re.compile(
+_LETTER_OF_LINE = re.compile(rf"^[\s#>-]*{_LETTER}", re.MULTILINE)
+_LETTER_IN_BRACKETS = re.compile(r"\(([A-Z])\)|\*\*([A-Z])\*\*|\*\*\(([A-Z])\)\*\*")
+_LETTER_AT_END = re.compile(
     rf"(?:\b(?:[Ii]s|[Ss]o|[Tt]herefore|[Tt]hus|[Hh]ence)[,\s]+|[.!?]\s+|=>|[\u2192\u21d2\u2234])\s*{_LETTER}"
     r"[)*\].\s]*$"
 )
@@ -143,7 +143,7 @@ _ITEM = re.compile(r"^[\s*(-]*([A-Z])[).:]", re.MULTILINE)
 _DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
 _CLOSING_MARKS = " .)*}]$:_`\n"
-_APART = re.compile(r"[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|$")
+_END_OF_NAME = re.compile(r"[).:*\n]|[^\x00-\x7f]|\s+[-\u2013\u2014]\s+\w\w|$")
 _BOLD = re.compile(r"(?<!not )\*\*([^*\n]+)\*\*")
 
 
@@ -164,19 +164,19 @@ def _chosen(text: str, options: Options) -> str | None:
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
     """Yield the marks of an answer, the last one first, apart from those of an assumption."""
-    for mark in reversed([*_STATES.finditer(text)]):
+    for mark in reversed([*_ANSWER_MARK.finditer(text)]):
         if not is_assumption(text, mark.start()):
             yield mark
 
 
 def _chosen_letter(text: str, options: Options) -> str | None:
     """Return the letter that a response chooses, by itself or by the text of its option."""
-    alone = _FOLLOWING.match(text)
+    alone = _LETTER_AFTER_MARK.match(text)
     if alone is not None and not text[alone.end() :].strip(_CLOSING_MARKS):
         return _single_letter(alone, text, options)
     for mark in _marks(text):
         rest = text[mark.end() :]
-        if match := _FOLLOWING.match(rest):
+        if match := _LETTER_AFTER_MARK.match(rest):
             correction = text_after_retraction(rest)
             corrected = _chosen_letter(correction, options) if correction else None
             return corrected or _single_letter(match, rest, options)
@@ -204,29 +204,29 @@ def _sentences(text: str) -> list[str]:
 
 def _letter_called_correct(text: str) -> re.Match[str] | None:
     """Return the only letter that is called correct, as in "D) Correct"."""
-    return _only([*_CALLED_CORRECT.finditer(text)])
+    return _only([*_LETTER_CALLED_CORRECT.finditer(text)])
 
 
 def _named_letter(text: str) -> re.Match[str] | None:
     """Return the last letter after "option" that is not ruled out."""
-    matches = [match for match in _NAMED.finditer(text) if not _is_ruled_out(text, match)]
+    matches = [match for match in _NAMED_LETTER.finditer(text) if not _is_ruled_out(text, match)]
     return matches[-1] if matches else None
 
 
 def _lone_letter(text: str) -> re.Match[str] | None:
     """Return a letter with which a text starts, as in "C) The cell", or that has its own line."""
-    first = _ALONE.match(text)
+    first = _LETTER_OF_LINE.match(text)
     if first is not None and _is_apart(text, first):
         items = _ITEM.findall(text)
         if len(items) < 2 or items != sorted({*items}):  # no list of the options
             return first
-    lines = [match for match in _ALONE.finditer(text) if _ends_line(text, match)]
+    lines = [match for match in _LETTER_OF_LINE.finditer(text) if _ends_line(text, match)]
     return lines[-1] if lines else None
 
 
 def _is_apart(text: str, letter: re.Match[str]) -> bool:
     """Whether a letter at the start is a name, as in "C: ..", "C - the cell" or "(c) the cell"."""
-    if _APART.match(text, letter.end()):
+    if _END_OF_NAME.match(text, letter.end()):
         return True
     is_only = len(re.findall(r"\([A-Za-z]\)", text)) == 1
     return letter["inside"] is not None and is_only and not _is_ruled_out(text, letter)
@@ -239,7 +239,7 @@ def _ends_line(text: str, match: re.Match[str]) -> bool:
 
 def _bracketed_letter(text: str) -> re.Match[str] | None:
     """Return the only letter in brackets or in bold that is not ruled out."""
-    matches = _IN_BRACKETS.finditer(text)
+    matches = _LETTER_IN_BRACKETS.finditer(text)
     return _only([match for match in matches if not _is_ruled_out(text, match)])
 
 
@@ -252,7 +252,7 @@ def _letter_at_end(text: str) -> re.Match[str] | None:
     """Return the letter with which a response ends, as in "the only one is D."."""
     end = text.rstrip(_CLOSING_MARKS)
     is_word = end[-2:].isalnum() and len(end) > 1
-    return None if is_word else _AT_END.search(text, max(0, len(text) - 40))
+    return None if is_word else _LETTER_AT_END.search(text, max(0, len(text) - 40))
 
 
 _FINDERS = (
@@ -277,7 +277,7 @@ def _letter(match: re.Match[str]) -> str:
 def _single_letter(match: re.Match[str], text: str, options: Options) -> str | None:
     """Return the letter of a match, or None if another one follows as an alternative."""
     letter = _letter(match)
-    second = _SECOND.match(text, match.end())
+    second = _ALTERNATIVE.match(text, match.end())
     if second is not None and second["other"] != letter:
         return None
     return letter if letter in options.letters else None
@@ -315,8 +315,8 @@ _NO_NOUN = (  # "no idea" is no answer, and "no, ..", "no because .." are
 _ANSWER_WORD = re.compile(
     rf"[\s#>*_`\"'(]*{_WORD}{_NO_NOUN}(?!\s*(?:or|and|/)\s*(?:yes|no|true|false)\b)", re.I
 )
-_SAID = re.compile(r"\byes\b|(?<!the )\b(?:true|false)\b|\bno\b(?!-\w)" + _NO_NOUN, re.I)
-_NOT_SAID = re.compile(
+_YES_OR_NO = re.compile(r"\byes\b|(?<!the )\b(?:true|false)\b|\bno\b(?!-\w)" + _NO_NOUN, re.I)
+_DENIAL = re.compile(
     r"(?:\b(?:not|never|neither|nor|cannot|if|whether|would|could|might|may)\b|n['\u2019]t\b)[^,;:]*$",
     re.I,
 )
@@ -332,7 +332,7 @@ def _chosen_word(text: str, options: Options) -> str | None:
     if starts and starts[0]:
         return starts[0]
     for sentence, start in zip(reversed(sentences), reversed(starts), strict=True):
-        words = [word for word in _SAID.finditer(sentence) if word[0].lower() in options.texts]
+        words = [word for word in _YES_OR_NO.finditer(sentence) if word[0].lower() in options.texts]
         if start or words:
             return start or _word_of_sentence(sentence, words)
     return None
@@ -346,7 +346,7 @@ def _word_at(text: str, start: int, options: Options) -> str | None:
 
 def _word_of_sentence(sentence: str, words: list[re.Match[str]]) -> str | None:
     """Return the only word of a sentence, or None if it is denied, as in "not true"."""
-    is_denied = _NOT_SAID.search(sentence[: words[0].start()]) is not None
+    is_denied = _DENIAL.search(sentence[: words[0].start()]) is not None
     if is_denied or len({word[0].lower() for word in words}) > 1:
         return None
     return words[0][0].upper()

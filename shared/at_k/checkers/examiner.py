@@ -130,11 +130,11 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
 
     Returns:
         A dict with `status`: "passed", "failed", "ended" if the process of the program did, or
-        "together" if the tests need it; `message`; and `tests`, the number of those that ran.
+        "shares interpreter" if the tests need it; `message`; and `tests`, how many of them ran.
     """
     remember(job["tests"])
     try:
-        if job["is_together"]:
+        if job["shares_interpreter"]:
             ran, problem = program.run(job)
         else:
             linked = _linked(job, program.names(job))
@@ -147,7 +147,7 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
     except _EndedError:
         ran, problem = [], None
     if program.has_ended or program.needs_interpreter:
-        status = "ended" if program.has_ended else "together"
+        status = "ended" if program.has_ended else "shares interpreter"
         return {"status": status, "message": "", "tests": 0}
     missing = {*(job["expected"] or ran)} - {*ran}
     if problem is None and missing:
@@ -199,7 +199,7 @@ class _RemoteProgram:
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
-        watched = [*_OWN_MODULES, *job["modules"]] if job["is_together"] else []
+        watched = [*_OWN_MODULES, *job["modules"]] if job["shares_interpreter"] else []
         message = {key: job[key] for key in ("names", "entry_point")}
         try:
             reply = self._exchange({"load": job["imports"], "watched": watched, **message})

@@ -223,7 +223,8 @@ _MONTHS = (
     r"|Sep(?:t(?:ember)?)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
 )
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-_BEFORE = re.compile(
+# A number after `_PART_AFTER`, or before `_PART_BEFORE`, is a part of something else.
+_PART_AFTER = re.compile(
     r"[({\[]\s?[-+]?[\d./]+(?:\s?,\s?[-+]?[\d./]+)*\s?,\s?$"  # (3,
     r"|\d\s*(?:[,;]|,?\s*(?:or|and))\s*[a-z](?:_\{?\w+\}?)?\s*[=≈]\s*$"  # x = 2 or x =
     r"|\d:$"  # 12:
@@ -231,7 +232,7 @@ _BEFORE = re.compile(
     rf"|\\(?:leq?|geq?|neq?|lt|gt|pm|overline|{_FUNCTION})\s?[({{]?$|\b{_FUNCTION}\s?\(?$",
     re.IGNORECASE,
 )
-_WORDS_BEFORE = re.compile(
+_PART_AFTER_WORDS = re.compile(
     r"\d(?:,?\sand\s|\s[^\W\d_]+,?\sor\s|\sin\s"  # 2 and, 24 hours or, 3 in
     rf"|\s?(?:{_MIXED_UNITS})(?:,|,?\sand)?\s?)$"  # 2 hours and
     rf"|\b(?:{_MONTHS}\s{_DAY},?|{_DAY}\s(?:of\s)?{_MONTHS},?"
@@ -244,11 +245,11 @@ _RANGE = re.compile(
     r"|(?:from|von|de)\s\S*\d\S*\s(?:to|bis|à|a)\s)$|\d\s(?:to|bis)\s$",
     re.IGNORECASE,
 )
-_EQUALS = re.compile(r"\s?=")
+_EQUALS_SIGN = re.compile(r"\s?=")
 _STATED = re.compile(
     r"(?:(?<![<>!])=|≈|\b(?:is|are|be|it['\u2019]s|equals?|equal to|get|gives?))\s?$"
 )
-_AFTER = re.compile(
+_PART_BEFORE = re.compile(
     r"\s?(?:\\?(?:sqrt|pi|overline)\b|[π√∛]|\^(?!\{?(?:th|st|nd|rd)\b))"
     rf"|[KMB]\b|\s(?:dozen|score|gross)\b|\s?[aApP]\.?[mM]\b|\s(?:of\s)?{_MONTHS}\b"
     r"|[abceijknpqrtuvwxyz](?![a-zA-Z'\u2019])|\s[xyzn](?![\w'\u2019])(?!\s?[\d(])"
@@ -338,11 +339,11 @@ class _Token:
         It is then an operand, an argument, a bound, or a part of a date, an expression or a list.
         """
         text, stop, before = self.text, self.match.end(), self.before
-        if self.is_operand or _BEFORE.search(before):
+        if self.is_operand or _PART_AFTER.search(before):
             return None
-        if before.rstrip()[-1:] not in _RESULT_OF and _WORDS_BEFORE.search(before):
+        if before.rstrip()[-1:] not in _RESULT_OF and _PART_AFTER_WORDS.search(before):
             return None
-        if _AFTER.match(text, stop):
+        if _PART_BEFORE.match(text, stop):
             return None
         if stop - self.start <= 2 and _MONTH_BEFORE.search(before):
             return None
@@ -376,7 +377,7 @@ class _Token:
     @property
     def is_stated(self) -> bool:
         """Whether the text says that something is this number."""
-        if _EQUALS.match(self.text, self.match.end()):
+        if _EQUALS_SIGN.match(self.text, self.match.end()):
             return True
         return _STATED.search(self.before) is not None and not self.goes_on
 
@@ -412,7 +413,7 @@ _HASHES = re.compile(r"####\s*(?:[Aa]nswer:?\s*)?(?=[-+$\\.\d\u2212])")
 _NOUNS = r"answer|réponse|antwort|respuesta|risposta|resposta|ответ"
 _ADJECTIVES = r"(?:\s(?:finale?|correcta?|correcte|definitiva|richtige))?"
 _VERBS = r"is|can(?:no|['\u2019])t be|are|equals|would be|must be|est|ist|lautet|es|è|é"
-_ANSWER = re.compile(
+_ANSWER_MARK = re.compile(
     rf"(?<![^\W_])(?:{_NOUNS}){_ADJECTIVES}[\"']?(?:\s(?:to|for)\s[^.\n]{{0,80}}?)?[*_]*\s?"
     rf"(?:(?<![^\W_])(?:{_VERBS})(?![^\W_])|=|:|\|)(?:\s(?:therefore|thus|donc|also))?[*_]*\s?:?(?!\s*not\b)"
     r"|(?:答案|答え|정답)[^\n。:\uff1a是为為]{0,8}(?:是|为|為|は|은|는|[:\uff1a])[ \uff1a:]*"
@@ -487,7 +488,7 @@ def _marks(text: str) -> list[_Mark]:
     """Return the marks of a text in their order, of boxes and hashes the last one."""
     marks = [
         _Mark(*mark.span())
-        for mark in _ANSWER.finditer(text)
+        for mark in _ANSWER_MARK.finditer(text)
         if not is_assumption(text, mark.start())
     ]
     marks += [_Mark(*mark.span()) for mark in _HASHES.finditer(text)][-1:]
@@ -638,9 +639,9 @@ def _are_two_facts(tokens: list[_Token]) -> bool:
 _WORD = r"[^\W\d_]{2,}"
 _NAME = re.compile(r"\s*[^\W\d_]\w*(?:\(\w\))?\s*")
 _CALCULATION = re.compile(r"(?:[\s\d.,()+*/^\u00d7÷·-]|\\(?:times|cdot|div))*\d[\s)]*")
-_LEFT = re.compile(rf"[\s(\[]*(?:{_WORD}[.:]?[\s(\[]+)*≈?\s?")
+_NAME_ON_LEFT = re.compile(rf"[\s(\[]*(?:{_WORD}[.:]?[\s(\[]+)*≈?\s?")
 _OPTION = re.compile(r"^\s*\(?[A-Z]\)\s")
-_RIGHT = re.compile(r"(?:[\s°'\"()\[\].]|[^\W\d_]|(?<=[^\W\d_])[-/](?=[^\W\d_]))*")
+_UNIT_ON_RIGHT = re.compile(r"(?:[\s°'\"()\[\].]|[^\W\d_]|(?<=[^\W\d_])[-/](?=[^\W\d_]))*")
 _MULTIPLE = re.compile(r"\s*\d+\s?[a-zA-Z]\s*")
 _NEXT_EQUATION = re.compile(r"[\d)}][,;\s]+(?:and\s+|or\s+)?[a-zA-Z]\w*\s*$|[,;]")
 _UNIT_POWER = re.compile(r"(?<=[^\W\d_])\s?\^\s?\{?-?\d\}?")
@@ -699,6 +700,6 @@ def _number_with_unit(
     left, right = text[: token.start], text[token.match.end() :]
     if not is_reference:
         left = _OPTION.sub("", left)
-    if not (_LEFT.fullmatch(left) and _RIGHT.fullmatch(_UNIT_POWER.sub("", right))):
+    if not (_NAME_ON_LEFT.fullmatch(left) and _UNIT_ON_RIGHT.fullmatch(_UNIT_POWER.sub("", right))):
         return None
     return token.form

@@ -58,7 +58,7 @@ class Pool:
     def __init__(self, limits: Limits, workers: int, is_isolated: bool):
         self._limits, self._is_isolated = limits, is_isolated
         self._numbers = itertools.count()
-        self._together: set[TestCode] = set()  # that turned out to need one interpreter
+        self._sharing_interpreter: set[TestCode] = set()  # that turned out to need one interpreter
         self._is_ending = False
         self._idle: SimpleQueue[Sandbox] = SimpleQueue()
         self._threads = ThreadPoolExecutor(workers)
@@ -110,8 +110,8 @@ class Pool:
         if tests.code is None:
             return self._compared(tests, program)
         reply = self._examined(tests, program)
-        if reply["status"] == "together":
-            self._together.add(tests.code)
+        if reply["status"] == "shares interpreter":
+            self._sharing_interpreter.add(tests.code)
             again = self._examined(tests, program)
             reply = again | {"cpu_seconds": reply["cpu_seconds"] + again["cpu_seconds"]}
         return reply
@@ -146,9 +146,9 @@ class Pool:
 
     def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
         """Return the reply of the next idle sandbox; see `run` for one that dies."""
-        is_together = tests.code in self._together
-        job = tests.job(program, case, is_together)
-        job_of_examiner = tests.job_of_examiner(is_together)
+        shares_interpreter = tests.code in self._sharing_interpreter
+        job = tests.job(program, case, shares_interpreter)
+        job_of_examiner = tests.job_of_examiner(shares_interpreter)
         sandbox = self._idle.get()
         try:
             for _ in range(_ATTEMPTS):

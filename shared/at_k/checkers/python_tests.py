@@ -87,7 +87,7 @@ class PythonTests:
                     )
                 samples.append((read[question], program))
         records = dict(self._run(samples))
-        ordered = iter([records[index] for index in range(len(samples))])
+        ordered = (records[index] for index in range(len(samples)))
         return [[next(ordered) for _ in row] for row in programs]
 
     def validate(self, checking: Checking) -> None:

@@ -40,7 +40,7 @@ class TestCode:
         may_have_tests: whether its functions and classes may be tests, which a sandbox finds.
         classes: names of the program that it uses as classes.
         borrowed: pairs of a name and its module, which it uses without importing it.
-        is_together: whether it reaches into the interpreter of a program, which has to run it then.
+        shares_interpreter: whether it reaches into the interpreter of a program, which runs it.
     """
 
     tests: str
@@ -51,7 +51,7 @@ class TestCode:
     may_have_tests: bool
     classes: tuple[str, ...]
     borrowed: tuple[tuple[str, str], ...]
-    is_together: bool
+    shares_interpreter: bool
 
 
 @dataclass(frozen=True)
@@ -94,19 +94,19 @@ class Tests:
             return frozenset({self.entry_point, self.entry_point.partition(".")[0], "Solution"})
         return frozenset(self.code.names if self.code is not None else ())
 
-    def job(self, program: str | None, case: int, is_together: bool) -> dict[str, Any]:
+    def job(self, program: str | None, case: int, shares_interpreter: bool) -> dict[str, Any]:
         """Return what the server needs to run a case: no tests, and no expected output.
 
         Args:
             program: the program, or None to find the tests.
             case: the index of the input.
-            is_together: whether the tests need the interpreter of the program.
+            shares_interpreter: whether the tests need the interpreter of the program.
         """
         if self.code is not None:
             form = "find" if program is None else "tests"
         else:
             form = "stdin" if self.entry_point is None else "calls"
-        runs_tests = self.code is not None and (is_together or self.code.is_together)
+        runs_tests = self.code is not None and (shares_interpreter or self.code.shares_interpreter)
         return {
             "form": form,
             "setup": self.setup,
@@ -116,14 +116,14 @@ class Tests:
             "preload": [*self.preload, *(["unittest"] if runs_tests else [])],
         }
 
-    def job_of_examiner(self, is_together: bool) -> dict[str, Any] | None:
+    def job_of_examiner(self, shares_interpreter: bool) -> dict[str, Any] | None:
         """Return the tests, which the process of the program never has, unless it runs them."""
         if self.code is None:
             return None
         return {
             **vars(self.code),
             "entry_point": self.entry_point,
-            "is_together": is_together or self.code.is_together,
+            "shares_interpreter": shares_interpreter or self.code.shares_interpreter,
             "expected": self.expected,
         }
 
@@ -297,8 +297,8 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         if not _is_installed(module.partition(".")[0]):
             raise ValueError(f"imports {module}, which is not installed here.")
     names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
-    is_together = _needs_interpreter(nodes, names, modules)
-    if is_together:
+    shares_interpreter = _needs_interpreter(nodes, names, modules)
+    if shares_interpreter:
         names |= _names_in_texts(nodes)
     return TestCode(
         tests=code,
@@ -309,7 +309,7 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         may_have_tests=has_definitions and not (entry_point and check),
         classes=tuple(_classes(nodes)),
         borrowed=tuple(_borrowed_modules(nodes).items()),
-        is_together=is_together,
+        shares_interpreter=shares_interpreter,
     )
 
 
