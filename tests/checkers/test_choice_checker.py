@@ -181,6 +181,12 @@ def test_yes_and_no_are_read_as_answers_and_not_as_words(reference, text, word):
         (PLANETS | {"answer": 2}, "C"),
         (PLANETS | {"answer": "mars."}, "B"),
         ({"choices": {"text": ["x", "y"], "label": ["A", "B"]}, "answer": "B"}, "B"),
+        # Labels say which option is which, in any order.
+        ({"choices": {"text": ["x", "y"], "label": ["B", "A"]}, "answer": "B"}, "B"),
+        ({"choices": {"text": ["2", "3"], "label": ["1", "2"]}, "answer": "2"}, "B"),
+        ({"options": {"B": "x", "A": "y"}, "answer": "x"}, "B"),
+        ({"options": ["q", "B"], "answer": "B"}, "B"),
+        (PLANETS | {"answer": None, "answer_index": 2}, "C"),
     ],
 )
 def test_the_forms_of_a_reference(reference, correct):
@@ -189,7 +195,31 @@ def test_the_forms_of_a_reference(reference, correct):
     assert options.correct == correct
 
 
-@pytest.mark.parametrize("reference", ["AB", "maybe", 3, "", PLANETS | {"answer": "E"}, {}, None])
+def test_an_option_has_the_letter_of_its_label():
+    reference = {"options": {"B": "x", "A": "y"}, "answer": "B"}
+    assert [chosen(text, reference) for text in ("The answer is x", "A", "It is y.")] == [*"BAA"]
+
+
+def test_a_list_of_the_options_is_no_choice():
+    reference = {"options": ["4", "5", "6", "7"], "answer": "D"}
+    assert chosen("A. 4\nB. 5\nC. 6\nD. 7", reference) is None
+    assert chosen("A. 4\nB. 5\nC. 6\nD. 7\nSo it is 6.", reference) == "C"
+
+
+@pytest.mark.parametrize("repeated", ["**", "#", "[", "\\boxed{", "\n"])
+@pytest.mark.parametrize("reference", ["A", "yes", PLANETS])
+def test_marks_that_a_model_repeats_are_no_choice(repeated, reference):
+    # This takes many minutes if a pattern takes a time that is quadratic in their number.
+    assert chosen(repeated * 20_000, reference) is None
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        *("AB", "maybe", 3, "", PLANETS | {"answer": "E"}, {}, None),
+        {"options": ["B", "A"], "answer": "B"},  # the letter, or the text of A
+    ],
+)
 def test_a_reference_that_is_no_choice_is_an_error_with_its_index(reference):
     with pytest.raises(ValueError, match=r"references\[1\] is .*choice compares with a letter"):
         at_k.load("gpassk").compute(

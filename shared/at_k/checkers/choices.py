@@ -45,21 +45,31 @@ def read_options(reference: Any) -> Options | None:
 
 
 def _options_of_row(row: Mapping[str, Any]) -> Options | None:
-    """Return the options of a row of a benchmark, and the correct one; None if it has none."""
-    texts = row.get("options", row.get("choices"))
-    answer = row.get("answer", row.get("answer_index"))
-    if isinstance(texts, Mapping):  # as in ARC: {"text": [..], "label": [..]}
-        texts = texts.get("text", [*texts.values()])
+    """Return the options of a row of a benchmark, and the correct one; None if it has none.
+
+    Labels of the options, as the keys of a dict or as in ARC, {"text": [..], "label": [..]}, say
+    which is which. Without labels, an answer such as "B" that is also the text of another option
+    says nothing.
+    """
+    texts, labels = row.get("options", row.get("choices")), None
+    if isinstance(texts, Mapping):
+        labels, texts = texts.get("label", [*texts]), texts.get("text", [*texts.values()])
     if not isinstance(texts, Sequence) or isinstance(texts, str) or len(texts) > len(_LETTERS):
         return None
-    known = tuple(_normal(str(text)) for text in texts)
-    letters = _LETTERS[: len(known)]
+    known, letters = tuple(_normal(str(text)) for text in texts), _LETTERS[: len(texts)]
+    names = [str(label).strip().upper() for label in labels or letters]
+    if len({*names}) != len(texts):
+        return None
+    if all(len(name) == 1 and name in _LETTERS for name in names):
+        letters = "".join(names)
+    answer = row.get("answer") if row.get("answer") is not None else row.get("answer_index")
     if isinstance(answer, int) and not isinstance(answer, bool):
         return Options(letters[answer], letters, known) if 0 <= answer < len(known) else None
-    letter = _letter_of_reference(answer)
-    if letter is None and _normal(str(answer)) in known:
-        letter = letters[known.index(_normal(str(answer)))]
-    return None if letter is None or letter not in letters else Options(letter, letters, known)
+    name, text = _letter_of_reference(answer) or str(answer).strip(), _normal(str(answer))
+    chosen = [names.index(name)] if name in names else []
+    if text in known and not (chosen and labels):
+        chosen.append(known.index(text))
+    return Options(letters[chosen[0]], letters, known) if len({*chosen}) == 1 else None
 
 
 def _letter_of_reference(answer: Any) -> str | None:
@@ -77,7 +87,10 @@ def _normal(text: str) -> str:
 
 # --- Responses ----------------------------------------------------------------------------
 
-_MARKS_AROUND = r"(?:\s|[*_`$\"':\uff1a\[]|\\(?:text\w*|mathrm|mathbf)|\{|\\\(|\\\[)*"
+# Repetitions have a bound, so that a text of nothing but such marks takes no quadratic time.
+_MARKS_AROUND = (
+    r"(?:\s{1,200}+|[*_`$\"':\uff1a\[]|\\(?:text\w{0,8}|mathrm|mathbf)|\{|\\\(|\\\[){0,16}"
+)
 _NOUN = r"(?:option|choice|answer|letter|statement|alternative)"
 _OTHER_NOUNS = (
     "réponse|antwort|lösung|respuesta|risposta|resposta|ответ"
@@ -92,7 +105,7 @@ _NO_ARTICLE = (
 )
 _LETTER = (
     rf"(?:{_NOUN}\s+)?{_MARKS_AROUND}"
-    r"(?:[(\[]+(?P<inside>[A-Za-z])[)\]]"
+    r"(?:[(\[]{1,3}(?P<inside>[A-Za-z])[)\]]"
     rf"|(?P<capital>[B-HJ-Z]|[AI]{_NO_ARTICLE}){_NO_NAME}"
     r"|(?P<small>[a-z])(?=[).]))"
 )
@@ -121,7 +134,7 @@ _NAMED_LETTER = re.compile(
 )
 # "B is the correct one", where "Vitamin B is .." has another subject.
 _LETTER_CALLED_CORRECT = re.compile(
-    r"(?:^|[\n.,;:]\s*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only)\s+|[Oo]ption\s+)[*_]*"
+    r"(?:^|[\n.,;:]\s*|\b(?:[Ss]o|[Tt]hus|[Tt]herefore|[Hh]ence|but|that|only)\s+|[Oo]ption\s+)[*_]{0,3}"
     rf"{_LETTER}[)*\].:]*\s*(?:it is\b|(?:\b(?:is|must be|seems|would be)\s+)?"
     r"(?:(?:the|clearly|only|most|best)\s+)*"
     r"(?:[Cc]orrect|[Rr]ight|[Tt]rue|[Yy]es|best|answer|accurate|plausible|likely|appropriate)\b)"
@@ -140,6 +153,8 @@ _LETTER_AT_END = re.compile(
     r"[)*\].\s]*$"
 )
 _ITEM = re.compile(r"^[\s*(-]*([A-Z])[).:]", re.MULTILINE)
+_LINE_OF_ITEM = re.compile(rf"{_ITEM.pattern}.*", re.MULTILINE)
+_LONGEST_OPTION = 1000  # characters
 _DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
 _REASON = re.compile(r"[,;(]|\b(?:since|because|as)\b")
 _CLOSING_MARKS = " .)*}]$:_`\n"
@@ -175,11 +190,11 @@ def _chosen_letter(text: str, options: Options) -> str | None:
     if alone is not None and not text[alone.end() :].strip(_CLOSING_MARKS):
         return _single_letter(alone, text, options)
     for mark in _marks(text):
-        rest = text[mark.end() :]
-        if match := _LETTER_AFTER_MARK.match(rest):
-            correction = text_after_retraction(rest)
+        if match := _LETTER_AFTER_MARK.match(text, mark.end()):
+            correction = text_after_retraction(text[mark.end() :])
             corrected = _chosen_letter(correction, options) if correction else None
-            return corrected or _single_letter(match, rest, options)
+            return corrected or _single_letter(match, text, options)
+        rest = text[mark.end() : mark.end() + _LONGEST_OPTION]
         if options.texts and (named := _option_in(re.split(r"\n|\.\s", rest)[0], options)):
             return named
     for find in _FINDERS:
@@ -194,6 +209,8 @@ def _option_without_mark(text: str, options: Options) -> str | None:
     bold = {_normal(words) for words in _BOLD.findall(text)} & {*options.texts}
     if len(bold) == 1:
         return _option_in(bold.pop(), options)
+    if len(_ITEM.findall(text)) > 1:  # a list of the options
+        text = _LINE_OF_ITEM.sub("", text)
     named = (_option_in(sentence, options) for sentence in reversed(_sentences(text)))
     return next(filter(None, named), None)
 
@@ -313,7 +330,7 @@ _NO_NOUN = (  # "no idea" is no answer, and "no, ..", "no because .." are
     r"|\s+(?:because|since|as|for|if|due|it|this|that|these|those|the|there|he|she|they|we|you|i)\b)"
 )
 _ANSWER_WORD = re.compile(
-    rf"[\s#>*_`\"'(]*{_WORD}{_NO_NOUN}(?!\s*(?:or|and|/)\s*(?:yes|no|true|false)\b)", re.I
+    rf"[\s#>*_`\"'(]{{0,16}}{_WORD}{_NO_NOUN}(?!\s*(?:or|and|/)\s*(?:yes|no|true|false)\b)", re.I
 )
 _YES_OR_NO = re.compile(r"\byes\b|(?<!the )\b(?:true|false)\b|\bno\b(?!-\w)" + _NO_NOUN, re.I)
 _DENIAL = re.compile(
