@@ -69,6 +69,7 @@ class ScoresView(View):
 
     @cached_property
     def estimates(self) -> list[Estimate]:
+        """The scores with their limits, of all questions and of groups."""
         return estimates_of(self.scores)
 
     @cached_property
@@ -81,6 +82,7 @@ class ScoresView(View):
 
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
+        """The rows of `records`, as dicts."""
         return _score_rows(self.estimates)
 
     def method_of(self, x: Estimate) -> str:
@@ -98,9 +100,11 @@ class ScoresView(View):
 
     @property
     def _has_band(self) -> bool:
+        """Whether a score has a simultaneous band."""
         return any(x.band is not None for x in self.estimates)
 
     def data(self) -> dict[str, Any]:
+        """The dict that `compute` returns."""
         return self.scores
 
     # --- Tables ---------------------------------------------------------------------------
@@ -163,6 +167,7 @@ class ScoresView(View):
         return Scale.of([x.metric for x in shown], numbers)
 
     def _group_headings(self, without_groups: str) -> list[str]:
+        """Return the headings of all questions and of each group."""
         labels = [label for label in self._by_group if label is not None]
         overall = overall_label(self.scope.averaging) if labels else without_groups
         return [overall, *map(short_label, labels)]
@@ -266,6 +271,7 @@ class ScoresView(View):
         return f"On {self.scope.in_words()}, {enumerated(statements)}."
 
     def _is_biased(self, x: Estimate) -> bool:
+        """Whether a score is a cons@k with a k below the number of samples of a question."""
         if x.metric != "cons@k" or not isinstance(x.k, int):
             return False
         return any(int(n.max()) > x.k for n in self.scope.sizes)
@@ -369,6 +375,7 @@ def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:
 
 
 def _cell(name: str, value: float | str | None) -> str:
+    """Return a cell of a table for the terminal, with 4 decimals."""
     if value is None:
         return ""
     if isinstance(value, str):

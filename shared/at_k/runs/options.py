@@ -124,6 +124,7 @@ class ComparisonOptions:
     weighting: Weighting = field(default=OVER_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
+        """Validate the options, and take k and tau out of a metric that is a key."""
         self._read_metric()
         if check_flag("anytime", self.anytime) and self.metric == "bayes@N":
             raise ValueError("anytime is not for bayes@N, whose limits are those of a posterior.")
@@ -168,6 +169,7 @@ class ComparisonOptions:
             self.tau = score.tau
 
     def _check_interval(self) -> None:
+        """Set the interval to its default if it is None; a ValueError if it does not apply."""
         applicable = _INTERVALS.get(self.metric, ("questions", "sampling"))
         interval = applicable[0] if self.interval is None else self.interval
         check_name("interval", interval, ("sampling", "posterior", "questions"))
