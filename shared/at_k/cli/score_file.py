@@ -223,7 +223,7 @@ class _CheckedOnce(SampledQuestions):
 def _scores_and_noise(
     computation: Computation, questions: Questions, parameters: dict[str, Any]
 ) -> tuple[Result, Noise | None, int]:
-    """Return what `compute` returns, the noise of one score, and how many have no answer."""
+    """Return the result of `compute`, the noise of one score, and how many samples lack answers."""
     names, arguments = computation.parameters, questions
     options = {name: x for name, x in arguments.items() if name in names} | parameters
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)

@@ -64,7 +64,7 @@ class ScoresView(View):
 
     @property
     def confidence(self) -> float | None:
-        """Of the intervals, or None if there are none."""
+        """The confidence of the intervals, or None if there are none."""
         return self.options.get("confidence")
 
     @cached_property
@@ -131,7 +131,7 @@ class ScoresView(View):
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
-        """Keys by groups of questions, whichever is narrower."""
+        """A table with a row for each key and a column for each group, transposed if narrower."""
         overall, *groups = self._group_headings("Estimate")
         rows, columns = [*self._by_group[None]], [overall.capitalize(), *groups]
         scale = self._scale([*self._by_group[None].values()])
@@ -167,7 +167,7 @@ class ScoresView(View):
         return Scale.of([x.metric for x in shown], numbers)
 
     def _group_headings(self, without_groups: str) -> list[str]:
-        """Return the headings of all questions and of each group."""
+        """Return the headings of all questions, or `without_groups`, and of each group."""
         labels = [label for label in self._by_group if label is not None]
         overall = overall_label(self.scope.averaging) if labels else without_groups
         return [overall, *map(short_label, labels)]
@@ -207,7 +207,7 @@ class ScoresView(View):
         return notes
 
     def _noise_in_words(self, noise: Noise) -> str:
-        """The limits for the other of the two questions, and where the error comes from."""
+        """The limits that the table lacks, for other or the same questions, and the shares."""
         noun, key = self.scope.row, noise.score_id.key
         by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
@@ -323,7 +323,7 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 
 
 def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
-    """Return the score of each estimate, and what was requested of its interval and its band."""
+    """Return a dict for each estimate: its group, key and score, and known limits and band."""
     rows = []
     for x in estimates:
         row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}

@@ -220,7 +220,7 @@ def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str
     """Return whether the first row of a table names its columns.
 
     It does unless all its cells are values. Above outcomes, the values 1, 2, 3 are names too, for
-    which the rows below are looked at.
+    which the rows `below` the first, `head`, are looked at.
     """
     if unnamed == "references":
         return False

@@ -57,6 +57,7 @@ def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any
     words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
 
     def read(cell: Any) -> Any:
+        """Return an answer as it is, or None if it is missing."""
         is_empty = table.is_csv and cell == ""
         is_word = isinstance(cell, str) and word(cell) in words
         return None if is_missing(cell) or is_empty or is_word else cell
@@ -71,7 +72,7 @@ def settle_missing(
     multiplicities: Sequence[list[int]] | None,
     missing: str | None,
 ) -> tuple[dict[Any, list[Any]], str]:
-    """Return the samples of each question as the rule says, and what the first line says of them.
+    """Return the samples of each question as the rule says, and what the output says of them.
 
     Samples that are left out stay None, so that others keep their places. Questions without any
     sample are left out too.
@@ -108,7 +109,7 @@ def _scored_questions(
     counted: Mapping[Any, list[tuple[Any, int]]],
     why: str,
 ) -> tuple[dict[Any, list[Any]], str]:
-    """Return the questions with a scored sample, and what the first line says; warn of others.
+    """Return the questions with a scored sample, and what the output says; warn of others.
 
     `counted` has pairs of a sample and how often it occurs; `why` is that of the layout.
     """

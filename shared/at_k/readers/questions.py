@@ -33,7 +33,7 @@ def gather(
 
     Returns:
         The cells by role, an entry for each question; their ids, texts or tuples of texts, or None
-        if nothing identifies them; the columns of the ids; and what the first line says of missing
+        if nothing identifies them; the columns of the ids; and what the output says of missing
         samples.
 
     Raises:
@@ -56,7 +56,7 @@ def gather(
 def _settled(
     table: Table, ids: list[Any], cells: dict[str, Any], has_counts: bool, missing: str | None
 ) -> tuple[list[Any], dict[str, Any], str]:
-    """Return the ids and the cells of questions with samples, and what the first line says.
+    """Return the ids and the cells of questions with samples, and what the output says of others.
 
     Samples that were cut off or are missing count as the caller says, or the layout.
 
@@ -81,7 +81,7 @@ def _settled(
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
-    """Make samples incorrect that were cut off by length; return what the first line says of them.
+    """Make samples incorrect that were cut off by length; return what the output says of them.
 
     `reasons` say, for each question, why each sample ended; there may be none. An incorrect sample
     becomes `wrong`.
@@ -106,7 +106,10 @@ def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any
 def _key_of_rows(
     table: Table, chosen: ColumnsByRole, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the table, and the columns that identify questions: () if rows are without ids."""
+    """Return the table, and the columns that identify questions: () if rows are without ids.
+
+    With a group size, the table gets a column that numbers the questions.
+    """
     if reading.group_size is not None:
         return _numbered(table, reading.group_size, are_lists, reading)
     key = reading.questions or question_columns(table)

@@ -123,7 +123,7 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
 
 
 def _is_setting_by_name(name: str, table: Table) -> bool:
-    """Whether a column is equal in all samples of a question by its name.
+    """Whether the name of a column says that it is equal in all samples of a question.
 
     A layout knows its questions. Inside of an object, `prompt` and the like may be anything, such
     as numbers of tokens.

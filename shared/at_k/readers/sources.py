@@ -144,7 +144,7 @@ def _lighteval_logs(folder: Path) -> list[str]:
 
 
 def _inspect_logs(folder: Path) -> list[str]:
-    """Return the newest log of inspect_ai of each task, .eval or .json."""
+    """Return the newest log of inspect_ai of each task, .eval or .json, complete ones first."""
     files = [x for x in sorted(folder.rglob("*")) if _is_inspect_log(x)]
     about = {file: _about_inspect(file) for file in files}
     files.sort(key=lambda file: about[file][1])
@@ -187,7 +187,7 @@ def _is_inspect_log(file: Path) -> bool:
 
 
 def _about_inspect(file: Path) -> tuple[Any, tuple[bool, str]]:
-    """Return the id of the task of a log, and what orders logs of a task: the newest last."""
+    """Return the id of the task of a log, and whether it is complete, with its date."""
     data = file.read_bytes()
     is_zip = file.suffix == ".eval"
     log = eval_log(data, str(file), with_samples=False) if is_zip else json.loads(data)

@@ -74,12 +74,15 @@ class SelectionError(InputError):
         return all(value is None for way in self.ways for value in way.arguments.values())
 
     def __reduce__(self) -> Any:
-        """Keep the ways when the error is sent to another process."""
+        """Keep the ways when the error is pickled."""
         return type(self), (self.args, self.ways)
 
 
 class UnreadColumn(Sequence[Any]):
-    """A column of a `pyarrow.parquet.ParquetFile` that is read when its entries are looked at."""
+    """A column of a `pyarrow.parquet.ParquetFile` that is read when its entries are looked at.
+
+    Messages call the file `title`.
+    """
 
     def __init__(self, file: Any, name: str, title: str):
         self._file, self._name, self._title = file, name, title
@@ -97,6 +100,7 @@ class UnreadColumn(Sequence[Any]):
             raise ValueError(f"{self._title} cannot be read: {reason}.") from error
 
     def __len__(self) -> int:
+        """The number of rows, which is known without reading them."""
         return self._file.metadata.num_rows
 
     def __getitem__(self, index: Any) -> Any:
@@ -289,7 +293,7 @@ def _has_value(field: Any) -> bool:
 def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Columns:
     """Return the columns, with the fields of objects as `a.b` in place of the objects.
 
-    If names are wanted, other columns are left out unless they may have objects. None wants all.
+    If names are `wanted`, other columns are left out unless they may have objects.
     """
     columns: Columns = {}
     waiting = [

@@ -170,6 +170,7 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
     occurring: dict[Any, Any] = {}
 
     def grade(outcome: Any) -> Any:
+        """Return whether an outcome is correct, and note it; None if it is missing."""
         if as_outcome(outcome) is None:
             return None
         key = comparable(outcome)
@@ -215,6 +216,7 @@ def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
     """
 
     def reaches(score: Any) -> bool | None:
+        """Return whether a score is high enough; None if it is missing."""
         if score is None:
             return None
         if not isinstance(score, (int, float)) or not math.isfinite(score):

@@ -75,7 +75,10 @@ def compared_scores() -> list[str]:
 
 
 def check_metric(name: str, metric: Any) -> ScoreId:
-    """Return the score that runs are compared by, from its name or a key such as "pass@4"."""
+    """Return the score that runs are compared by, from its name or a key such as "pass@4".
+
+    Messages call the parameter `name`.
+    """
     if isinstance(metric, str) and metric in ("picked@k", "weighted_vote@k"):
         raise ValueError(
             f"{metric} needs a number for each sample, which comparisons do not take: compare its "
@@ -245,7 +248,7 @@ class ComparisonOptions:
         return self.weighting.values
 
     def for_questions(self, rows: np.ndarray) -> Self:
-        """Return the options for some of the questions, once `for_samples` has been called."""
+        """Return the options for the questions with these indices, after `for_samples`."""
         result = copy(self)
         result.groups, result.average = None, "questions"
         if self.clusters is not None:

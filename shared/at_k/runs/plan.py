@@ -355,7 +355,10 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
 def _checker(
     runs: Sequence[Run], options: PlanOptions
 ) -> tuple[CheckerRates, list[int] | list[None], dict[str, Any]]:
-    """Return the rates of the checker, the numbers of labels, and what a plan says about it."""
+    """Return the rates of the checker, the numbers of labels, and what a plan says about it.
+
+    The numbers are [None] if the rates are known.
+    """
     from ..intervals.labelled import Errors
 
     errors = runs[0].errors if runs else Errors(check_rates(options.checker_rates))
