@@ -354,7 +354,8 @@ def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
 def _interval_table(rows: Sequence[Mapping[str, Any]], heading: str) -> Cells:
     """A row for each score, with the columns of its interval that have values.
 
-    The center of the intervals is left out if it is the score itself.
+    The rows are dicts of `_score_rows`, and `heading` is that of their keys. The center of the
+    intervals is left out if it is the score itself.
     """
     columns = _known_columns(rows)
     if all(row.get("mu", row["score"]) == row["score"] for row in rows):

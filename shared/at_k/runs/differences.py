@@ -149,7 +149,7 @@ class Differences:
         return self.limits(self.multiplicity.confidence_of_each(confidence))
 
     def limits_by_run(self, confidence: float) -> np.ndarray:
-        """(2, K, K, m) lower and upper limits of each run minus each other run."""
+        """(2, K, K, m) lower and upper limits: [:, i, j] are those of run i minus run j."""
         lo, hi = self.limits(confidence)
         a, b = self.pairs.T
         runs = len(self._runs)

@@ -182,7 +182,7 @@ def _with_next_look(gate: Gate, limits: Callable[[], np.ndarray]) -> Gate:
 
 
 def _basis(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:
-    """Return the fields of a gate that say what its limits are based on."""
+    """Return the fields of a `Gate` that say what its limits are based on, by name."""
     if options.interval != "questions":
         size, unit = float(np.mean([run.outcomes.n.mean() for run in runs])), "sample"
     elif options.clusters is not None:
