@@ -61,7 +61,7 @@ exit status:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, and return its exit status."""
+    """Run the command, and return its exit status. Default: the arguments of this process."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if hasattr(sys.stdout, "reconfigure"):
         # Print a character that the terminal cannot encode as an escape, instead of failing.
@@ -135,15 +135,20 @@ _PARAMETER = re.compile(
 
 
 def _print_message(flags: Mapping[str, argparse.Action], message: str) -> None:
-    """Print a message, with those of the flags of a subcommand that it names as in Python."""
+    """Print a message to standard error. Parameters that it names are written as their flags.
+
+    `flags` has those of the subcommand; other names stay as they are.
+    """
 
     def in_text(parameter: re.Match[str]) -> str:
+        """Return the flag of a parameter, or its name if there is none."""
         action = flags.get(as_flag(parameter["subject"] or parameter["name"]))
         if action is None or action.metavar == "COLUMN":
             return parameter[0]
         return as_flag(action.dest)
 
     def in_shell(argument: re.Match[str]) -> str:
+        """Return an argument such as k=[1, 2] as it is typed in a shell: --k 1 2."""
         flag = as_flag(argument["name"])
         value = ast.literal_eval(argument["value"])
         if value is False:
@@ -164,6 +169,7 @@ class _Parser(argparse.ArgumentParser):
 
     @property
     def flags(self) -> Mapping[str, argparse.Action]:
+        """The actions of argparse by their flags, such as --help."""
         return self._option_string_actions
 
     def values(self, arguments: Sequence[str]) -> dict[str, Any]:
@@ -178,6 +184,7 @@ class _Parser(argparse.ArgumentParser):
         return vars(options)
 
     def error(self, message: str):
+        """Print a message with the usage, and exit with the status 2."""
         super().error(printable(message))  # an argument may be the name of a file
 
 
@@ -254,6 +261,7 @@ def _summary(name: str) -> str:
 
 
 def _register(remove: bool) -> None:
+    """Write the scripts of the metrics for `evaluate.load`, or remove them; print the names."""
     names = ", ".join(f'"{name}"' for name in (unregister if remove else register)())
     text = (
         f"evaluate.load now finds {names} by name, in the cache of this user, unless the Hub has a "

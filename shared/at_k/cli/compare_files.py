@@ -30,7 +30,7 @@ examples, with the samples of the package:
 
 
 def add_compare_flags(command: argparse.ArgumentParser) -> None:
-    """Add the flags of `at_k.compare` to the parser, and what it runs."""
+    """Add the flags of `at_k.compare` to the parser, and the function that it runs."""
     parameters, helps = parameters_and_helps(compare, ("R_a", "R_b"))
     helps["groups"] = "a label for each question. The runs are also compared within each group."
     helps["k"] += (
@@ -59,7 +59,16 @@ def _compare_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the comparison of two files, or the leaderboard of more."""
+    """Print the comparison of two files, or the leaderboard of more.
+
+    Args:
+        files: one for each run.
+        output_format: one of `FORMATS_OF_OUTPUT`.
+        names: of the runs. Default: those of the files.
+        p_values: whether differences have p-values.
+        plot: the path of a chart to be written, or None.
+        flags: all other flags, by the names of parameters.
+    """
     if plot is not None:
         check_plot(plot)
     if len(files) < 2:
@@ -104,7 +113,7 @@ def _compare_files(
 
 
 def _scope(inputs: Sequence[RunInput], compared: Compared) -> Scope:
-    """Return what a sentence about runs is about."""
+    """Return the questions of compared runs, their samples, and what scores are corrected for."""
     missing = [f"{run.name}: {run.questions.missing}" for run in inputs if run.questions.missing]
     words = dict.fromkeys(map(correction_in_words, compared.checkers.values()))
     correction = enumerated([*words])

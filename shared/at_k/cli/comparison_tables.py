@@ -78,9 +78,11 @@ class ComparisonView(View):
 
     @property
     def _has_p(self) -> bool:
+        """Whether the differences have p-values."""
         return self._overall[0].p is not None
 
     def data(self) -> dict[str, Any]:
+        """The dict that `compare` returns."""
         return differences_as_dict(itertools.chain(*self.differences.values()))
 
     # --- Tables ---------------------------------------------------------------------------
@@ -101,6 +103,7 @@ class ComparisonView(View):
         return tables
 
     def paper_tables(self) -> list[Cells]:
+        """A table for all questions and one for each group, with limits beside the differences."""
         heading = interval_heading(
             self.options.confidence, str(self.options.interval), self.scope.row
         )
@@ -120,6 +123,7 @@ class ComparisonView(View):
         return tables
 
     def records(self) -> Cells:
+        """A row for each group and k, with an empty text for the group of all questions."""
         head = ["group", "key", *self.names, "difference", *_LIMIT_COLUMNS, *["p"] * self._has_p]
         table = [head]
         for x in itertools.chain(*self.differences.values()):
@@ -184,7 +188,7 @@ class ComparisonView(View):
 
 
 def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
-    """The scale, with up to 3 decimals so that no limit of a difference is shown as 0."""
+    """The scale, with up to 3 decimals so that no limit but 0 itself is shown as 0."""
     while scale.decimals < 3 and any(x and not float(scale.number(x)) for x in limits):
         scale = scale._replace(decimals=scale.decimals + 1)
     return scale
@@ -215,6 +219,7 @@ def scale_of_two(differences: Sequence[Difference]) -> Scale:
 
 
 def _p_cells(x: Difference) -> list[str]:
+    """Return a list with the cell of the p-value; [] if there is none."""
     return [] if x.p is None else [p_value(x.p)]
 
 
@@ -247,6 +252,7 @@ class LeaderboardView(View):
         return len(self.board["pairs"]) <= _MOST_PAIRS or "p" in self.board["pairs"][0]
 
     def data(self) -> dict[str, Any]:
+        """The dict that `leaderboard` returns."""
         return dict(self.board)
 
     # --- Tables ---------------------------------------------------------------------------
@@ -279,6 +285,7 @@ class LeaderboardView(View):
         return tables
 
     def records(self) -> Cells:
+        """A row for each group, k and run, with an empty text for the group of all questions."""
         columns = {name: name for name in ("group", *self.board["runs"][0])}
         rows = [{"group": x, **row} for x, board in self._boards() for row in board["runs"]]
         return make_table(columns, rows)
@@ -341,6 +348,7 @@ def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> str:
 
 
 def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
+    """Return the table of the runs at one k, by descending score."""
     rows = []
     for row in _rows_at(board, key):
         least, most = row["rank_lo"], row["rank_hi"]
@@ -351,6 +359,7 @@ def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
 
 
 def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
+    """Return the table of the differences of all pairs of runs, at all k."""
     title = "{a} - {b}, {key}" if len(_keys(board)) > 1 else "{a} - {b}"
     rows = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
     columns = {name: heading for name, heading in _PAIR_COLUMNS.items() if name in rows[0]}
@@ -358,6 +367,7 @@ def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
 
 
 def _pair_cell(name: str, value: Any) -> str:
+    """Return a cell of `_table_of_pairs` by the name of its column."""
     if name == "title":
         return value
     return p_value(value) if name in ("p", "p_adjusted") else f"{value:+.4f}"
@@ -369,9 +379,11 @@ def _keys(board: Mapping[str, Any]) -> list[str]:
 
 
 def _rows_at(board: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """Return the rows of the runs at one k, by descending score."""
     return [row for row in board["runs"] if row["key"] == key]
 
 
 def _scale(board: Mapping[str, Any]) -> Scale:
+    """The scale of the scores and limits of a leaderboard."""
     numbers = [row[name] for row in board["runs"] for name in ("score", "lo", "hi")]
     return Scale.of([board["metric"]], numbers)

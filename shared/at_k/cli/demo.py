@@ -18,7 +18,7 @@ _TABLE = {
 
 
 def demo() -> None:
-    """Print the scores."""
+    """Print the scores at both temperatures, and their differences."""
     low, high = _scores(COOL), _scores(WARM)
     table = [["", "T = 0.2", "T = 0.8", "difference"]]
     for title, keys in _TABLE.items():
@@ -42,5 +42,6 @@ To score one of these files, or your own with a line such as
 
 
 def _scores(file: str) -> dict[str, float]:
+    """Return the scores of `_TABLE` for a file, by their keys."""
     keys = list(itertools.chain(*_TABLE.values()))
     return GPASSK.compute(**read_run(file), check_correct_fn="numeric", include=keys)

@@ -119,7 +119,7 @@ def add_flags(
         command: the parser of the subcommand.
         files: how the help shows its files.
         epilog: the end of the help.
-        parameters: of what it runs.
+        parameters: those of the function that it runs.
         helps: the help text of each parameter, by name.
         has_charts: whether a chart can show the scores.
         formats: of the output, with "table" and "json" among them.
@@ -218,7 +218,10 @@ def _argparse_options(parameter: inspect.Parameter, text: str) -> dict[str, Any]
 
 
 def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
-    """Return the options of `add_argument` that make values of a type."""
+    """Return the options of `add_argument` that make values of a type, such as list[int] | None.
+
+    With a default, a number or a text that may be None is also given as "none".
+    """
     is_union = isinstance(annotation, types.UnionType)
     kinds = typing.get_args(annotation) if is_union else (annotation,)
     origins = {typing.get_origin(kind): typing.get_args(kind) for kind in kinds}
@@ -241,7 +244,7 @@ def _value_options(annotation: Any, has_default: bool) -> dict[str, Any]:
 
 
 def _value(kind: type, text: str) -> Any:
-    """Return a value of a flag, an int, a float or a text."""
+    """Return the value of a flag from its text: an int, a float or a str, as `kind` says."""
     try:
         return kind(text)
     except ValueError:
@@ -251,14 +254,17 @@ def _value(kind: type, text: str) -> Any:
 
 
 def _value_or_none(kind: type, text: str) -> Any:
+    """Return the value of a flag from its text; None for "none"."""
     return None if text == "none" else _value(kind, text)
 
 
 def _column_or_counts(text: str) -> Any:
+    """Return the name of a column, or a dict of counts such as {"tp": 90, ..} from JSON."""
     return _json(text) if text.startswith("{") else text
 
 
 def _json(text: str) -> Any:
+    """Return the value of a flag that is written as JSON."""
     try:
         return json.loads(text)
     except ValueError as error:

@@ -105,7 +105,7 @@ class View(abc.ABC):
         return _blocks(read, *tables, below, _filled(sentence, 80))
 
     def _latex(self, read: str) -> str:
-        """Return the tables with captions, below what was read as a comment."""
+        """Return the tables with captions, and above them a comment: the sentences `read`."""
         scope = [f"{self.scope.in_words()}."] if self.scope else []
         caption = " ".join([*scope, *self.notes(for_paper=True)])
         tables = [
@@ -177,7 +177,10 @@ def short_label(label: str) -> str:
 
 
 def group_heading(group: str | None, has_groups: bool, averaging: str) -> str:
-    """Return the heading of a table of all questions (None), or of a group of them."""
+    """Return the heading of a table of all questions (None), or of a group of them.
+
+    `averaging` is that of `Scope`.
+    """
     if group is None:
         return overall_label(averaging) if has_groups else ""
     return short_label(group)
@@ -205,16 +208,20 @@ class Scale(NamedTuple):
 
     @property
     def heading(self) -> str:
+        """The heading of scores, with their unit."""
         return "Score (%)" if self.percent else "Score"
 
     def number(self, value: float, sign: bool = False) -> str:
+        """Return a number without its unit; with `sign`, numbers above 0 have a +."""
         shown = round(100 * value if self.percent else value, self.decimals) + 0.0  # not -0.0
         return f"{shown:{'+' if sign and shown else ''}.{self.decimals}f}"
 
     def with_unit(self, value: float) -> str:
+        """Return a number with its unit: "12.5 %"."""
         return self.number(value) + (" %" if self.percent else "")
 
     def limits(self, lo: float, hi: float) -> str:
+        """Return limits in brackets: "(1.2, 3.4)"."""
         return f"({self.number(lo)}, {self.number(hi)})"
 
 
@@ -258,6 +265,7 @@ def _text_cell(cell: str) -> str:
 
 
 def _markdown(table: Cells) -> str:
+    """Return a table in Markdown, with the first column on the left and others on the right."""
     lines = ["| " + " | ".join(map(_markdown_text, row)).rstrip() + " |" for row in table]
     rule = "|" + "|".join([":--", *["--:"] * (len(table[0]) - 1)]) + "|"
     return "\n".join([lines[0], rule, *lines[1:]])
@@ -372,9 +380,11 @@ class Scope(NamedTuple):
 
 
 def interval_scope(interval: str, row: str = "question", anytime: bool = False) -> str:
-    """Return what an interval is for.
+    """Return what an interval is for, such as "for other questions like these".
 
     Args:
+        interval: "sampling", "hierarchical", "posterior" or "questions".
+        row: what a question is called.
         anytime: whether it holds at all looks together.
     """
     scope = INTERVAL_SCOPE[interval].replace("question", row)
@@ -389,7 +399,10 @@ def limits_in_words(
     row: str = "question",
     anytime: bool = False,
 ) -> str:
-    """Return the limits of an interval with its name, its confidence and what it is for."""
+    """Return the limits of an interval with its name, its confidence and what it is for.
+
+    `interval`, `row` and `anytime` are those of `interval_scope`.
+    """
     lo, hi = map(scale.number, limits)
     scope = interval_scope(interval, row, anytime)
     return f"{100 * confidence:g} % {INTERVAL_NAME[interval]} {lo} to {hi}, {scope}"
@@ -404,10 +417,12 @@ def interval_heading(confidence: float, interval: str | None = None, row: str = 
 
 
 def band_heading(confidence: float) -> str:
+    """Return the heading of the limits of a simultaneous band."""
     return f"{100 * confidence:g} % band"
 
 
 def p_value(p: float) -> str:
+    """Return a p-value as a text."""
     return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
 
 

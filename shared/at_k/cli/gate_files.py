@@ -41,7 +41,7 @@ examples, with the samples of the package:
 
 
 def add_gate_flags(command: argparse.ArgumentParser) -> None:
-    """Add the flags of the gate and of reading files to the parser, and what it runs."""
+    """Add the flags of the gate and of reading files to the parser, and the function it runs."""
     parameters, helps = parameters_and_helps(compare, ("R_a", "R_b", "p_values"))
     helps["k"] = "size of the subsets of samples. Default: 1."
     helps["confidence"] = "probability that the interval covers the true score or difference."
@@ -79,7 +79,11 @@ def _gate_files(
     margin: float | None = None,
     **flags: Any,
 ) -> int:
-    """Print the verdict on files, which are parts of one run, and return the exit status."""
+    """Print the verdict on files, which are parts of one run, and return the exit status.
+
+    The least score is `at_least`, or that of the file `baseline` minus the margin. `flags` are all
+    other flags, by the names of parameters.
+    """
     if (at_least is None) == (baseline is None):
         problem = "Give the least score as --at-least, or a run to compare as --baseline"
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
@@ -154,6 +158,7 @@ def _what_would_decide(gate: Gate) -> str:
 
 
 def _verdict_as_json(gate: Gate) -> str:
+    """Return the verdict as JSON: the status, the fields of the gate, and the sentence."""
     fields = gate._asdict()
     for name in ("size", "unit", "has_labels", "averaging", "more_anytime"):
         del fields[name]

@@ -34,7 +34,10 @@ _OF_FIRST = ("groups", "clusters", "question_weights")
 def comparison_arguments(
     flags: Mapping[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_run`, of the options, and of `graded_files` on the checker."""
+    """Return the arguments of `read_run`, those of the options, and the last of `graded_files`.
+
+    The last are checker_rates and labels.
+    """
     reading, parameters = split_arguments(flags)
     if "include" in parameters:
         parameters["metric"] = parameters.pop("include")
@@ -98,7 +101,10 @@ def _read_runs(
     options: ComparisonOptions,
     of_second: Mapping[str, Any] | None,
 ) -> list[RunInput]:
-    """Read the questions of each run. Groups are read if they are named, clusters if they count."""
+    """Read the questions of each run; the arguments are those of `graded_files`.
+
+    Groups are read if they are named, clusters if the interval uses them.
+    """
     unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
     reading = {x: y for x, y in reading.items() if y is not None or x not in unnamed}
     inputs: list[RunInput] = []

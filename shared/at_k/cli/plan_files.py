@@ -42,7 +42,7 @@ examples, with the samples of the package:
 
 
 def add_plan_flags(command: argparse.ArgumentParser) -> None:
-    """Add the flags of `at_k.plan` and of reading files to the parser, and what it runs."""
+    """Add the flags of `at_k.plan` and of reading files to the parser, and the function it runs."""
     parameters, helps = parameters_and_helps(plan, ("R", "R_b"))
     helps |= {flag: f"{helps[name]} In Python: {name}." for name, flag in _FLAGS.items()}
     shown = [
@@ -55,7 +55,10 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
 
 
 def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
-    """Print the plan from pilot runs in files, or from assumed rates."""
+    """Print the plan from pilot runs in files, or from assumed rates.
+
+    `flags` are all other flags, by the names of parameters.
+    """
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
     reading, parameters, errors = comparison_arguments(flags)
@@ -90,6 +93,7 @@ class PlanView(View):
     label = "plan"
 
     def data(self) -> dict[str, Any]:
+        """The dict that `plan` returns."""
         return self.plan
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -99,10 +103,12 @@ class PlanView(View):
         return [{"design": name, "key": self.plan["key"], **row} for name, row in designs]
 
     def tables(self) -> list[Cells]:
+        """One table with a row for each design."""
         columns = {x: y for x, y in _PLAN_COLUMNS.items() if x in self.plan["rows"][0]}
         return [make_table(columns, self._rows(), _plan_cell)]
 
     def records(self) -> Cells:
+        """A row for each design, with its name and the key of the score."""
         rows = self._rows()
         names = [name for name in ("design", "key", *_PLAN_COLUMNS) if name in rows[0]]
         return make_table(dict(zip(names, names, strict=True)), rows)
@@ -134,6 +140,7 @@ class PlanView(View):
 
 
 def _plan_cell(column: str, value: float | None) -> str:
+    """Return the cell of a value in a column of a plan; - for None."""
     if value is None:
         return "-"
     if column in ("questions", "samples", "labels"):
@@ -142,7 +149,10 @@ def _plan_cell(column: str, value: float | None) -> str:
 
 
 def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str, has_labels: bool) -> str:
-    """Return the cheapest design in a sentence, or that no design is enough."""
+    """Return the cheapest design in a sentence, or that no design is enough.
+
+    `claim` says what is wanted of it, such as "has a half-width of at most 0.02".
+    """
     if cheapest is None:
         more = ["questions (--number-of-questions)", "samples (--number-of-samples)"]
         if has_labels:
@@ -161,7 +171,7 @@ def _cheapest_design(cheapest: Mapping[str, Any] | None, claim: str, has_labels:
 
 
 def _assumptions(assumptions: Mapping[str, Any]) -> str:
-    """Return a sentence about what the plan is based on."""
+    """Return a sentence about what a plan is based on, from its "assumptions"."""
     if assumptions["rates_are"] == "assumed":
         text = "The success rates of questions are assumed"
     else:

@@ -46,7 +46,7 @@ def check_published(fields: Mapping[str, str | None], output_format: str) -> Non
 
 
 def published(view: ScoresView, fields: Mapping[str, str | None]) -> str:
-    """Return the YAML of the score of a view.
+    """Return the YAML of the score of a view, with the values of PUBLISHED_FIELDS.
 
     Raises:
         ValueError: if there are several scores: the format has one for each task.

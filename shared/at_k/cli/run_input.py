@@ -91,7 +91,7 @@ class RunInput:
 
 @contextlib.contextmanager
 def naming_questions(questions: Questions) -> Iterator[None]:
-    """Add to an error the id of its question."""
+    """Add to an InputError that is raised inside of it the id of its question."""
     try:
         yield
     except InputError as error:

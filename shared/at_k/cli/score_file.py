@@ -64,7 +64,7 @@ _DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categorie
 
 
 def add_metric_flags(command: argparse.ArgumentParser, name: str) -> None:
-    """Add the flags of a metric to the parser of its subcommand, and what it runs."""
+    """Add the flags of a metric to its parser, and the function that it runs."""
     computation = COMPUTATIONS[name]
     examples = _VERDICT_EXAMPLES if name == "score_agg" else _METRIC_EXAMPLES
     epilog = (examples + _FILES).format(name=name, cool=COOL, warm=WARM)
@@ -94,7 +94,15 @@ def _score_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the scores of files, which are parts of one run."""
+    """Print the scores of files, which are parts of one run.
+
+    Args:
+        name, computation: of the metric.
+        files: their names.
+        output_format: one of `FORMATS_OF_OUTPUT`, or `PUBLISHED_FORMAT`.
+        plot: the path of a chart to be written, or None.
+        flags: all other flags, by the names of parameters.
+    """
     fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
     check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
@@ -152,7 +160,10 @@ def _read(
 def _scored(
     name: str, computation: Computation, run: RunInput, parameters: dict[str, Any]
 ) -> ScoresView:
-    """Return the scores of a run, and what the tables and sentences say about it."""
+    """Return the scores of a run, and what the tables and sentences say about it.
+
+    `parameters` are those of the metric, and are changed if pass@k is the only score.
+    """
     questions, known = run.questions, computation.parameters
     if name == "gpassk" and "include" not in parameters and run.sizes.max(initial=1) == 1:
         parameters["include"] = "pass@k"  # all scores of one sample are equal
@@ -204,6 +215,7 @@ class _CheckedOnce(SampledQuestions):
     checks: list[Checked] = field(default_factory=list, kw_only=True)
 
     def check(self, checking: Checking) -> Checked:
+        """Check the samples, and keep the result in `checks`."""
         self.checks.append(super().check(checking))
         return self.checks[-1]
 
@@ -211,7 +223,7 @@ class _CheckedOnce(SampledQuestions):
 def _scores_and_noise(
     computation: Computation, questions: Questions, parameters: dict[str, Any]
 ) -> tuple[Result, Noise | None, int]:
-    """Return what `compute` returns, its noise, and how many samples have no answer."""
+    """Return the result of `compute`, the noise of one score, and how many samples lack answers."""
     names, arguments = computation.parameters, questions
     options = {name: x for name, x in arguments.items() if name in names} | parameters
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)
@@ -234,7 +246,10 @@ def _number_unanswered(checked: Checked) -> int:
 
 
 def _leading_score(scores: Result) -> Estimate | None:
-    """Return the score with the largest k of the first name that a comparison has, or None."""
+    """Return one score of all questions whose noise is known, or None.
+
+    It is that of the first metric, but vote@k comes before others, at its largest k.
+    """
     shown = [x for x in estimates_of(scores) if x.group is None and x.metric in _WITH_NOISE]
     shown.sort(key=lambda x: x.metric != "vote@k")  # stable
     of_first = [x for x in shown if x.metric == shown[0].metric and isinstance(x.k, int)]

@@ -64,11 +64,12 @@ class ScoresView(View):
 
     @property
     def confidence(self) -> float | None:
-        """Of the intervals, or None if there are none."""
+        """The confidence of the intervals, or None if there are none."""
         return self.options.get("confidence")
 
     @cached_property
     def estimates(self) -> list[Estimate]:
+        """The scores with their limits, of all questions and of groups."""
         return estimates_of(self.scores)
 
     @cached_property
@@ -81,6 +82,7 @@ class ScoresView(View):
 
     @cached_property
     def _rows(self) -> list[dict[str, Any]]:
+        """The rows of `records`, as dicts."""
         return _score_rows(self.estimates)
 
     def method_of(self, x: Estimate) -> str:
@@ -98,9 +100,11 @@ class ScoresView(View):
 
     @property
     def _has_band(self) -> bool:
+        """Whether a score has a simultaneous band."""
         return any(x.band is not None for x in self.estimates)
 
     def data(self) -> dict[str, Any]:
+        """The dict that `compute` returns."""
         return self.scores
 
     # --- Tables ---------------------------------------------------------------------------
@@ -127,7 +131,7 @@ class ScoresView(View):
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
-        """Keys by groups of questions, whichever is narrower."""
+        """A table with a row for each key and a column for each group, transposed if narrower."""
         overall, *groups = self._group_headings("Estimate")
         rows, columns = [*self._by_group[None]], [overall.capitalize(), *groups]
         scale = self._scale([*self._by_group[None].values()])
@@ -163,6 +167,7 @@ class ScoresView(View):
         return Scale.of([x.metric for x in shown], numbers)
 
     def _group_headings(self, without_groups: str) -> list[str]:
+        """Return the headings of all questions, or `without_groups`, and of each group."""
         labels = [label for label in self._by_group if label is not None]
         overall = overall_label(self.scope.averaging) if labels else without_groups
         return [overall, *map(short_label, labels)]
@@ -202,7 +207,7 @@ class ScoresView(View):
         return notes
 
     def _noise_in_words(self, noise: Noise) -> str:
-        """The limits for the other of the two questions, and where the error comes from."""
+        """The limits that the table lacks, for other or the same questions, and the shares."""
         noun, key = self.scope.row, noise.score_id.key
         by_cause = {"questions": noise.questions, "samples": noise.samples, "labels": noise.checker}
         shares = [f"{100 * x:.0f} % from the {name}" for name, x in by_cause.items() if x]
@@ -266,6 +271,7 @@ class ScoresView(View):
         return f"On {self.scope.in_words()}, {enumerated(statements)}."
 
     def _is_biased(self, x: Estimate) -> bool:
+        """Whether a score is a cons@k with a k below the number of samples of a question."""
         if x.metric != "cons@k" or not isinstance(x.k, int):
             return False
         return any(int(n.max()) > x.k for n in self.scope.sizes)
@@ -317,7 +323,7 @@ def records_of(estimates: Iterable[Estimate]) -> Cells:
 
 
 def _score_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
-    """Return the score of each estimate, and what was requested of its interval and its band."""
+    """Return a dict for each estimate: its group, key and score, and known limits and band."""
     rows = []
     for x in estimates:
         row: dict[str, Any] = {"group": x.group, "key": x.key, "score": x.score}
@@ -348,7 +354,8 @@ def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
 def _interval_table(rows: Sequence[Mapping[str, Any]], heading: str) -> Cells:
     """A row for each score, with the columns of its interval that have values.
 
-    The center of the intervals is left out if it is the score itself.
+    The rows are dicts of `_score_rows`, and `heading` is that of their keys. The center of the
+    intervals is left out if it is the score itself.
     """
     columns = _known_columns(rows)
     if all(row.get("mu", row["score"]) == row["score"] for row in rows):
@@ -369,6 +376,7 @@ def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:
 
 
 def _cell(name: str, value: float | str | None) -> str:
+    """Return a cell of a table for the terminal, with 4 decimals."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -13,11 +13,12 @@ from .formats import FORMATS, file_format
 from .missing import missing_answers, missing_outcomes
 from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE, plain_name
 from .opening import is_remote
-from .reading import Reading
+from .reading import ReadingOptions
 from .roles import column_of_role, columns_of_role, question_columns
 from .table import (
     ROW,
     Columns,
+    ColumnsByRole,
     SelectionError,
     Table,
     Way,
@@ -38,7 +39,7 @@ from .words import (
     unwrapped,
 )
 
-SampleCells = dict[str, Sequence[Any]]
+CellsByRole = dict[str, Sequence[Any]]
 """Entries by role, one per row: of `samples`, with or without `references`, `verdicts` (outcomes
 beside answers), `as_written` (answers before missing ones were made None), `multiplicities` (how
 often a sample occurs) and numbers of samples, such as `labels`; or of `counts`, the numbers of
@@ -49,11 +50,11 @@ _OF_QUESTION = ("options", "choices", "tests", "test_list", "inputs", "outputs")
 """Lists of a question, which may be as long as that of its samples."""
 
 
-def rows_of_samples(table: Table, chosen: Mapping[str, Any]) -> Table:
+def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
     """Return the table with a row for each sample, if rows have lists with more than the samples.
 
     Beside [1, 0], a list ["a", "b"] says more about the two samples, as the fields of objects do
-    in [{"correct": 1, "seed": 0}, ..]. The column `ROW` has the row of each sample.
+    in [{"correct": 1, "seed": 0}, ..]. `ROW` has the row that a sample is from.
     """
     lists = {} if table.layout else _lists_with_samples(table, chosen)
     if not lists:
@@ -66,8 +67,8 @@ def rows_of_samples(table: Table, chosen: Mapping[str, Any]) -> Table:
     return table.with_columns({**columns, ROW: numbers})
 
 
-def _lists_with_samples(table: Table, chosen: Mapping[str, Any]) -> Columns:
-    """Return the lists of samples and those of the same lengths, or nothing without the latter."""
+def _lists_with_samples(table: Table, chosen: ColumnsByRole) -> Columns:
+    """Return the columns of samples and other lists of the same lengths; {} without other ones."""
     roles = ("predictions", "outcomes", "counts", "finish", *PER_SAMPLE)
     aligned = [chosen[x] for x in roles if x in chosen]
     if not aligned or not all(isinstance(x, str) for x in aligned):
@@ -89,7 +90,7 @@ def _sizes(column: Sequence[Any]) -> list[int]:
 
 
 def _lists_of_objects(table: Table, path: str) -> Columns:
-    """Return the lists of objects that a path goes through."""
+    """Return the lists of objects that a dotted path goes through, by the paths to them."""
     lists: Columns = {}
     while path := path.rpartition(".")[0]:
         column = column_at(table.columns, path)
@@ -99,9 +100,9 @@ def _lists_of_objects(table: Table, path: str) -> Columns:
 
 
 def read_cells(
-    table: Table, chosen: Mapping[str, Any], reading: Reading
-) -> tuple[SampleCells, bool]:
-    """Return the cells of samples or counts, and whether a row has several samples."""
+    table: Table, chosen: ColumnsByRole, reading: ReadingOptions
+) -> tuple[CellsByRole, bool]:
+    """Return the cells of samples or counts, and whether they are lists, of samples or counts."""
     if reading.graded_by and ("references" in chosen or "n" in chosen):
         raise ValueError(f"{reading.graded_by} is for outcomes: name their column.")
     aligned = [role for role in PER_SAMPLE if role in chosen]
@@ -114,16 +115,16 @@ def read_cells(
     is_single = "predictions" in chosen and plain_name(name) in SINGLE
     if not (is_single or reading.questions):
         cells = _lists_from_texts(table, cells)
-    of_lists = _holds_lists(cells["samples"], table.title)
-    if "multiplicities" in cells and not of_lists:
+    are_lists = _holds_lists(cells["samples"], table.title)
+    if "multiplicities" in cells and not are_lists:
         cells["multiplicities"] = _count_column(table, chosen["counts"])
     for role in aligned:
-        cells[role] = _numbers(table, role, chosen[role], cells[role], of_lists)
-    return _with_missing(table, chosen, cells, reading), of_lists
+        cells[role] = _numbers_of_samples(table, role, chosen[role], cells[role], are_lists)
+    return _with_missing(table, chosen, cells, reading), are_lists
 
 
-def _cells_of_columns(table: Table, chosen: Mapping[str, Any], samples: str) -> SampleCells:
-    """Return the columns of samples and of what goes with them, as they are written."""
+def _cells_of_columns(table: Table, chosen: ColumnsByRole, samples: str) -> CellsByRole:
+    """Return the column `samples` and those of what goes with it, by role, as they are written."""
     columns = {"samples": samples, "finish": chosen.get("finish")}
     columns |= {role: chosen.get(role) for role in PER_SAMPLE}
     if "predictions" in chosen:
@@ -138,9 +139,9 @@ def _cells_of_columns(table: Table, chosen: Mapping[str, Any], samples: str) -> 
 
 
 def _with_missing(
-    table: Table, chosen: Mapping[str, Any], cells: SampleCells, reading: Reading
-) -> SampleCells:
-    """Return the cells with outcomes as they are read, and None for samples that are missing."""
+    table: Table, chosen: ColumnsByRole, cells: CellsByRole, reading: ReadingOptions
+) -> CellsByRole:
+    """Change the cells, and return them: outcomes are read, and missing samples become None."""
     written, graded_role = cells["samples"], "samples"
     if "predictions" in chosen:
         if not reading.checked:
@@ -157,7 +158,7 @@ def _with_missing(
 
 
 def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
-    """Return the answers with None for those without a verdict."""
+    """Return answers, or lists of them, with None for those without a verdict."""
     return [
         _where_graded(cell, verdict)
         if isinstance(cell, list) and isinstance(verdict, list)
@@ -169,14 +170,19 @@ def _where_graded(samples: Sequence[Any], verdicts: Sequence[Any]) -> list[Any]:
 
 
 def entries_of_role(role: str, cells: Sequence[Any]) -> list[Any]:
-    """Return the entries of a role of `PER_QUESTION`: lists and numbers also from texts."""
+    """Return the cells of a role of `PER_QUESTION`: weights and R0 are read from texts too."""
     if role == "question_weights":
         return [number_in(x) if isinstance(x, str) else x for x in cells]
     return list(as_lists(cells) if role == "R0" else cells)
 
 
-def read_outcomes(table: Table, cells: Sequence[Any], name: str, reading: Reading) -> list[Any]:
-    """Return outcomes as bools, numbers or labels, and None where they are missing."""
+def read_outcomes(
+    table: Table, cells: Sequence[Any], name: str, reading: ReadingOptions
+) -> list[Any]:
+    """Return the cells of the column `name` as bools, numbers or labels, None for missing ones.
+
+    A cell may be a list of outcomes.
+    """
     _refuse_objects(cells, "outcomes", name)
     if reading.correct_values:
         return graded(cells, reading.correct_values)
@@ -187,7 +193,7 @@ def read_outcomes(table: Table, cells: Sequence[Any], name: str, reading: Readin
 
 
 def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
-    """Raise a SelectionError if samples are objects: one of their fields has to be named."""
+    """Raise a SelectionError if the column `name` has objects: a field has to be named."""
     for cell in cells:
         entry = next(iter(cell), None) if isinstance(cell, list) else cell
         if isinstance(entry, dict):
@@ -198,11 +204,14 @@ def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
             )
 
 
-def _numbers(
-    table: Table, role: str, name: str, cells: Sequence[Any], of_lists: bool
+def _numbers_of_samples(
+    table: Table, role: str, name: str, cells: Sequence[Any], are_lists: bool
 ) -> Sequence[Any]:
-    """Return numbers of samples, such as labels, of which some may be missing."""
-    if not of_lists:
+    """Return the numbers in the column `name` of a role of `PER_SAMPLE`, None for missing ones.
+
+    There is one in each row, or a list of them if samples are in lists.
+    """
+    if not are_lists:
         cells = [None if cell == "" else number_in(cell) for cell in as_outcomes(cells)]
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:
@@ -216,7 +225,7 @@ def _numbers(
     return cells
 
 
-def _lists_from_texts(table: Table, cells: SampleCells) -> SampleCells:
+def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
     """Return the cells with lists in place of texts, if the samples are lists written as text."""
     samples = cells["samples"]
     if has_lists(samples) or not all(isinstance(cell, str) for cell in samples):
@@ -245,8 +254,8 @@ def _holds_lists(cells: Sequence[Any], title: str) -> bool:
 # --- Counts -----------------------------------------------------------------------------------
 
 
-def _counts(table: Table, chosen: Mapping[str, Any]) -> list[Any]:
-    """Return the counts in each row: n and correct, or the number of samples in each category."""
+def _counts(table: Table, chosen: ColumnsByRole) -> list[Any]:
+    """Return the counts in each row: (n, correct), or the number of samples in each category."""
     counts = chosen.get("counts")
     if isinstance(counts, str):
         return _lists_of_counts(table, counts)
@@ -352,7 +361,7 @@ def are_elsewhere(references: Any, table: Table) -> bool:
 
 
 def join_references(
-    table: Table, references: Mapping[Any, Any] | Sequence[Any] | str, reading: Reading
+    table: Table, references: Mapping[Any, Any] | Sequence[Any] | str, reading: ReadingOptions
 ) -> tuple[Table, str]:
     """Return the table with a column of references, and the name of the column.
 
@@ -392,7 +401,14 @@ def join_references(
 def _answers_by_id(
     table: Table, column: str, pairs: Iterable[tuple[Any, Any]], name: str
 ) -> list[Any]:
-    """Return the reference of each row, from pairs of the id of a question and its reference."""
+    """Return the reference of each row, from pairs of the id of a question and its reference.
+
+    Args:
+        table: the samples.
+        column: the column of ids in the table.
+        pairs: each id with its reference.
+        name: what messages call the references.
+    """
     by_text: dict[str, Any] = {}
     for entry, answer in pairs:
         if by_text.setdefault(entry_text(entry), answer) != answer:
@@ -406,10 +422,13 @@ def _answers_by_id(
 
 
 def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
-    """Return the ids and the references in a file."""
+    """Return the ids, as texts, and the references in a file.
+
+    The ids are in the column `question`, or in one with a usual name. Without both there are none.
+    """
     from .sources import load_files, names_in
 
-    answers = with_tests(load_files(names_in(file), Reading()))
+    answers = with_tests(load_files(names_in(file), ReadingOptions()))
     key = [question] if question in answers.columns else question_columns(answers)
     columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
     if not columns or not (key or not question):

@@ -36,7 +36,7 @@ from .names import (
     sample_numbers,
 )
 from .opening import is_remote
-from .reading import Reading
+from .reading import ReadingOptions
 from .roles import choose_columns, column_per_question, columns_of_role, question_columns
 from .settings import are_parts
 from .table import (
@@ -66,7 +66,14 @@ _N, _LEAST, _MOST, _SUM = "n (rows)", "least (number)", "greatest (number)", "su
 
 
 class Choice(NamedTuple):
-    """The columns of a file that are read: `number` numbers samples, or is ""."""
+    """The columns of a file that are read.
+
+    Attributes:
+        question: the column of ids.
+        outcome: the column of outcomes.
+        others: columns that are counted beside these, such as groups and settings.
+        number: the column that numbers the samples of a question, or "".
+    """
 
     question: str
     outcome: str
@@ -80,9 +87,16 @@ class Choice(NamedTuple):
 
 
 def counted_run(
-    names: Sequence[str], reading: Reading, read_table: Callable[[Table, Reading], Run]
+    names: Sequence[str],
+    reading: ReadingOptions,
+    read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
     """Return the run in large files with counts of its outcomes, or None if they are read whole.
+
+    Args:
+        names: paths of the files.
+        reading: the options of the caller.
+        read_table: returns the run in a table.
 
     Raises:
         SelectionError: as `read_table` for the distinct rows, and for all rows of some questions.
@@ -110,10 +124,19 @@ def _run(
     head: Table,
     choice: Choice,
     rows: Any,
-    reading: Reading,
-    read_table: Callable[[Table, Reading], Run],
+    reading: ReadingOptions,
+    read_table: Callable[[Table, ReadingOptions], Run],
 ) -> Run | None:
-    """Return the run in distinct rows; None if samples may be repeated, or outcomes are words."""
+    """Return the run in distinct rows; None if samples may be repeated, or outcomes are words.
+
+    Args:
+        names: paths of the files.
+        head: the first rows of the first file.
+        choice: the columns that are read.
+        rows: an Arrow table, see `_distinct_rows`.
+        reading: the options of the caller.
+        read_table: returns the run in a table.
+    """
     title = title_of_files(names)
     repeated = _ids_with_repeats(rows, choice.question, names) if choice.number else []
     some = _rows_of_some(names, head, choice, rows, repeated)
@@ -133,7 +156,7 @@ def _run(
     return run
 
 
-def _can_be_counted(names: Sequence[str], reading: Reading) -> bool:
+def _can_be_counted(names: Sequence[str], reading: ReadingOptions) -> bool:
     """Whether the files have one of the formats, and nothing needs single samples."""
     needs_samples = (
         any((reading.group_size, reading.records, reading.has_labels, reading.unfinished))
@@ -149,6 +172,7 @@ def _can_be_counted(names: Sequence[str], reading: Reading) -> bool:
 
 
 def _are_large(names: Sequence[str]) -> bool:
+    """Whether files have so many rows or bytes in all that they are counted."""
     import pyarrow.parquet as pq
 
     if names[0].lower().endswith(".parquet"):
@@ -156,7 +180,7 @@ def _are_large(names: Sequence[str]) -> bool:
     return sum(Path(name).stat().st_size for name in names) >= LEAST_BYTES
 
 
-def _head(name: str, reading: Reading) -> Table:
+def _head(name: str, reading: ReadingOptions) -> Table:
     """Return the first rows of a file; a ValueError if they cannot be parsed or have classes."""
     if not name.lower().endswith(".parquet"):
         with open(name, "rb") as file, warnings.catch_warnings():
@@ -172,8 +196,11 @@ def _head(name: str, reading: Reading) -> Table:
     return table_of_columns(batch.to_pydict(), name)
 
 
-def _choice(head: Table, reading: Reading) -> Choice | None:
-    """Return the columns to read; None unless questions and outcomes have one scalar column."""
+def _choice(head: Table, reading: ReadingOptions) -> Choice | None:
+    """Return the columns to read, from the first rows of a file; None if it is to be read whole.
+
+    That is so unless questions and outcomes have one scalar column each.
+    """
     columns, named = head.columns, reading.named()
     read = {*named.values(), *reading.questions, *dict(reading.where)}
     if not read <= {*columns} or recognised(head):
@@ -196,8 +223,8 @@ def _choice(head: Table, reading: Reading) -> Choice | None:
     return choice._replace(number="".join(numbers))
 
 
-def _columns_beside(head: Table, reading: Reading, used: Collection[str]) -> list[str]:
-    """Return the columns that are read beside those of questions and outcomes."""
+def _columns_beside(head: Table, reading: ReadingOptions, used: Collection[str]) -> list[str]:
+    """Return the columns that are read beside those of questions and outcomes, which are `used`."""
     named = reading.named()
     roles = [role for role in PER_QUESTION if role in reading.columns]
     fixed = {column_per_question(head, role, named.get(role)) for role in roles}
@@ -211,8 +238,8 @@ def _columns_beside(head: Table, reading: Reading, used: Collection[str]) -> lis
 def _distinct_rows(names: Sequence[str], head: Table, choice: Choice) -> Any | None:
     """Return the distinct rows of files as a table of Arrow, or None if they are read whole.
 
-    Beside the columns that are counted, it has the index of the file, `_N` and, if samples are
-    numbered, what is known of their numbers.
+    Beside the columns that are counted, it has the index of the file in `FILE`, how often the row
+    occurs in `_N` and, if samples are numbered, `_LEAST`, `_MOST` and `_SUM` of their numbers.
     """
     import pyarrow as pa
 
@@ -270,7 +297,7 @@ def _has_quotes(name: str) -> bool:
 
 
 def _dataset(names: Sequence[str], head: Table) -> Any:
-    """Return files of Parquet or CSV as a dataset of Arrow."""
+    """Return files of Parquet or CSV as a `pyarrow.dataset.Dataset`; cells of CSV are texts."""
     import pyarrow as pa
     import pyarrow.csv as pc
     import pyarrow.dataset as ds
@@ -283,7 +310,7 @@ def _dataset(names: Sequence[str], head: Table) -> Any:
 
 
 def _lines_counted(name: str, choice: Choice) -> Any | None:
-    """Return the distinct rows of a file of JSON Lines; None without DuckDB."""
+    """Return the distinct rows of a file of JSON Lines as `_rows_counted`; None without DuckDB."""
     try:
         import duckdb
     except ImportError:
@@ -315,7 +342,7 @@ def _lines_counted(name: str, choice: Choice) -> Any | None:
 
 
 def _ids_with_repeats(rows: Any, question: str, names: Sequence[str]) -> list[Any]:
-    """Return the id of a question whose sample numbers do not show that they differ, if any.
+    """Return the id of a question whose sample numbers may be repeated: a list of one id, or [].
 
     The numbers of n samples between a least and a greatest one are distinct if there are as many
     as numbers between them, and their sum is that of these numbers.
@@ -331,9 +358,9 @@ def _ids_with_repeats(rows: Any, question: str, names: Sequence[str]) -> list[An
 def _rows_of_some(
     names: Sequence[str], head: Table, choice: Choice, rows: Any, repeated: Sequence[Any]
 ) -> Table | None:
-    """Return all rows of the first and the last questions, or of those with repeated samples.
+    """Return all rows of the first and the last questions, or of those with the ids in `repeated`.
 
-    None if there are no columns but those that are read.
+    None if there is no other column than those in `rows`, the distinct rows.
 
     Columns of Parquet that take many bytes in a row are left out.
     """
@@ -366,6 +393,7 @@ def _wide_columns(name: str) -> set[str]:
 
 
 def _lines_of(names: Sequence[str], question: str, ids: Sequence[str]) -> Table:
+    """Return all rows in files of JSON Lines whose column `question` has one of the ids."""
     import duckdb
 
     with duckdb.connect() as connection:

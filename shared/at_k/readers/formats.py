@@ -58,7 +58,11 @@ def file_format(path: Path) -> str:
 def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> Table:
     """Return the table in a file.
 
-    Without a suffix, the content tells its format.
+    Args:
+        name: what messages call the file.
+        data: its bytes, not compressed.
+        suffix: one of `FORMATS`; "" if the content tells the format.
+        unnamed: see `ReadingOptions`.
 
     Raises:
         ValueError: if the file cannot be parsed, with the line if there is one.
@@ -99,7 +103,7 @@ def decompressed(data: bytes, name: str) -> bytes:
 
 
 def _opened(data: bytes, kind: str, name: str) -> Any:
-    """Return a stream of the decompressed bytes."""
+    """Return a stream of the decompressed bytes; `kind` is one of `COMPRESSED`, such as ".gz"."""
     if kind == ".zip":
         archive = zipfile.ZipFile(io.BytesIO(data))
         files = [x for x in archive.infolist() if not x.is_dir() and "__MACOSX" not in x.filename]
@@ -172,6 +176,7 @@ def _format_of(data: bytes) -> str:
 
 
 def _parse_parquet(data: bytes, name: str) -> Table:
+    """Return the table in a file of Parquet, whose columns are read when they are used."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -189,6 +194,7 @@ def _parse_parquet(data: bytes, name: str) -> Table:
 
 
 def _parse_json_lines(text: str, name: str, unnamed: str) -> Table:
+    """Return the table of a text with one value of JSON in each line that is not blank."""
     records = [
         _parse_json(line.rstrip(), name, number)
         for number, line in enumerate(text.split("\n"), start=1)
@@ -211,7 +217,10 @@ def _parse_json_file(text: str, name: str, unnamed: str) -> Table:
 
 
 def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool) -> Table:
-    """Return the table of a list of JSON: of objects, or of lists of samples."""
+    """Return the table of a list of JSON: of objects, or of lists of samples.
+
+    A single object may be a table by itself, unless it `is_line`: a line, or an entry of a list.
+    """
     if any(records) and all(isinstance(record, list) for record in records):
         texts = [x for record in records for x in record if isinstance(x, str)]
         if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
@@ -299,7 +308,7 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
 
 
 def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
-    """Warn if a cell contains lines that look like rows: its quotes may be a typing error."""
+    """Warn if a cell of a row contains lines that look like rows: quotes may be a typing error."""
     numbers = [i for i, cell in enumerate(record) if _is_decimal(cell)]
     for line in itertools.chain.from_iterable(cell.splitlines()[1:] for cell in record):
         cells = line.split(delimiter)
@@ -314,4 +323,5 @@ def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None
 
 
 def _is_decimal(text: str) -> bool:
+    """Whether a text has nothing but digits, and at most one point."""
     return text.strip().replace(".", "", 1).isdigit()

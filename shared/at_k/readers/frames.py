@@ -76,6 +76,7 @@ def _table_of_dict(source: Mapping[Any, Any], split: str | None) -> Table:
 
 
 def _table_of_arrow(table: Any) -> Table:
+    """Return the table of a `pyarrow.Table`."""
     return table_of_columns({name: arrow_column(table, name) for name in table.column_names})
 
 
@@ -87,7 +88,7 @@ def table_of_dataset(dataset: Any) -> Table:
 
 
 def one_split(loaded: Any, name: str, split: str | None) -> Any:
-    """Return the named split of a dataset, or its only one."""
+    """Return the named split of a dataset, or its only one. Messages call the dataset `name`."""
     if not isinstance(loaded, dict):
         loaded = {str(loaded.split or "train"): loaded}
     if split is None and len(loaded) == 1:
@@ -127,7 +128,7 @@ def _plain_list(column: Any) -> list[Any]:
 
 
 def _request_outputs(source: Any) -> Table | None:
-    """Return the `RequestOutput` objects that `LLM.generate` and `LLM.chat` of vLLM return."""
+    """Return the table of what `LLM.generate` or `LLM.chat` of vLLM returns, or None for others."""
     requests = source if isinstance(source, (list, tuple)) else [source]
     names = ("request_id", "prompt", "outputs")
     is_vllm = all(hasattr(x, name) for x in requests for name in names)
@@ -139,7 +140,7 @@ def _request_outputs(source: Any) -> Table | None:
 
 
 def _eval_logs(source: Any) -> Table | None:
-    """Return the logs of inspect_ai, as `eval` and `eval_set` return them.
+    """Return the table of what `eval` or `eval_set` of inspect_ai returns, or None for others.
 
     A log without samples, such as those of `eval_set`, is read from its file.
     """
@@ -148,13 +149,13 @@ def _eval_logs(source: Any) -> Table | None:
     logs = source if isinstance(source, (list, tuple)) else [source]
     if not logs or not all(hasattr(x, y) for x in logs for y in ("eval", "samples", "status")):
         return None
-    from .reading import Reading
+    from .reading import ReadingOptions
     from .sources import load_files
 
     tables = []
     for log in logs:
         if log.samples is None and log.location:
-            tables.append(load_files([log.location.removeprefix("file://")], Reading()))
+            tables.append(load_files([log.location.removeprefix("file://")], ReadingOptions()))
             continue
         fields = {"id", "epoch", "target", "output", "scores", "error", "metadata"}
         known = {"version": True, "status": True, "eval": {"model", "task"}}
@@ -164,7 +165,7 @@ def _eval_logs(source: Any) -> Table | None:
 
 
 def _flat_rewards(source: Any) -> Table | None:
-    """Return flat rewards, as reward functions of TRL and verl return them."""
+    """Return the table of flat rewards, as reward functions return them, or None for others."""
     if getattr(source, "ndim", None) == 1 and hasattr(source, "tolist"):
         source = source.tolist()
     is_flat = isinstance(source, (list, tuple)) and len(source) > 0

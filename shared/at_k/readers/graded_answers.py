@@ -21,10 +21,13 @@ class GradedAnswers:
     """
 
     def validate(self, checking: Checking) -> None:
-        """Nothing is checked, so that all options go with it."""
+        """Accept all options of `compute`."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return the verdicts as outcomes, and the samples as answers."""
+        """Return the verdicts in the references as outcomes, and the samples as answers.
+
+        Nothing is run, so that `checking` and `cache` are not used.
+        """
         verdicts = [json.loads(reference) for reference in to_python(rows.references)]
         sizes = [*map(len, verdicts)]
         if sizes != rows.sizes.tolist():

@@ -11,14 +11,14 @@ import itertools
 import json
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, usual_columns
-from .table import FILE, Columns, Table, table_of_columns
+from .table import FILE, Columns, ColumnsByRole, Table, table_of_columns
 from .words import WORDS, is_decimal_comma, number_in
 
 CellsOfRow = list[Any]
@@ -60,7 +60,7 @@ _IS_LISTS = re.compile(r"(?:np\.|array|tensor|[\[\](),\s])*")
 
 
 def _innermost_lists(text: str) -> list[CellsOfRow]:
-    """Return the innermost lists, if there is nothing but lists."""
+    """Return the innermost lists as rows; [] if the text has anything but lists."""
     if not _START_OF_LISTS.match(text) or not _IS_LISTS.fullmatch(_LIST.sub("", text)):
         return []
     rows = [_entries_of_list(content) for content in _LIST.findall(text)]
@@ -76,7 +76,7 @@ def _entries_of_list(content: str) -> CellsOfRow:
 
 
 def _rows_of_digits(text: str) -> list[CellsOfRow]:
-    """Return the digits of each line, if they are 0 and 1, or cannot be numbers."""
+    """Return the digits of each line, if they are 0 and 1, or cannot be numbers; otherwise []."""
     if not re.match(r"\s*[0-9]{2,}\s*(\n|$)", text):
         return []
     lines = text.split()
@@ -87,7 +87,7 @@ def _rows_of_digits(text: str) -> list[CellsOfRow]:
 
 
 def _rows_of_markdown(text: str) -> list[CellsOfRow]:
-    """Return the rows of a table whose lines begin with a bar, without the line below its names."""
+    """Return the rows of a Markdown table without the line below its names; [] for other texts."""
     if not first_line(text).lstrip().startswith("|"):
         return []
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -101,7 +101,10 @@ def _rows_of_markdown(text: str) -> list[CellsOfRow]:
 
 
 def _rows_between_spaces(text: str) -> list[CellsOfRow]:
-    """Return the values of each line, if spaces separate them. The first line may name columns."""
+    """Return the values of each line, if spaces separate them; otherwise [].
+
+    The first line may name columns.
+    """
     head = first_line(text)
     first = head.split()
     are_names = names_roles(first) and "," not in head
@@ -142,10 +145,10 @@ def table_of_grid(
 
     Args:
         rows: lists of cells.
-        name: of the file.
-        unnamed: see `Reading`.
+        name: what messages call the file.
+        unnamed: see `ReadingOptions`.
         are_samples: whether all cells are samples, unless the first column has references.
-        lines: of the file where the rows of CSV begin.
+        lines: the number of the line where each row begins, of CSV only.
         known: further attributes of the table.
 
     Raises:
@@ -175,7 +178,10 @@ def table_of_grid(
 def _names_of_grid(
     rows: Sequence[CellsOfRow], name: str, unnamed: str, are_samples: bool
 ) -> list[str]:
-    """Return the names of the columns of a table without names, and warn of them."""
+    """Return names for the columns of a table without names, and warn of them.
+
+    They are "sample 1", "sample 2", .., after "reference" if `unnamed` is "references".
+    """
     first = ["reference"] if unnamed == "references" else []
     if not (are_samples or first) and len(rows[0]) > 2 and sample_columns(rows[0]):
         raise ValueError(
@@ -214,7 +220,7 @@ def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str
     """Return whether the first row of a table names its columns.
 
     It does unless all its cells are values. Above outcomes, the values 1, 2, 3 are names too, for
-    which the rows below are looked at.
+    which the rows `below` the first, `head`, are looked at.
     """
     if unnamed == "references":
         return False
@@ -233,6 +239,7 @@ def names_roles(row: Sequence[Any]) -> bool:
 
 
 def _word(cell: Any) -> str:
+    """Return a cell as a text in lower case, "" for None."""
     return "" if cell is None else str(cell).strip().lower()
 
 
@@ -246,16 +253,22 @@ def _is_value(cell: Any) -> bool:
 
 
 def with_sample_lists(
-    table: Table, unnamed: str, named: Mapping[str, Any], checked: bool
+    table: Table, unnamed: str, named: ColumnsByRole, checked: bool
 ) -> tuple[Table, dict[str, str]]:
     """Return a table whose rows have a list of samples, if it has a column for each sample.
 
     Empty cells at the end of a row are no samples, and other empty cells are missing ones. Rows
     that are empty are left out.
 
+    Args:
+        table: the source.
+        unnamed: see `ReadingOptions`.
+        named: the columns that the caller names; also lists of them.
+        checked: whether the caller gives a checker, so that samples are no outcomes.
+
     Returns:
-        The table, and the name of the new column by its role; both unchanged and none if the table
-        has no such columns, or another one with a usual name for samples.
+        The table, and the name of the new column by its role. The table is unchanged and the dict
+        empty if it has no such columns, or another one with a usual name for samples.
 
     Raises:
         ValueError: if a row has no sample, or lacks the reference or the group that others have.
@@ -275,8 +288,8 @@ def with_sample_lists(
     return table.with_columns({**columns, title: lists}), {role: title}
 
 
-def _sample_names(table: Table, named: Mapping[str, Any]) -> list[str]:
-    """Return the columns that hold a sample each, none if others have samples or counts."""
+def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
+    """Return the columns that hold a sample each; none if other columns have samples or counts."""
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
         return []
     names = list(table.columns)
@@ -304,8 +317,9 @@ def _without_end(row: Sequence[Any]) -> CellsOfRow:
 
 
 def _full_rows(others: Columns, lists: list[CellsOfRow]) -> tuple[Columns, list[CellsOfRow]]:
-    """Return the rows that are not empty: their other columns, and their samples.
+    """Return the rows that have samples: their other columns, and the lists of their samples.
 
+    `lists` has the samples of each row. A row without samples has to be empty in all columns.
     Columns of references or groups without any entry are left out.
     """
     kept = []
@@ -326,7 +340,7 @@ def _full_rows(others: Columns, lists: list[CellsOfRow]) -> tuple[Columns, list[
     return columns, [lists[row] for row in kept]
 
 
-def _warn_of_unused(columns: Columns, named: Mapping[str, Any]) -> None:
+def _warn_of_unused(columns: Columns, named: ColumnsByRole) -> None:
     """Warn of columns beside those of samples that hold something, but nothing that is read."""
     used = {name for role in _BESIDE_SAMPLES for name in usual_columns(columns, role)}
     for names in named.values():

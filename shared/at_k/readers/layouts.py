@@ -103,6 +103,8 @@ _ROLES = ("questions", "outcomes", "predictions", "references", "groups", "sampl
 def recognised(table: Table, path: Path | None = None) -> Table | None:
     """Return the table as the first layout reads it that recognises it, or None.
 
+    The path is that of the file, of which some layouts read the model or the task.
+
     Raises:
         ValueError: if it has the fields of a layout, but not its entries.
     """
@@ -122,7 +124,10 @@ def recognised(table: Table, path: Path | None = None) -> Table | None:
 
 
 def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table:
-    """Return the table as a layout reads it; a LookupError or TypeError if it is another one."""
+    """Return the table as a layout reads it; a LookupError or TypeError if it is another one.
+
+    `path` is that of the file, if it is known.
+    """
     records = rows_of(table) if layout.rows or layout.columns or layout.origin else []
     if layout.rows or layout.columns:
         rows = list(layout.rows_in(records))
@@ -139,7 +144,7 @@ def read_layout(layout: Layout, table: Table, path: Path | None = None) -> Table
 
 
 def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str, str]:
-    """Return what records, and the rows that are inside of them, say of the run."""
+    """Return what records and the rows of the table say of the run, such as {"model": ..}."""
     entries = {x: table.columns.get(x, ()) for x in _ORIGIN} if layout.rows else {}
     for what, path in layout.origin.items():
         entries[what] = [field_at(record, path.split(".")) for record in records]
@@ -151,6 +156,7 @@ def _origin(layout: Layout, table: Table, records: Sequence[LogRow]) -> dict[str
 
 
 def _first_value(*values: Any) -> Any:
+    """Return the first value that is not None; None if there is none."""
     return next((value for value in values if value is not None), None)
 
 
@@ -237,7 +243,7 @@ def _number_columns(columns: Columns, others: Sequence[str]) -> tuple[str, ...]:
 
 
 def _lm_eval_path(path: Path) -> dict[str, str]:
-    """Return what the name of a file, and the file of results beside it, say."""
+    """Return the task that a file names, and the model that the results beside it name."""
     name = LM_EVAL_NAME.fullmatch(path.name)
     if name is None:
         return {}
@@ -281,6 +287,7 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
 
 
 def _inspect_row(sample: LogRow) -> LogRow:
+    """Return a sample as a row. After an error it has no answer and no score."""
     row = {name: sample[name] for name in ("id", "epoch", "target")}
     is_void = bool(sample.get("error"))
     output = sample.get("output") or {}
@@ -292,7 +299,7 @@ def _inspect_row(sample: LogRow) -> LogRow:
 
 
 def _score_columns(scores: Mapping[str, Any]) -> LogRow:
-    """Return the scores of a sample, with a column for each entry of a dict or a list."""
+    """Return the scores of a sample by column, with one for each entry of a dict or a list."""
     columns: LogRow = {}
     for name, value in scores.items():
         if isinstance(value, str) and value.startswith(("{", "[")):  # as samples_df writes them
@@ -314,6 +321,7 @@ def _samples_df_rows(record: LogRow) -> list[LogRow]:
 
 
 def _inspect_roles(columns: Columns) -> Roles:
+    """Return the roles: scores that are not empty, and answers with their targets."""
     names = [
         name
         for name, cells in columns.items()
@@ -345,6 +353,7 @@ def _lighteval_rows(record: LogRow) -> list[LogRow]:
 
 
 def _lighteval_roles(columns: Columns) -> Roles:
+    """Return the roles: the responses, and the metrics of documents with at most one."""
     most = max(map(len, columns["responses"]), default=0)
     roles: Roles = {"predictions": "responses", "references": "gold"} if most else {}
     metrics = tuple(name for name in columns if name.startswith("metric."))
@@ -472,6 +481,7 @@ def _is_one(reward: Any) -> bool:
 
 
 def _tau2_success(run: LogRow) -> bool | None:
+    """Return whether a simulation succeeded; None if the infrastructure failed."""
     if run["termination_reason"] == "infrastructure_error":
         return None
     return _is_one(run.get("reward", (run.get("reward_info") or {}).get("reward")))
@@ -485,6 +495,7 @@ def _tau2_rows(log: LogRow) -> list[LogRow]:
 
 
 def _stem(path: Path) -> dict[str, str]:
+    """Return the model in the name of a file <model>.<run>.json."""
     return {"model": path.stem.rpartition(".")[0]} if "." in path.stem else {}
 
 
@@ -501,6 +512,7 @@ _EVALSCOPE = {
 
 
 def _evalscope_rows(record: LogRow) -> list[LogRow]:
+    """Return the record as a row, with a column for each of its scores."""
     values = record["sample_score"]["score"]["value"]
     return [record | {f"value.{name}": value for name, value in values.items()}]
 

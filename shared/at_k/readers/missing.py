@@ -36,6 +36,7 @@ def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
 
 
 def _without_outcome(cell: Any) -> Any:
+    """Return None for a sample, or a list of None for a list of samples."""
     return [None] * len(cell) if isinstance(cell, list) else None
 
 
@@ -56,6 +57,7 @@ def missing_answers(table: Table, cells: Sequence[Any], references: Sequence[Any
     words = MISSING_WORDS - {word(x) for x in flat(references) if isinstance(x, str)}
 
     def read(cell: Any) -> Any:
+        """Return an answer as it is, or None if it is missing."""
         is_empty = table.is_csv and cell == ""
         is_word = isinstance(cell, str) and word(cell) in words
         return None if is_missing(cell) or is_empty or is_word else cell
@@ -70,13 +72,18 @@ def settle_missing(
     multiplicities: Sequence[list[int]] | None,
     missing: str | None,
 ) -> tuple[dict[Any, list[Any]], str]:
-    """Return the samples of each question as the rule says, and what the first line says of them.
+    """Return the samples of each question as the rule says, and what the output says of them.
 
     Samples that are left out stay None, so that others keep their places. Questions without any
     sample are left out too.
 
-    If samples are answers, `written` has them as they were written: one that is missing and counted
-    as incorrect stays as it was, or is an empty text. `multiplicities` say how often they occur.
+    Args:
+        table: the source.
+        samples: outcomes or answers by the id of their question, None for missing ones.
+        written: answers as they were written, in the same order; None if samples are outcomes. A
+            missing answer that counts as incorrect stays as it was, or is an empty text.
+        multiplicities: how often each sample occurs; None for once.
+        missing: "incorrect" or "drop"; None if the layout decides.
 
     Raises:
         MissingError: if nothing says what missing samples count, or if a question has no other
@@ -102,7 +109,10 @@ def _scored_questions(
     counted: Mapping[Any, list[tuple[Any, int]]],
     why: str,
 ) -> tuple[dict[Any, list[Any]], str]:
-    """Return the questions with a scored sample, and what the first line says; warn of others."""
+    """Return the questions with a scored sample, and what the output says; warn of others.
+
+    `counted` has pairs of a sample and how often it occurs; `why` is that of the layout.
+    """
     kept = {key: row for key, row in samples.items() if row.count(None) < len(row)}
     if not kept:
         number = sum(map(_missing_in, counted.values()))
@@ -134,7 +144,10 @@ def _missing_in(row: Iterable[tuple[Any, int]]) -> int:
 def _filled(
     samples: Mapping[Any, list[Any]], written: Sequence[list[Any]] | None
 ) -> dict[Any, list[Any]]:
-    """Return the samples of each question with incorrect ones in place of missing ones."""
+    """Return the samples with incorrect ones in place of missing ones.
+
+    An incorrect outcome is False, and an incorrect answer its text in `written`, or "".
+    """
     if written is None:
         return {key: [False if x is None else x for x in row] for key, row in samples.items()}
     texts = [[x if isinstance(x, str) else "" for x in row] for row in written]
@@ -175,7 +188,10 @@ def _missing_error(
 
 
 def _both_scores(counted: Sequence[list[tuple[Any, int]]]) -> str:
-    """Return the mean of the outcomes over questions under both rules, as the end of a sentence."""
+    """Return the mean of the outcomes over questions under both rules, as the end of a sentence.
+
+    `counted` has, for each question, pairs of an outcome and how often it occurs.
+    """
     if not all(isinstance(x, (int, float, type(None))) for row in counted for x, _ in row):
         return ""
     totals = [sum(x * n for x, n in row if x is not None) for row in counted]
@@ -189,5 +205,5 @@ def _both_scores(counted: Sequence[list[tuple[Any, int]]]) -> str:
 
 
 def text_of_ids(key: Any) -> str:
-    """Return an id as a text."""
+    """Return an id, a text or a tuple of several, as one text."""
     return " ".join(map(entry_text, key)) if isinstance(key, tuple) else str(key)

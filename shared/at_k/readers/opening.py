@@ -67,7 +67,10 @@ def read_file(name: str) -> bytes:
 
 
 def read_limited(stream: Any, name: str, most: float, when: str = "") -> bytes:
-    """Return the bytes of a stream; a ValueError if there are more than it may have."""
+    """Return the bytes of a stream; a ValueError if there are more than `most`.
+
+    `when` is part of its message, such as " when it is decompressed".
+    """
     chunks, size = [], 0
     while chunk := stream.read(_CHUNK):
         chunks.append(chunk)
@@ -147,7 +150,7 @@ def _file_or_none(system: Any, path: str) -> bytes | None:
 
 
 def _with_system(name: str, use: Callable[[Any, str], Any]) -> Any:
-    """Return what a function of the file system and the path returns.
+    """Return `use(system, path)` for the file system of fsspec and the path in it of a name.
 
     The errors of fsspec's drivers are raised as those of `remote_content`, which name the file.
     """

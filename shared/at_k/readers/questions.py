@@ -10,38 +10,44 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
-from .cells import SampleCells
+from .cells import CellsByRole
 from .missing import settle_missing, text_of_ids
 from .names import CUT_OFF, PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS, plain_name, shown_name
-from .reading import Reading, pairs_of
+from .reading import ReadingOptions, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
-from .table import FILE, ROW, QuestionRows, SelectionError, Table, Way, list_columns
+from .table import FILE, ROW, ColumnsByRole, QuestionRows, SelectionError, Table, Way, list_columns
 from .words import NO_ID, as_whole_number, entry_text, word
 
 
 def gather(
-    table: Table, chosen: Mapping[str, Any], cells: SampleCells, of_lists: bool, reading: Reading
+    table: Table,
+    chosen: ColumnsByRole,
+    cells: CellsByRole,
+    are_lists: bool,
+    reading: ReadingOptions,
 ) -> tuple[dict[str, list[Any]], list[Any] | None, tuple[str, ...], str]:
     """Return the cells of the M questions, what identifies them, and what was missing.
 
+    The cells that are given have an entry for each row, a list of samples if `are_lists`.
+
     Returns:
         The cells by role, an entry for each question; their ids, texts or tuples of texts, or None
-        if nothing identifies them; the columns of the ids; and what the first line says of missing
+        if nothing identifies them; the columns of the ids; and what the output says of missing
         samples.
 
     Raises:
         SelectionError: if rows of one question are different runs or settings, or the same sample.
         ValueError: if an id is missing, or if a question has two references or groups.
     """
-    table, key = _key_of_rows(table, chosen, of_lists, reading)
+    table, key = _key_of_rows(table, chosen, are_lists, reading)
     rows_of = _rows_of(table, key) if key else {row: [row] for row in range(table.size)}
     used = frozenset(name for role, name in pairs_of(chosen) if role != "groups")
     questions = QuestionRows(table, key, rows_of, used, reading.pool)
-    counts = chosen["counts"] if "multiplicities" in cells and not of_lists else None
+    counts = chosen["counts"] if "multiplicities" in cells and not are_lists else None
     _refuse_mixed_files(questions, counts)
-    _refuse_mixtures(questions, chosen.get("groups"), cells, of_lists, reading)
-    merged = {role: _merged(questions, role, x, chosen, of_lists) for role, x in cells.items()}
+    _refuse_mixtures(questions, chosen.get("groups"), cells, are_lists, reading)
+    merged = {role: _merged(questions, role, x, chosen, are_lists) for role, x in cells.items()}
     ids, merged, said = _settled(table, list(rows_of), merged, counts is not None, reading.missing)
     key = () if key == (ROW,) else key
     return merged, ids if key else None, key, said
@@ -50,9 +56,16 @@ def gather(
 def _settled(
     table: Table, ids: list[Any], cells: dict[str, Any], has_counts: bool, missing: str | None
 ) -> tuple[list[Any], dict[str, Any], str]:
-    """Return the ids and the cells of questions with samples, and what the first line says.
+    """Return the ids and the cells of questions with samples, and what the output says of others.
 
     Samples that were cut off or are missing count as the caller says, or the layout.
+
+    Args:
+        table: the source.
+        ids: the ids of the questions.
+        cells: by role, an entry for each question; `as_written` and `finish` are removed.
+        has_counts: whether `multiplicities` say how often each sample occurs.
+        missing: see `settle_missing`.
     """
     written, reasons = cells.pop("as_written", None), cells.pop("finish", ())
     if None in cells.get("samples", [None]):
@@ -68,9 +81,10 @@ def _settled(
 
 
 def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any) -> str:
-    """Make samples incorrect that were cut off by length; return what the first line says of them.
+    """Make samples incorrect that were cut off by length; return what the output says of them.
 
-    There are reasons why each of them ended, or none. An incorrect sample is `wrong`.
+    `reasons` say, for each question, why each sample ended; there may be none. An incorrect sample
+    becomes `wrong`.
     """
     number = 0
     for (question, row), ends in zip(samples.items(), reasons, strict=False):
@@ -90,18 +104,21 @@ def _fail_cut_off(samples: Mapping[Any, Any], reasons: Sequence[Any], wrong: Any
 
 
 def _key_of_rows(
-    table: Table, chosen: Mapping[str, Any], of_lists: bool, reading: Reading
+    table: Table, chosen: ColumnsByRole, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
-    """Return the columns that identify questions, none if rows are questions without ids."""
+    """Return the table, and the columns that identify questions: () if rows are without ids.
+
+    With a group size, the table gets a column that numbers the questions.
+    """
     if reading.group_size is not None:
-        return _numbered(table, reading.group_size, of_lists, reading)
+        return _numbered(table, reading.group_size, are_lists, reading)
     key = reading.questions or question_columns(table)
     taken = {name for role, name in pairs_of(chosen) if role not in PER_QUESTION}
     if not reading.questions and table.layout is None:
         key = tuple(name for name in key if name not in taken)
     if not key and ROW in table.columns:
         return table, (ROW,)
-    if not key and not of_lists:
+    if not key and not are_lists:
         raise SelectionError(
             [
                 f"{table.title} has one sample in each row, and no column with a usual name for "
@@ -115,12 +132,12 @@ def _key_of_rows(
 
 
 def _numbered(
-    table: Table, group_size: int, of_lists: bool, reading: Reading
+    table: Table, group_size: int, are_lists: bool, reading: ReadingOptions
 ) -> tuple[Table, tuple[str, ...]]:
     """Return the table with a column that numbers the questions, and its name."""
     if reading.questions:
         raise ValueError("Questions are identified by columns or by group_size, not by both.")
-    if of_lists:
+    if are_lists:
         raise ValueError(f"group_size is for one sample in each row, and {table.title} has lists.")
     if table.size % group_size:
         raise ValueError(
@@ -132,7 +149,10 @@ def _numbered(
 
 
 def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
-    """Return the rows of each question; a ValueError if an id is missing."""
+    """Return the rows of each question by its id; a ValueError if an id is missing.
+
+    `key` are the columns of the id. With several, the id is a tuple of their texts.
+    """
     texts = [list(map(entry_text, table.columns[name])) for name in key]
     for name, entries in zip(key, texts, strict=True):
         _check_ids(table, name, entries, is_whole=len(key) == 1)
@@ -143,7 +163,10 @@ def _rows_of(table: Table, key: Sequence[str]) -> dict[Any, list[int]]:
 
 
 def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) -> None:
-    """Raise a ValueError if an id is missing, or if two ids differ by spaces only."""
+    """Raise a ValueError if an id is missing, or if two ids differ by spaces only.
+
+    The texts are those of the column `name`, which `is_whole` if it identifies questions alone.
+    """
     absent = [row for row, text in enumerate(texts) if not text or (is_whole and text in NO_ID)]
     if absent:
         rows = [part for row in absent[:5] for part in (", ", Index(table.row_number(row)))][1:]
@@ -175,20 +198,20 @@ def _merged(
     questions: QuestionRows,
     role: str,
     cells: Sequence[Any],
-    chosen: Mapping[str, Any],
-    of_lists: bool,
+    chosen: ColumnsByRole,
+    are_lists: bool,
 ) -> list[Any]:
     """Return the cells of a role with one entry for each question.
 
-    Samples of a question are put together, and its counts are added. Its other entries have to be
-    equal in all rows.
+    The cells have an entry for each row, a list of samples if `are_lists`. Samples of a question
+    are put together, and its counts are added. Its other entries have to be equal in all rows.
     """
     cells = list(cells)
     entries = [[cells[row] for row in rows] for rows in questions.rows.values()]
     if role == "counts":
         return [[sum(column) for column in zip(*lists, strict=True)] for lists in entries]
     if role in (*_OF_SAMPLES, *PER_SAMPLE):
-        if not of_lists:
+        if not are_lists:
             return entries
         return [None if None in x else list(itertools.chain(*x)) for x in entries]
     for rows in questions.rows.values():
@@ -200,7 +223,10 @@ def _merged(
 def _require_equal(
     questions: QuestionRows, role: str, name: str | None, one: int, other: int, cells: Sequence[Any]
 ) -> None:
-    """Raise a ValueError if two rows of a question differ; each group may be another question."""
+    """Raise a ValueError if two rows of a question, one and other, differ in the cells of a role.
+
+    `name` is its column. If it has groups, each group may be another question.
+    """
     first, second = cells[one], cells[other]
     if first == second or (is_missing(first) and is_missing(second)):
         return
@@ -224,11 +250,14 @@ def _require_equal(
 def _refuse_mixtures(
     questions: QuestionRows,
     group: str | None,
-    cells: SampleCells,
-    of_lists: bool,
-    reading: Reading,
+    cells: CellsByRole,
+    are_lists: bool,
+    reading: ReadingOptions,
 ) -> None:
-    """Raise a SelectionError if rows of one question are different runs, or the same sample."""
+    """Raise a SelectionError if rows of one question are different runs, or the same sample.
+
+    `group` is the column of groups, or None.
+    """
     used = questions.used | ({group} if group else set())
     scored = [row for row, cell in enumerate(cells.get("samples", ())) if cell is not None]
     kept = {*(scored if "samples" in cells else range(questions.table.size))}
@@ -237,10 +266,12 @@ def _refuse_mixtures(
     refuse_settings(replace(questions, rows=with_outcome, used=used))
     if questions.several and "multiplicities" not in cells:
         _refuse_repeated_counts(questions, cells, reading)
-        refuse_repeats(replace(questions, used=used), of_lists or "counts" in cells)
+        refuse_repeats(replace(questions, used=used), are_lists or "counts" in cells)
 
 
-def _refuse_repeated_counts(questions: QuestionRows, cells: SampleCells, reading: Reading) -> None:
+def _refuse_repeated_counts(
+    questions: QuestionRows, cells: CellsByRole, reading: ReadingOptions
+) -> None:
     """Raise a SelectionError if a file has several counts of a question that nobody named."""
     table = questions.table
     n, correct = ([*columns_of_role(table, role), ""][0] for role in ("n", "correct"))
@@ -285,7 +316,10 @@ def are_repeated_runs(names: Sequence[str]) -> bool:
 
 
 def _refuse_mixed_files(questions: QuestionRows, counts: str | None) -> None:
-    """Raise a SelectionError if files have the same questions, and may be of different models."""
+    """Raise a SelectionError if files have the same questions, and may be of different models.
+
+    `counts` is the column that says how often the sample of a row occurs, or None.
+    """
     table, rows_of = questions.table, questions.rows
     if FILE not in table.columns or {"files", FILE} & {*questions.pool}:
         return
@@ -310,7 +344,10 @@ def _refuse_mixed_files(questions: QuestionRows, counts: str | None) -> None:
 
 
 def _refuse_copies(questions: QuestionRows, files: Sequence[int], counts: str | None) -> None:
-    """Raise a ValueError if a file has all rows of another one. A row may occur several times.
+    """Raise a ValueError if a file has all rows of another one.
+
+    `files` has the index of the file of each row, and `counts` is the column that says how often
+    the sample of a row occurs, or None.
 
     Few rows of nothing but ids and outcomes may be equal by chance.
     """

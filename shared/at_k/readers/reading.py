@@ -22,8 +22,8 @@ from .roles import count_columns
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the caller says of a source.
+class ReadingOptions:
+    """What the caller says of how a source is to be read.
 
     Attributes:
         columns: by role, the column that the caller names, or None. Roles of `PER_QUESTION` that
@@ -74,24 +74,24 @@ class Reading:
         return {role: name for role, name in self.columns.items() if name is not None}
 
 
-def make_reading(**options: Any) -> Reading:
+def make_reading(**options: Any) -> ReadingOptions:
     """Return a reading from the arguments of `read`, or of the command; the others are columns.
 
     Raises:
         TypeError, ValueError: if one of them is invalid.
     """
-    names = {field.name for field in fields(Reading)} & options.keys()
+    names = {field.name for field in fields(ReadingOptions)} & options.keys()
     known = {name: x for name in names if (x := options.pop(name)) is not None}
     for name, check in _CHECKS.items():
         if name in known:
             known[name] = check(name, known[name])
     if known.get("correct_values") and "correct_at_least" in known:
         raise ValueError("correct_values and correct_at_least exclude each other.")
-    return Reading(_checked_columns(options), **known)
+    return ReadingOptions(_checked_columns(options), **known)
 
 
 def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns by role.
+    """Return the columns that the caller names, by role, after a check of their types.
 
     A role that is None keeps its place, as columns with its usual names may have it. Roles of
     samples are left out: their columns have to be named.
@@ -123,6 +123,7 @@ def checked_names(role: str, names: Any) -> tuple[str, ...]:
 
 
 def _listed(role: str, values: Collection[Any]) -> list[Any]:
+    """Return a text in a list, or a collection as a list; a TypeError for other values."""
     if not isinstance(values, (str, Set)) and not is_list_like(values):
         raise TypeError(f"{role} is {short(values)}: give a text, or a list.")
     listed = [values] if isinstance(values, str) else list(values)
@@ -131,7 +132,7 @@ def _listed(role: str, values: Collection[Any]) -> list[Any]:
 
 
 def _conditions(role: str, where: Any) -> tuple[tuple[str, Any], ...]:
-    """Return each column with each entry that `where` names."""
+    """Return pairs of a column and an entry that `where` names: a dict, or such pairs."""
     if isinstance(where, Mapping):
         pairs = [
             (column, entry)

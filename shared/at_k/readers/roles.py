@@ -26,7 +26,7 @@ from .names import (
     shown_name,
     usual_columns,
 )
-from .table import SelectionError, Table, Way, list_columns
+from .table import ColumnsByRole, SelectionError, Table, Way, list_columns
 from .words import (
     as_lists,
     as_whole_number,
@@ -64,7 +64,7 @@ def columns_of_role(table: Table, role: str) -> list[str]:
 
 
 def choose_columns(
-    table: Table, named: Mapping[str, Any], checked: bool, graded_by: str = ""
+    table: Table, named: ColumnsByRole, checked: bool, graded_by: str = ""
 ) -> dict[str, Any]:
     """Return the columns of samples, outcomes, references or counts.
 
@@ -79,6 +79,12 @@ def choose_columns(
     5. Otherwise there are two readings, which can give different scores: the caller has to name
        one. The same holds for two columns of one role, unless they are equal or one has the name
        of the role itself.
+
+    Args:
+        table: the source.
+        named: the columns that the caller names.
+        checked: whether the caller gives a checker.
+        graded_by: the parameter that says which outcomes are correct, or "".
 
     Returns:
         The columns by role: "predictions" with or without "references", or "outcomes", or "n" and
@@ -110,7 +116,10 @@ def choose_columns(
 def _columns_by_name(
     table: Table, references: Sequence[str], are_named: bool, checked: bool, graded_by: str
 ) -> dict[str, Any]:
-    """Return the columns if none of samples or outcomes is named: steps 2 to 5."""
+    """Return the columns by role if none of samples or outcomes is named: steps 2 to 5.
+
+    `references` are candidates, or the one that the caller names if `are_named`.
+    """
     counts = _counts_of(table)
     predictions, outcomes = _samples_by_name(table, counts, graded_by)
     if graded_by:
@@ -135,7 +144,7 @@ def _columns_by_name(
 def _samples_by_name(
     table: Table, counts: Mapping[str, str], graded_by: str
 ) -> tuple[list[str], list[str]]:
-    """Return the columns of predictions and those of outcomes, without columns of counts."""
+    """Return the columns of predictions and those of outcomes, without those in `counts`."""
     predictions, outcomes = (
         [name for name in columns_of_role(table, role) if name not in counts.values()]
         for role in ("predictions", "outcomes")
@@ -154,7 +163,10 @@ def _refuse_two_readings(
     references: Sequence[str],
     counts: Mapping[str, str],
 ) -> None:
-    """Raise a SelectionError if there are two of samples to be checked, outcomes and counts."""
+    """Raise a SelectionError if there are outcomes or counts beside samples that can be checked.
+
+    These are in `checkable`. It is also raised if there are both outcomes and counts.
+    """
     if checkable and not table.layout:
         graded = [*outcomes, *counts.values()][-1]
         raise SelectionError(
@@ -172,7 +184,10 @@ def _refuse_two_readings(
 
 
 def _no_samples(table: Table, has_references: bool) -> SelectionError:
-    """Return the error about a table without a column of samples, outcomes or counts."""
+    """Return the error about a table without a column of samples, outcomes or counts.
+
+    `has_references` if the caller names references, so that samples are wanted.
+    """
     if table.layout and table.files:
         tasks = dict.fromkeys(map(entry_text, table.columns.get("task", ())))
         return SelectionError(
@@ -226,7 +241,7 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     )
 
 
-def _check_exclusive(named: Mapping[str, Any]) -> None:
+def _check_exclusive(named: ColumnsByRole) -> None:
     """Raise a ValueError if columns are named that cannot be read together."""
     if ("n" in named) != ("correct" in named):
         named_role, missing = ("n", "correct") if "n" in named else ("correct", "n")
@@ -246,7 +261,7 @@ def _check_exclusive(named: Mapping[str, Any]) -> None:
 def _with_references(
     table: Table, predictions: Sequence[str], references: Sequence[str]
 ) -> dict[str, str]:
-    """Return the column of samples, and that of their references if there is one."""
+    """Return the column of predictions, and of references if there are any, from candidates."""
     samples = column_of_role(table, "predictions", predictions)
     chosen = {"predictions": samples}
     references = [name for name in references if name != samples]
@@ -256,7 +271,7 @@ def _with_references(
 
 
 def column_of_role(table: Table, role: str, names: Sequence[str]) -> str:
-    """Return the column that is named after the role, or the first if all are equal.
+    """Return one of the columns in `names`: that named after the role, or the first of equal ones.
 
     Raises:
         SelectionError: if they differ, so that they can give different scores.
@@ -288,9 +303,9 @@ def finish_column(table: Table) -> str:
 
 
 def column_per_question(table: Table, role: str, name: str | None) -> str | None:
-    """Return the column of a role of `PER_QUESTION`, or None.
+    """Return the column of a role of `PER_QUESTION`: that which the caller names, or a usual one.
 
-    The tasks of a log are groups if there are several.
+    None if there is none. The tasks of a log are groups if there are several.
     """
     names = columns_of_role(table, role) if name is None else [name]
     if not names:
@@ -323,7 +338,10 @@ def question_columns(table: Table) -> tuple[str, ...]:
 
 
 def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> None:
-    """Raise a SelectionError if each row has an id of its own, and every question several rows."""
+    """Raise a SelectionError if each row has an id of its own, and each text several rows.
+
+    `column` has the ids, and `texts` are columns of the texts of questions.
+    """
     if any(map(has_lists, table.columns.values())) or not _is_unique(table, column):
         return
     for text in texts:
@@ -341,6 +359,7 @@ def _refuse_ids_of_samples(table: Table, column: str, texts: Sequence[str]) -> N
 
 
 def _is_unique(table: Table, name: str) -> bool:
+    """Whether the entries of a column differ in all rows."""
     texts = list(map(entry_text, table.columns[name]))
     return len({*texts}) == len(texts)
 
@@ -371,7 +390,7 @@ def _id_column(table: Table, names: Sequence[str]) -> str:
 
 
 def _with_counts(
-    table: Table, named: Mapping[str, Any], checked: bool, graded_by: str
+    table: Table, named: ColumnsByRole, checked: bool, graded_by: str
 ) -> dict[str, Any]:
     """Return the columns by role if the caller names `counts`: these, and those of the samples.
 
@@ -416,7 +435,10 @@ def _counts_of(table: Table) -> dict[str, str]:
 
 
 def _may_be_samples(table: Table, sizes: Sequence[int | None]) -> bool:
-    """Whether rows can be samples, of which `sizes` are the numbers: not if they count samples."""
+    """Whether each row can be a sample, and `sizes`, the entries of n, can be sample numbers.
+
+    They can if questions have several rows, or if the entries have a 0 or count up.
+    """
     key, m = question_columns(table), len(sizes)
     is_repeated = bool(key) and not _is_unique(table, key[0])
     counts_up = m > 1 and list(sizes) in (list(range(m)), list(range(1, m + 1)))
@@ -428,6 +450,7 @@ def _refuse_bad_counts(
 ) -> None:
     """Raise a ValueError if a row of a table of counts has no number, which may be a typing error.
 
+    `sizes` and `counts` are the entries of n and correct, None for those that are no whole numbers.
     A column such as samples can hold answers, of which some are numbers.
     """
     may_be_outcomes = plain_name(correct) in COLUMN_NAMES["outcomes"]
@@ -461,8 +484,8 @@ def _refuse_complements(table: Table) -> None:
 def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
     """Raise a SelectionError if a column can say how often the sample of each row occurs.
 
-    It can if each question has each sample in one row only, as after a GROUP BY. A number that all
-    rows have in common is the number of samples that were requested.
+    It can if each question has each entry of one of the columns `samples` in one row only, as after
+    a GROUP BY. A number that all rows have in common is the number of samples that were requested.
     """
     for name in columns_named(table.columns, _FREQUENCIES) if not table.layout else ():
         numbers = [as_whole_number(cell) for cell in table.columns[name]]
@@ -485,7 +508,7 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
 
 
 def count_columns(names: Any) -> str | dict[Any, str]:
-    """Return one column of counts, or the column of each outcome if there are several.
+    """Return one column of counts, or a dict with the column of each outcome if there are several.
 
     Columns whose names are numbers count these outcomes; others count the categories 0, 1, .., in
     this order.

@@ -10,7 +10,7 @@ from typing import Any
 from ..core.checks import QUESTION, InputError, check_name, short
 from .cells import (
     TESTS,
-    SampleCells,
+    CellsByRole,
     are_elsewhere,
     entries_of_role,
     join_references,
@@ -33,10 +33,10 @@ from .names import (
     shown_name,
 )
 from .questions import gather, refuse_filters
-from .reading import Reading, make_reading, pairs_of
+from .reading import ReadingOptions, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
 from .sources import load_files, load_object, names_in
-from .table import FILE, SelectionError, Table, Way, rows_where, with_fields
+from .table import FILE, ColumnsByRole, SelectionError, Table, Way, rows_where, with_fields
 from .words import as_outcomes, entry_text, flat, has_lists, word
 
 Names = str | Sequence[str]
@@ -190,7 +190,7 @@ def read(
 
 
 def _in_python(way: Way) -> str:
-    """Return what a way to settle an error gives `read`, as it is typed."""
+    """Return a way to settle an error as arguments of `read`, as they are typed."""
     if "records" in way.arguments:
         return f"the list in {way.arguments['records']} itself"
     if "split" in way.arguments:
@@ -212,7 +212,7 @@ def _literal(value: Any) -> str:
 
 
 def read_run(source: Any, **options: Any) -> Run:
-    """Read a run: the four steps. The options are those of `make_reading`.
+    """Read a run from a source, see `read`. The options are those of `make_reading`.
 
     Raises:
         SelectionError, ValueError, FileNotFoundError: as `read`, without the names of parameters.
@@ -225,15 +225,15 @@ def read_run(source: Any, **options: Any) -> Run:
     return _read_table(load_files(names, reading), reading) if counted is None else counted
 
 
-def _read_table(table: Table, reading: Reading) -> Run:
-    """Return the run of a table: its columns, then its questions, then what is said of them."""
+def _read_table(table: Table, reading: ReadingOptions) -> Run:
+    """Return the run in a table."""
     table, named = _with_named_columns(table, reading)
     chosen = choose_columns(table, named, reading.checked, reading.graded_by)
-    table, row_cells, of_lists = _cells(table, chosen, named, reading)
-    cells, ids, key, missing = gather(table, chosen, row_cells, of_lists, reading)
+    table, row_cells, are_lists = _cells(table, chosen, named, reading)
+    cells, ids, key, missing = gather(table, chosen, row_cells, are_lists, reading)
     grades = cells.pop("grades", None)
     run = Run(_arguments(cells, chosen))
-    run.ids, run.is_merged, run.missing, run.grades = ids, not of_lists, missing, grades
+    run.ids, run.is_merged, run.missing, run.grades = ids, not are_lists, missing, grades
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
     run.origin, run.is_matrix = table.origin, table.is_matrix and FILE not in table.columns
     if ids is not None:
@@ -243,8 +243,11 @@ def _read_table(table: Table, reading: Reading) -> Run:
     return run
 
 
-def _with_named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str, Any]]:
-    """Return the rows that are read, and the columns that are named, references joined to them."""
+def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, dict[str, Any]]:
+    """Return the table of the rows that are read, and the columns that are named, by role.
+
+    References that are elsewhere are joined to the rows.
+    """
     named = reading.named()
     if are_elsewhere(named.get("references"), table):
         fields = [("questions", name) for name in reading.questions]
@@ -269,11 +272,11 @@ def _with_named_columns(table: Table, reading: Reading) -> tuple[Table, dict[str
 
 
 def _cells(
-    table: Table, chosen: dict[str, Any], named: dict[str, Any], reading: Reading
-) -> tuple[Table, SampleCells, bool]:
-    """Return the rows, their cells by role, and whether a row has several samples.
+    table: Table, chosen: dict[str, Any], named: dict[str, Any], reading: ReadingOptions
+) -> tuple[Table, CellsByRole, bool]:
+    """Return the table, the cells of its rows by role, and whether they are lists of samples.
 
-    Columns that are read beside those of samples are added to the ones that are chosen.
+    Columns that are read beside those of samples are added to the dict `chosen`.
     """
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
     if reading.unfinished:
@@ -282,7 +285,7 @@ def _cells(
         _warn_of_cut_off(table)
     lists = [x for x in reading.where if has_lists(table.columns[x[0]])]
     table = rows_where(rows_of_samples(table, chosen), lists)
-    cells, of_lists = read_cells(table, chosen, reading)
+    cells, are_lists = read_cells(table, chosen, reading)
     for role in PER_QUESTION:
         if role not in reading.columns:
             continue
@@ -293,8 +296,8 @@ def _cells(
     graded = columns_of_role(table, "outcomes") if table.layout and "references" in chosen else []
     if len(graded) == 1:
         grades = as_outcomes(table.columns[graded[0]])
-        cells["grades"] = [[grade] for grade in grades] if of_lists else grades
-    return table, cells, of_lists
+        cells["grades"] = [[grade] for grade in grades] if are_lists else grades
+    return table, cells, are_lists
 
 
 def _warn_of_cut_off(table: Table) -> None:
@@ -309,8 +312,8 @@ def _warn_of_cut_off(table: Table) -> None:
             )
 
 
-def _arguments(cells: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells of the questions as arguments of `compute`."""
+def _arguments(cells: dict[str, Any], chosen: ColumnsByRole) -> dict[str, Any]:
+    """Return the arguments of `compute` from the cells of the questions, which are changed."""
     arguments: dict[str, Any] = {"predictions": _predictions(cells, chosen)}
     if (verdicts := cells.pop("verdicts", None)) is not None:
         from .graded_answers import GradedAnswers  # imported here, because Arrow takes long
@@ -322,7 +325,7 @@ def _arguments(cells: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, An
 
 
 def _unique_columns(table: Table) -> dict[str, list[Any]]:
-    """Return the columns that identify rows by their names, as texts."""
+    """Return the columns of ids and of texts of questions that differ in all rows, as texts."""
     identifiers: dict[str, list[Any]] = {}
     for name in columns_named(table.columns, (*IDS, *INDICES, *QUESTION_TEXTS)):
         texts = [entry_text(entry) for entry in table.columns[name]]
@@ -331,7 +334,7 @@ def _unique_columns(table: Table) -> dict[str, list[Any]]:
     return identifiers
 
 
-def _predictions(cells: dict[str, Any], chosen: Mapping[str, Any]) -> Any:
+def _predictions(cells: dict[str, Any], chosen: ColumnsByRole) -> Any:
     """Remove the samples or counts of the questions from the cells; return them as predictions."""
     if "counts" not in cells:
         samples = cells.pop("samples")

@@ -52,7 +52,7 @@ def refuse_settings(questions: QuestionRows) -> None:
     settings = [
         name
         for name, texts in columns.items()
-        if _is_named(name, table)
+        if _is_setting_by_name(name, table)
         and _differs(texts, several)
         and not _numbers_rows(name, texts, len(questions.rows))
     ]
@@ -69,7 +69,7 @@ def refuse_settings(questions: QuestionRows) -> None:
 def _scalar_columns(
     table: Table, taken: Collection[str], wanted: Collection[str] | None
 ) -> dict[str, list[str]]:
-    """Return the scalar columns that are not taken, as texts: see `nested_columns`.
+    """Return the columns without lists that are not taken, as texts: see `nested_columns`.
 
     A layout knows what the fields inside of its objects are.
     """
@@ -86,7 +86,13 @@ def _settings_by_values(
     numbers: Sequence[Sequence[str]],
     questions: Sequence[Sequence[int]],
 ) -> list[str]:
-    """Return the columns that are settings by their values, without those that number samples."""
+    """Return the columns that are settings by their values, without those that number samples.
+
+    Args:
+        columns: the texts of each column, one per row.
+        numbers: the texts of the columns that number samples.
+        questions: the rows of each question.
+    """
     return [
         name
         for name, texts in columns.items()
@@ -98,8 +104,9 @@ def _settings_by_values(
 
 
 def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Sequence[int]) -> None:
-    """Raise a SelectionError if rows say that they are of different models, also of different
-    questions.
+    """Raise a SelectionError if rows, of any question, say that they are of different models.
+
+    `columns` have a text for each row.
     """
     for name, texts in columns.items():
         models = list(dict.fromkeys(texts[row] for row in rows if texts[row]))
@@ -115,8 +122,8 @@ def _refuse_models(table: Table, columns: Mapping[str, Sequence[str]], rows: Seq
             )
 
 
-def _is_named(name: str, table: Table) -> bool:
-    """Whether a column is equal in all samples of a question by its name.
+def _is_setting_by_name(name: str, table: Table) -> bool:
+    """Whether the name of a column says that it is equal in all samples of a question.
 
     A layout knows its questions. Inside of an object, `prompt` and the like may be anything, such
     as numbers of tokens.
@@ -131,7 +138,7 @@ def _is_named(name: str, table: Table) -> bool:
 def _refuse_mixed_settings(
     questions: QuestionRows, names: Sequence[str], texts: Sequence[str]
 ) -> None:
-    """Raise the SelectionError about settings, of which the first has these texts."""
+    """Raise the SelectionError about settings; `texts` are the values of the first, by row."""
     key, name, others = questions.key, names[0], names[1:]
     why = "They can be different runs or questions."
     why += f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
@@ -156,11 +163,15 @@ def _refuse_mixed_settings(
 
 
 def _differs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
+    """Whether the texts, one in each row, differ in one of the questions, given by their rows."""
     return any(texts[row] != texts[rows[0]] for rows in questions for row in rows[1:])
 
 
 def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
-    """Whether a column such as `run` numbers samples, or one such as `id` numbers the rows."""
+    """Whether a column such as `run` numbers samples, or one such as `id` numbers the rows.
+
+    It has a text in each row; `questions` is the number of questions.
+    """
     if last_part(name) in SAMPLE_NUMBERS:
         return name in sample_numbers({name: texts})
     is_id = last_part(name) in (*IDS, *INDICES)
@@ -168,7 +179,7 @@ def _numbers_rows(name: str, texts: Sequence[str], questions: int) -> bool:
 
 
 def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bool:
-    """Whether a column says the same as one of the columns that number samples."""
+    """Whether a column says the same as one of `numbers`, the columns that number samples."""
     return any(
         len({*zip(texts, of_samples, strict=True)}) == len({*texts}) == len({*of_samples})
         for of_samples in numbers
@@ -176,12 +187,15 @@ def _is_one_to_one(texts: Sequence[str], numbers: Sequence[Sequence[str]]) -> bo
 
 
 def is_setting(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Whether the values of a column, one in each row, are those of a setting."""
+    """Whether the values of a column, one in each row, are those of a setting.
+
+    `questions` has the rows of each question.
+    """
     return _is_crossed(texts, questions) or z_of_equal_pairs(texts, questions) <= _LEAST_Z
 
 
 def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> bool:
-    """Whether questions have the values equally often.
+    """Whether questions, given by their rows, have the values of a column equally often.
 
     At least two values occur in more than half of the questions, no question has more rows of one
     than its modal number, they cover 90 % of the rows, and half of the questions have exactly the
@@ -208,8 +222,9 @@ def _is_crossed(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> boo
 def z_of_equal_pairs(texts: Sequence[str], questions: Sequence[Sequence[int]]) -> float:
     """Return how many standard deviations the number of equal pairs is above its mean.
 
-    The pairs are those of rows of one question. The mean and the variance are those of values that
-    are dealt to the rows at random. Two pairs share no row, one row, or both.
+    The pairs are those of rows of one question, and equal if both rows have the same text. The mean
+    and the variance are those of values that are dealt to the rows at random. Two pairs share no
+    row, one row, or both.
     """
     counts = [Counter(texts[row] for row in rows) for rows in questions]
     sizes = [of_question.total() for of_question in counts]
@@ -243,18 +258,18 @@ def are_parts(names: Sequence[str]) -> bool:
     return all(map(_PART.search, names))
 
 
-def refuse_repeats(questions: QuestionRows, of_lists: bool) -> None:
+def refuse_repeats(questions: QuestionRows, are_lists: bool) -> None:
     """Raise a SelectionError if two rows are the same sample, or the same samples.
 
     They are if they have the same question, file and sample numbers. Without such numbers, rows
     that are equal in full are the same sample if a column without a role identifies rows. If a row
-    has samples of a question (`of_lists`), they are if only some questions have equal rows.
+    has samples of a question (`are_lists`), they are if only some questions have equal rows.
     """
     table, pool = questions.table, questions.pool
     columns = nested_columns(table)
     numbers = _numbers_of(questions, columns)
     if not numbers:
-        if of_lists:
+        if are_lists:
             _refuse_equal_questions(questions)
         _refuse_equal_rows(questions)
         return
@@ -296,7 +311,7 @@ def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:
 
 
 def _refuse_equal_questions(questions: QuestionRows) -> None:
-    """Raise a ValueError if only some questions have several rows, and these are equal.
+    """Raise a ValueError if only some questions have several rows, and these rows are equal.
 
     Parts of a run give each question several rows, which may be equal by chance.
     """

@@ -29,7 +29,7 @@ from .opening import (
     remote_names,
     require_openable,
 )
-from .reading import Reading, pairs_of
+from .reading import ReadingOptions, pairs_of
 from .table import (
     Table,
     entries_by_column,
@@ -49,7 +49,7 @@ def names_in(source: Any) -> list[str]:
     return _expanded(list(map(str, paths))) if is_named and paths else []
 
 
-def load_object(source: Any, reading: Reading) -> Table:
+def load_object(source: Any, reading: ReadingOptions) -> Table:
     """Return the table of an open file, or of another object of Python."""
     if hasattr(source, "read"):
         content = source.read()
@@ -60,8 +60,8 @@ def load_object(source: Any, reading: Reading) -> Table:
     return _finished(table_of_object(source, reading.split), reading, None)
 
 
-def load_files(names: Sequence[str], reading: Reading) -> Table:
-    """Return the rows of files, folders of logs, or datasets."""
+def load_files(names: Sequence[str], reading: ReadingOptions) -> Table:
+    """Return one table with the rows of files or datasets, whose names `names_in` returns."""
     tables = [_load_one(name, reading) for name in names]
     if len(tables) == 1:
         return tables[0]
@@ -69,7 +69,10 @@ def load_files(names: Sequence[str], reading: Reading) -> Table:
 
 
 def _has_chosen_rows(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
-    """Whether one of several files is read: not if it is the log of a task that is not chosen."""
+    """Whether one of several files is read: not if it is the log of a task that is not chosen.
+
+    `where` has pairs of a column and an entry.
+    """
     if not table.size:
         raise ValueError(f"{table.title} has no rows: leave it out.")
     conditions = entries_by_column(where)
@@ -127,6 +130,7 @@ def logs_in(folder: Path) -> list[str]:
 
 
 def _lm_eval_logs(folder: Path) -> list[str]:
+    """Return the newest file samples_<task>_<date>.jsonl of each task and folder."""
     files = sorted(folder.rglob("samples_*.jsonl"))
     names = {file: name for file in files if (name := LM_EVAL_NAME.fullmatch(file.name))}
     by_date = sorted(names, key=lambda file: names[file]["date"])
@@ -134,11 +138,13 @@ def _lm_eval_logs(folder: Path) -> list[str]:
 
 
 def _lighteval_logs(folder: Path) -> list[str]:
+    """Return the newest file details_<task>_<date>.parquet of each task and model."""
     files = sorted(folder.rglob("details_*.parquet"), key=lambda file: file.parent.name)
     return _newest(folder, {x: (x.parents[1], x.name.partition("_20")[0]) for x in files})
 
 
 def _inspect_logs(folder: Path) -> list[str]:
+    """Return the newest log of inspect_ai of each task, .eval or .json, complete ones first."""
     files = [x for x in sorted(folder.rglob("*")) if _is_inspect_log(x)]
     about = {file: _about_inspect(file) for file in files}
     files.sort(key=lambda file: about[file][1])
@@ -157,7 +163,10 @@ def _logs_of_trials(folder: Path) -> list[str]:
 
 
 def _newest(folder: Path, tasks: Mapping[Path, Any]) -> list[str]:
-    """Return the last log of each task. A warning names the others."""
+    """Return the last log of each task. A warning names the others.
+
+    `tasks` has the task of each log, by the path of the log, in the order of their dates.
+    """
     newest = {task: log for log, task in tasks.items()}
     others = [str(log) for log, task in tasks.items() if newest[task] != log]
     if others:
@@ -170,6 +179,7 @@ def _newest(folder: Path, tasks: Mapping[Path, Any]) -> list[str]:
 
 
 def _is_inspect_log(file: Path) -> bool:
+    """Whether a file is a log of inspect_ai, by its suffix or the beginning of its JSON."""
     if file.suffix != ".json" or not file.is_file():
         return file.suffix == ".eval"
     with file.open(encoding="utf-8", errors="replace") as lines:
@@ -177,7 +187,7 @@ def _is_inspect_log(file: Path) -> bool:
 
 
 def _about_inspect(file: Path) -> tuple[Any, tuple[bool, str]]:
-    """Return the id of the task of a log, and what orders logs of a task: the newest last."""
+    """Return the id of the task of a log, and whether it is complete, with its date."""
     data = file.read_bytes()
     is_zip = file.suffix == ".eval"
     log = eval_log(data, str(file), with_samples=False) if is_zip else json.loads(data)
@@ -201,7 +211,7 @@ def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any
 # --- One file or dataset ----------------------------------------------------------------------
 
 
-def _load_one(source: str, reading: Reading) -> Table:
+def _load_one(source: str, reading: ReadingOptions) -> Table:
     """Return the table of a file, an address, standard input or a dataset."""
     path = path_of(source)
     is_file = is_remote(source) or source == "-" or (path.exists() and not path.is_dir())
@@ -219,8 +229,9 @@ def _load_one(source: str, reading: Reading) -> Table:
 
 
 def _table_of_bytes(
-    name: str, data: bytes, suffix: str, reading: Reading, path: Path | None = None
+    name: str, data: bytes, suffix: str, reading: ReadingOptions, path: Path | None = None
 ) -> Table:
+    """Return the table in a file with these bytes. A suffix "" leaves its format to the content."""
     if suffix == ".eval":
         table = table_of_rows([eval_log(data, name)], name)
     else:
@@ -228,8 +239,11 @@ def _table_of_bytes(
     return _finished(table, reading, path)
 
 
-def _finished(table: Table, reading: Reading, path: Path | None) -> Table:
-    """Return the table as a layout reads it, or that of the rows inside of an object."""
+def _finished(table: Table, reading: ReadingOptions, path: Path | None) -> Table:
+    """Return the table as a layout reads it, or that of the rows inside of an object.
+
+    The path is that of the file, or None.
+    """
     if reading.records is not None:
         return _rows_inside(table, reading)
     if table.layout is not None:
@@ -242,7 +256,7 @@ def _finished(table: Table, reading: Reading, path: Path | None) -> Table:
     return _table_of_object(record, table, reading)
 
 
-def _rows_inside(table: Table, reading: Reading) -> Table:
+def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
     """Return the table whose rows are the objects in the lists that a dotted path leads to, or in
     an object whose keys are ids.
     """
@@ -261,6 +275,7 @@ def _rows_inside(table: Table, reading: Reading) -> Table:
 
 
 def _entries_in_lists(cells: Any) -> Iterator[Any]:
+    """Yield the entries of lists, also inside of lists, that are not None."""
     for cell in cells:
         if isinstance(cell, list):
             yield from _entries_in_lists(cell)
@@ -273,8 +288,10 @@ def _entries_in_lists(cells: Any) -> Iterator[Any]:
 _COLUMN_NAMES = {x for names in COLUMN_NAMES.values() for x in names if len(x) > 1}
 
 
-def _table_of_object(record: dict[str, Any], table: Table, reading: Reading) -> Table:
+def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptions) -> Table:
     """Return the table of an object: its columns, or a row for each key. Nothing is transposed.
+
+    `record` is the object, and `table` has it as its only row.
 
     The keys are names of columns if one of them is an exact name or is named by the caller;
     otherwise they are ids. MLflow, W&B and pandas write the names in `columns` and the rows in
@@ -313,7 +330,7 @@ def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[A
     return {str(name): [row[i] for row in rows] for i, name in enumerate(names)}
 
 
-def _has_column_names(record: Mapping[str, Any], reading: Reading) -> bool:
+def _has_column_names(record: Mapping[str, Any], reading: ReadingOptions) -> bool:
     """Whether a key is an exact name of a column, or is named by the caller."""
     named = {role: x for role, x in reading.named().items() if role != "references"}
     known = {name for _, name in pairs_of(named)} | {*reading.questions}
@@ -387,7 +404,7 @@ def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
 # --- Datasets ---------------------------------------------------------------------------------
 
 
-def _table_of_dataset(source: str, reading: Reading) -> Table:
+def _table_of_dataset(source: str, reading: ReadingOptions) -> Table:
     """Return the table of a dataset, which may be saved, a folder of files, or on the Hub."""
     try:
         dataset = _load_dataset(source, reading.config)

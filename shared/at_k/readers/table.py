@@ -24,6 +24,9 @@ Columns = dict[str, Sequence[Any]]
 Roles = dict[str, str | tuple[str, ...]]
 """The column of each role, or several that can have it."""
 
+ColumnsByRole = Mapping[str, Any]
+"""The name of the column of each role; of `counts`, also a dict of columns by their outcomes."""
+
 FILE = "file (index)"
 """The column of the index of the file of a row, if there are several."""
 
@@ -71,11 +74,15 @@ class SelectionError(InputError):
         return all(value is None for way in self.ways for value in way.arguments.values())
 
     def __reduce__(self) -> Any:
+        """Keep the ways when the error is pickled."""
         return type(self), (self.args, self.ways)
 
 
 class UnreadColumn(Sequence[Any]):
-    """A column of Parquet that is read when its entries are looked at. Most never are."""
+    """A column of a `pyarrow.parquet.ParquetFile` that is read when its entries are looked at.
+
+    Messages call the file `title`.
+    """
 
     def __init__(self, file: Any, name: str, title: str):
         self._file, self._name, self._title = file, name, title
@@ -83,6 +90,7 @@ class UnreadColumn(Sequence[Any]):
 
     @cached_property
     def _cells(self) -> list[Any]:
+        """The entries, read once; a ValueError if the file is damaged."""
         import pyarrow as pa
 
         try:  # without threads: a process that ends soon after they start is aborted by Arrow
@@ -92,6 +100,7 @@ class UnreadColumn(Sequence[Any]):
             raise ValueError(f"{self._title} cannot be read: {reason}.") from error
 
     def __len__(self) -> int:
+        """The number of rows, which is known without reading them."""
         return self._file.metadata.num_rows
 
     def __getitem__(self, index: Any) -> Any:
@@ -102,7 +111,7 @@ class UnreadColumn(Sequence[Any]):
 
 
 def class_names(schema: Any) -> dict[str, list[str]]:
-    """Return the names of the classes in columns that `datasets` wrote as their numbers."""
+    """Return the names of classes, by column of an Arrow schema, that are written as numbers."""
     features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
     known = features.get("info", {}).get("features", {}).items()
     return {x: y["names"] for x, y in known if isinstance(y, dict) and "names" in y}
@@ -168,17 +177,17 @@ class Table:
         return self.layout.roles_of(self.columns) if self.layout else {}
 
     def row_number(self, row: int) -> int:
-        """Return the number of a row in its file."""
+        """Return the number of a row in its file, from 0."""
         numbers = self.columns.get(ROW, self.numbers)
         return row if numbers is None else numbers[row]
 
     def row_place(self, row: int) -> tuple[str | Index, ...]:
-        """Return the parts of a message that name a row of the source."""
+        """Return the beginning of a message, in pieces, that names a row of the source."""
         title = self.files[self.columns[FILE][row]] if FILE in self.columns else self.title
         return title, ", row ", Index(self.row_number(row)), FROM_0
 
     def places_of_two(self, first: int, second: int) -> list[str | Index]:
-        """Return the parts of a message that name two rows, or two samples of one row."""
+        """Return the beginning of a message, in pieces: two rows, or two samples of one row."""
         if FILE not in self.columns and ROW not in self.columns:
             indices = Index(self.row_number(first)), " and ", Index(self.row_number(second))
             return [f"{self.title}, rows ", *indices, FROM_0]
@@ -207,11 +216,11 @@ class QuestionRows:
 
     @property
     def several(self) -> list[Sequence[int]]:
-        """The rows of questions with several."""
+        """The rows of each question that has two or more."""
         return [rows for rows in self.rows.values() if len(rows) > 1]
 
     def ids_of(self, row: int) -> str:
-        """Return the id of the question of a row with the names of its columns."""
+        """Return the id of the question of a row as messages show it: "task a, id 3", or ""."""
         names = (name for name in self.key if name != ROW)
         return ", ".join(f"{shown_name(x)} {short(self.table.columns[x][row])}" for x in names)
 
@@ -225,7 +234,10 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], title: str = "The source") 
 
 
 def table_of_columns(columns: Mapping[Any, Any], title: str = "The source", **known: Any) -> Table:
-    """Return a table of columns; a ValueError if two of them differ in length."""
+    """Return a table of columns; a ValueError if two of them differ in length.
+
+    `known` has further attributes of the table.
+    """
     sizes = {name: len(cells) for name, cells in columns.items()}
     for name, size in sizes.items():
         first, expected = next(iter(sizes.items()))
@@ -245,7 +257,7 @@ def rows_of(table: Table) -> list[dict[str, Any]]:
 
 
 def column_at(columns: Mapping[str, Sequence[Any]], path: str) -> Sequence[Any] | None:
-    """Return the column of this name, or else the fields that a dotted path leads to.
+    """Return the column that is named `path`, or else the fields that this dotted path leads to.
 
     A path through a list gives the list of the fields of its entries: `response.choices.text` is a
     list of texts if `choices` is a list.
@@ -274,13 +286,14 @@ def field_at(cell: Any, keys: Sequence[str]) -> Any:
 
 
 def _has_value(field: Any) -> bool:
+    """Whether a field, or an entry of nested lists of fields, is not None."""
     return any(map(_has_value, field)) if isinstance(field, list) else field is not None
 
 
 def nested_columns(table: Table, wanted: Collection[str] | None = None) -> Columns:
     """Return the columns, with the fields of objects as `a.b` in place of the objects.
 
-    Only columns are looked at whose last part of the name is wanted, and columns of objects.
+    If names are `wanted`, other columns are left out unless they may have objects.
     """
     columns: Columns = {}
     waiting = [
@@ -419,7 +432,7 @@ def _joined_column(tables: Sequence[Table], name: str) -> list[Any]:
 
 
 def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
-    """Return what all tables say about themselves."""
+    """Return what all tables say about themselves, different entries with commas between them."""
     return {
         what: ", ".join(dict.fromkeys(table.origin[what] for table in tables))
         for what in tables[0].origin
@@ -428,7 +441,7 @@ def _joined_origin(tables: Sequence[Table]) -> dict[str, str]:
 
 
 def _warn_of_columns(tables: Sequence[Table], shared: Sequence[str]) -> None:
-    """Warn if some tables lack columns that others have."""
+    """Warn if some tables lack columns that others have; `shared` are the columns that are read."""
     lacking = {
         column: next(table.title for table in tables if column not in table.columns)
         for column in dict.fromkeys(column for table in tables for column in table.columns)

@@ -59,7 +59,7 @@ def entry_text(entry: Any) -> str:
 
 
 def first_entries(entries: Sequence[Any], most: int = 8) -> str:
-    """Return the first entries as a message shows them, and .. if there are others."""
+    """Return at most `most` entries as a message shows them, and .. if there are others."""
     return ", ".join(map(short, entries[:most])) + (", .." if len(entries) > most else "")
 
 
@@ -104,8 +104,8 @@ def as_outcomes(
 ) -> list[Any]:
     """Return outcomes, or lists of them. Texts are kept as they are if one of them is no word.
 
-    With decimal commas, 0,5 is a number. If there are labels of a metric, such as "none" among
-    verdicts, all texts are.
+    Missing outcomes become None. With decimal commas, 0,5 is a number. If outcomes may be labels of
+    a metric, such as "none" among verdicts, all texts are labels if the first outcome is a text.
     """
     if has_decimal_commas:
         cells = changed(
@@ -127,11 +127,12 @@ def flat(cells: Iterable[Any]) -> Iterator[Any]:
 
 
 def changed(change: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
-    """Return the cells, or the entries of those that are lists, after a change."""
+    """Return the cells after `change`, which is called with each cell, or each entry of a list."""
     return [[change(x) for x in cell] if isinstance(cell, list) else change(cell) for cell in cells]
 
 
 def _as_label(cell: Any) -> Any:
+    """Return a text as it is, or as its number; None if it is missing."""
     if isinstance(cell, str):
         is_empty = cell != "none" and word(cell) in (*MISSING_WORDS, "")  # "none" is a verdict
         return None if is_empty else number_in(cell)
@@ -157,6 +158,8 @@ def as_whole_number(cell: Any) -> int | None:
 def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
     """Return outcomes, or lists of them, as bools: whether they are among the correct values.
 
+    Missing outcomes become None.
+
     There is a warning if others are words that do not say that a sample is incorrect, such as
     timeout.
 
@@ -167,6 +170,7 @@ def graded(cells: Sequence[Any], correct_values: Collection[Any]) -> list[Any]:
     occurring: dict[Any, Any] = {}
 
     def grade(outcome: Any) -> Any:
+        """Return whether an outcome is correct, and note it; None if it is missing."""
         if as_outcome(outcome) is None:
             return None
         key = comparable(outcome)
@@ -205,11 +209,14 @@ def comparable(value: Any) -> Any:
 def at_least(cells: Sequence[Any], least: float, name: str) -> list[Any]:
     """Return scores, or lists of them, as bools: whether they reach the least score.
 
+    Missing scores stay None. Messages call the column `name`.
+
     Raises:
         ValueError: if an entry is no number.
     """
 
     def reaches(score: Any) -> bool | None:
+        """Return whether a score is high enough; None if it is missing."""
         if score is None:
             return None
         if not isinstance(score, (int, float)) or not math.isfinite(score):

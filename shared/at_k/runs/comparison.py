@@ -168,7 +168,10 @@ def differences_as_dict(
     others: Mapping[str, Any] | None = None,
     averaging: str = "",
 ) -> Result:
-    """Return the flat dict of `compare`, with other entries at its end."""
+    """Return the flat dict of `compare`, with other entries at its end.
+
+    `averaging` says how questions are averaged, or is "".
+    """
     differences = list(differences)
     result: dict[str, Any] = {}
     for difference in differences:

@@ -102,6 +102,10 @@ class Precision(NamedTuple):
 class Design:
     """Questions with n samples each, whose success rates have a prior.
 
+    The methods take the number M of `questions`, and the `kind` of the interval: "sampling" or
+    "questions". `shifts` are s indices of `_PRIOR_SHIFTS`, the steps in log-odds by which the prior
+    is moved to have another score.
+
     Args:
         prior: (161,) over the grid of success rates, of sum 1.
         score: with a single column, of k <= n samples.
@@ -192,13 +196,14 @@ class Design:
         return np.minimum(np.transpose(moves), 1.0)
 
     def _rate_moves_at(self, shift: int) -> RateMoves:
-        """Return how far labels move the score at a shift of the success rates."""
+        """Return how far labels move the score, for any confidence, at one shift of the prior."""
         k = len(self._score.terms[0])
         c, size = np.arange(k + 1), np.full(k + 1, k)
         likelihood = binomial_likelihood(size, c, _SUPPORTS[shift], self._rates)
         pmf_of_c = likelihood @ self._prior
 
         def rescore(rates: CheckerRates) -> np.ndarray:
+            """Return the expected score, (1,), if it is corrected for these rates."""
             return pmf_of_c @ estimator({"": self._score}, rates)[1](size, c)
 
         labels = self._expected_labels(shift, math.inf)
@@ -215,7 +220,7 @@ class Design:
         return self._total if kind == "questions" else self._total - self._between
 
     def _run_scores(self, questions: int, kind: str) -> np.ndarray:
-        """Quantiles of the score of a run."""
+        """Quantiles of the score of a run, at the probabilities `_NODES`; one if it is fixed."""
         mean = self.score
         variance = self._variance(kind)[_UNSHIFTED] / self._effective_questions(questions)
         variance += self._checker_variance(np.array([_UNSHIFTED]), questions)[0]
@@ -243,10 +248,11 @@ class Design:
         return shifts, SamplingIntervals(self._family).over(runs, self._goal.confidence)[""]
 
     def _effective_questions(self, questions: int) -> float:
+        """The number of questions of equal weights that have the same variance."""
         return questions / self._design_effect
 
     def _for_other_questions(self, questions: float, shifts: np.ndarray) -> Interval:
-        """The intervals of runs with the expected mean and variance at each shift."""
+        """The intervals, as arrays, of runs with the expected mean and variance at each shift."""
         mu, variance = self._pmf_of_c[shifts] @ self._family.columns[:, 0], self._total[shifts]
         number = np.full(len(shifts), questions)
         means = MeansOfQuestions(mu, np.diag(variance / questions), number, questions, questions)
@@ -258,7 +264,10 @@ class Design:
     def _smallest_difference(
         self, questions: int, kind: str, shifts: np.ndarray, intervals: Interval
     ) -> float | None:
-        """Return the smallest difference that a comparison finds with the wanted power, or None."""
+        """Return the smallest difference that a comparison finds with the wanted power, or None.
+
+        `intervals` are those of the expected run at each of the shifts.
+        """
         up, variances = shifts[shifts >= _UNSHIFTED], self._variance(kind)
         scores_b = self.scores[up]
         d = np.linspace(0.0, scores_b[-1] - self.score, _DIFFERENCES)
@@ -351,6 +360,7 @@ class Pilot:
         return min(max(covariance / size, -1.0), 1.0) if size > 0 else 0.0
 
     def _deviations(self) -> np.ndarray:
+        """(M,) the estimated score of each question, minus their mean."""
         if self._k > self._counts.n.min():
             raise ValueError(
                 f"k is {self._k}, and {self._name} has {self._counts.n.min()} samples of a "
@@ -363,13 +373,13 @@ class Pilot:
         return scores - np.average(scores, weights=self._weights)
 
     def _variance_between(self) -> float:
-        """The variance of the true scores of questions."""
+        """The variance of the true scores of questions under the prior."""
         scores = scores_of_rates(self._score.terms)[:, 0]
         return float(self.prior @ (scores - self.prior @ scores) ** 2)
 
 
 def prior_of_rates(rates: np.ndarray) -> np.ndarray:
-    """Return a prior over the grid for success rates that occur equally often.
+    """Return a prior, (161,) over the grid `RATES`, for success rates that occur equally often.
 
     Each rate is split between its neighbors on the grid, so that the mean is preserved.
     """

@@ -120,7 +120,7 @@ class Differences:
         return np.stack(limits, axis=1)
 
     def _pair_limits(self, pair: int, confidence: float) -> np.ndarray:
-        """(2, m) lower and upper limits of the differences of a pair."""
+        """(2, m) lower and upper limits of the differences of a pair, given by its index."""
         a, b = (self._runs[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
@@ -149,7 +149,7 @@ class Differences:
         return self.limits(self.multiplicity.confidence_of_each(confidence))
 
     def limits_by_run(self, confidence: float) -> np.ndarray:
-        """(2, K, K, m) lower and upper limits of each run minus each other run."""
+        """(2, K, K, m) lower and upper limits: [:, i, j] are those of run i minus run j."""
         lo, hi = self.limits(confidence)
         a, b = self.pairs.T
         runs = len(self._runs)
@@ -175,6 +175,8 @@ class Differences:
 
 def _least_variance(a: ScoredRun, b: ScoredRun, width: float) -> np.ndarray | float:
     """(m,) the smallest variance of b - a: that for new samples of the same questions.
+
+    `width` is that of the range of scores.
 
     Where samples show no variation, 2 stands for one question that only a answers and one that
     only b does.
@@ -229,7 +231,7 @@ class Multiplicity:
         self._runs, self._angles, self._independent = runs, angles, independent
 
     def exceedance(self, c: float) -> float:
-        """A bound of the probability that any error exceeds c."""
+        """A bound of the probability that any error exceeds c standard deviations."""
         pair_tails = path_exceedance(self._angles, c)
         with np.errstate(divide="ignore"):
             bound = -math.expm1(np.log1p(-pair_tails).sum())
@@ -334,6 +336,7 @@ def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> lis
 
 
 def _compare(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
+    """Compare runs on the same questions, as `compare_runs` without its warning."""
     options = options.for_samples({run.name: run.outcomes.n for run in runs})
     scores, scored, bounds = score_runs(runs, options)
     return Compared(options, scores, runs, scored, Differences(scored, bounds))

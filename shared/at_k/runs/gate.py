@@ -100,7 +100,7 @@ class Gate(NamedTuple):
 def gate_options(
     metric: str = "pass@k", k: int | list[int] | None = None, *arguments: Any, **options: Any
 ) -> ComparisonOptions:
-    """Return the options of a gate: those of a comparison, with one k, by default 1."""
+    """Return the options of a gate: those of `ComparisonOptions`, with one k, by default 1."""
     score = check_metric("metric", metric)
     if k is None and score.k is None and score.metric not in WITHOUT_K:
         k = 1
@@ -110,7 +110,7 @@ def gate_options(
 
 
 def check_threshold(name: str, threshold: Any, metric: str) -> float:
-    """Return the least score; raise a ValueError if the metric cannot have it."""
+    """Return the least score, which messages call `name`; a ValueError if it cannot be a score."""
     number = check_number(name, threshold, "give a finite number", -1e300, 1e300)
     if metric in REWARDS:
         return number
@@ -118,7 +118,10 @@ def check_threshold(name: str, threshold: Any, metric: str) -> float:
 
 
 def check_margin(name: str, margin: Any, metric: str) -> float:
-    """Return the margin; raise a ValueError if it is negative, or more than the metric can vary."""
+    """Return the margin, which messages call `name`.
+
+    It is a ValueError if it is negative, or more than the metric can vary.
+    """
     number = check_number(name, margin, "give a number that is not negative", 0, 1e300)
     return (
         number if metric in REWARDS else check_number(name, number, _unit_rule(metric, 0.02), 0, 1)
@@ -126,7 +129,7 @@ def check_margin(name: str, margin: Any, metric: str) -> float:
 
 
 def _unit_rule(metric: str, share: float) -> str:
-    """Return what would be right for a score from 0 to 1, with an example."""
+    """Return what would be right for a score from 0 to 1, with `share` as an example."""
     return f"{metric} is from 0 to 1, so give {share} for {100 * share:g} %"
 
 
@@ -179,7 +182,7 @@ def _with_next_look(gate: Gate, limits: Callable[[], np.ndarray]) -> Gate:
 
 
 def _basis(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:
-    """Return the fields of a gate that say what its limits are based on."""
+    """Return the fields of a `Gate` that say what its limits are based on, by name."""
     if options.interval != "questions":
         size, unit = float(np.mean([run.outcomes.n.mean() for run in runs])), "sample"
     elif options.clusters is not None:

@@ -126,7 +126,7 @@ def leaderboard(
 
 
 def check_runs(runs: Any) -> dict[str, Any]:
-    """Return two or more runs by their names."""
+    """Return the runs by their names; a ValueError if they are fewer than two."""
     if not isinstance(runs, Mapping):
         raise ValueError(f"runs is {short(runs)}: give a dict from names to runs.")
     for name in runs:

@@ -84,7 +84,10 @@ def score_runs(
 
 
 def _scores_of_counts(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
-    """Return the scores of correct samples: of the pass@k family, or their corrected mean."""
+    """Return the scores of correct samples: of the pass@k family, or their corrected mean avg@N.
+
+    `n` is the N in its key.
+    """
     if options.metric in PASS_FAMILY:
         return options.scores_at(options.ks)
     if options.metric != "avg@N" or options.w is not None:
@@ -119,6 +122,7 @@ def _resampled_run(
     points, method = scores_and_limits(requested)
 
     def resampled() -> IntervalMethod:
+        """Return the method of limits for the interval "sampling"."""
         if requested.method == "sampling":
             return method
         return scores_and_limits(options.limit_options("sampling"))[1]
@@ -135,21 +139,25 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
     require_correction(scores, errors.rates)
 
     def scores_and_limits(requested: IntervalOptions) -> ScoresAndLimits:
+        """Return the scores, corrected for the rates of the checker, and their method."""
         if errors.rates.are_exact:
             return pass_limits(counts, scores, requested)
         return pass_intervals(counts, scores, requested, errors.rates)
 
     def covariance() -> np.ndarray:
         # The limits have neighbors, which would make it take ten times as long.
+        """Return the (m, m) covariance of the scores for new samples."""
         known = estimator(scores, errors.rates)
         family = BinaryFamily.from_counts(counts, *known, {}, weights, rates=errors.rates)
         return SamplingIntervals(family).covariance(questions, [*scores])
 
     def rescore(rates: CheckerRates) -> np.ndarray:
+        """Return the scores, (m,), if they are corrected for these rates."""
         points = corrected_scores(counts, scores, rates)
         return np.array([*points.over(questions, weights).values()])
 
     def moves(confidence: float) -> np.ndarray:
+        """Return how far labels move the scores, (2, m); see `ScoredRun`."""
         assert errors.labels is not None
         return distances_of_rates(errors.labels, rescore(errors.rates), rescore, confidence)
 
@@ -164,7 +172,15 @@ def _reward_run(
     bounds: tuple[float, float],
     options: ComparisonOptions,
 ) -> ScoredRun:
-    """Return a run with its scores of rewards: the best of k, or the posterior mean of bayes@N."""
+    """Return a run with its scores of rewards: the best of k, or the posterior mean of bayes@N.
+
+    Args:
+        run: with outcomes that are rewards or categories.
+        rewards: of each run, by its name.
+        ks: the k of each score; 1 for a mean.
+        bounds: the least and the largest reward of all runs.
+        options: for the samples of the run.
+    """
     own, n = rewards[run.name], run.outcomes.n
     if options.metric == "bayes@N":
         moments = moments_by_key(own, {key: own.posterior() for key in ks})
@@ -179,6 +195,7 @@ def _reward_run(
 
 
 def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
+    """Return a run with its scores vote@k; a ValueError if it has no answers."""
     if run.answers is None:
         raise ValueError(
             "vote@k needs answers and references: give what at_k.read returns, with "
@@ -191,6 +208,7 @@ def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
 
 
 def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
+    """Return a run with its score score_agg, from verdicts."""
     points = agg_scores(require_weights(run.outcomes), exponent(options.temperature))
     requested = options.limit_options("questions")
     method = QuestionIntervals(points, UNIT_RANGE, requested.clusters, weights=requested.weights)

@@ -75,7 +75,10 @@ def compared_scores() -> list[str]:
 
 
 def check_metric(name: str, metric: Any) -> ScoreId:
-    """Return the score that runs are compared by, from its name or a key such as "pass@4"."""
+    """Return the score that runs are compared by, from its name or a key such as "pass@4".
+
+    Messages call the parameter `name`.
+    """
     if isinstance(metric, str) and metric in ("picked@k", "weighted_vote@k"):
         raise ValueError(
             f"{metric} needs a number for each sample, which comparisons do not take: compare its "
@@ -124,6 +127,7 @@ class ComparisonOptions:
     weighting: Weighting = field(default=OVER_QUESTIONS, init=False)
 
     def __post_init__(self) -> None:
+        """Validate the options, and take k and tau out of a metric that is a key."""
         self._read_metric()
         if check_flag("anytime", self.anytime) and self.metric == "bayes@N":
             raise ValueError("anytime is not for bayes@N, whose limits are those of a posterior.")
@@ -168,6 +172,7 @@ class ComparisonOptions:
             self.tau = score.tau
 
     def _check_interval(self) -> None:
+        """Set the interval to its default if it is None; a ValueError if it does not apply."""
         applicable = _INTERVALS.get(self.metric, ("questions", "sampling"))
         interval = applicable[0] if self.interval is None else self.interval
         check_name("interval", interval, ("sampling", "posterior", "questions"))
@@ -243,7 +248,7 @@ class ComparisonOptions:
         return self.weighting.values
 
     def for_questions(self, rows: np.ndarray) -> Self:
-        """Return the options for some of the questions, once `for_samples` has been called."""
+        """Return the options for the questions with these indices, after `for_samples`."""
         result = copy(self)
         result.groups, result.average = None, "questions"
         if self.clusters is not None:

@@ -206,6 +206,7 @@ def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
 
 
 def _grade(run: Ungraded, checking: Checking) -> Run:
+    """Return a run with its samples checked, or with its outcomes if it has no references."""
     if run.samples.references is None:
         return Run(run.name, run.samples, run.answers)
     with naming_run(run.name):

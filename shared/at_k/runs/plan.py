@@ -114,6 +114,7 @@ class PlanOptions(ComparisonOptions):
     wanted: Wanted | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
+        """Validate the options, and replace numbers by lists."""
         (score,), _ = included_scores(self.metric, None, scores_of_one_mean(), parameter="metric")
         check_name("interval", self.interval, _KINDS)
         if self.k is not None:
@@ -160,7 +161,7 @@ class PlanOptions(ComparisonOptions):
 
 
 def _numbers(name: str, value: Any, default: Sequence[int], least: int, most: int) -> list[int]:
-    """Return a parameter of one or more integers from `least` to `most`."""
+    """Return a parameter as ascending integers from `least` to `most`; None is the default."""
     numbers = as_list(name, default if value is None else value)
     rule = f"give integers from {least} to {most}"
     for i, number in enumerate(numbers):
@@ -170,6 +171,7 @@ def _numbers(name: str, value: Any, default: Sequence[int], least: int, most: in
 
 
 def _check_wanted(half_width: Any, difference: Any, kind: str, most: int) -> Wanted | None:
+    """Return the half-width or the difference that is wanted; None if neither is given."""
     if half_width is not None and difference is not None:
         raise ValueError(f"{half_width=} and {difference=} are both given: give one of them.")
     for name, value in {"half_width": half_width, "difference": difference}.items():
@@ -182,10 +184,12 @@ def _check_wanted(half_width: Any, difference: Any, kind: str, most: int) -> Wan
 
 
 def _check_cost(name: str, cost: Any) -> float:
+    """Return a cost; a ValueError if it is not from 0 to 1e15."""
     return check_number(name, cost, "a cost is a number from 0 to 1e15", 0, 1e15)
 
 
 def _check_rates(rates: Any) -> np.ndarray:
+    """Return success rates as an array; a ValueError if one is not from 0 to 1."""
     rule = "a success rate is a number from 0 to 1"
     return np.array(
         [
@@ -351,7 +355,10 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
 def _checker(
     runs: Sequence[Run], options: PlanOptions
 ) -> tuple[CheckerRates, list[int] | list[None], dict[str, Any]]:
-    """Return the rates of the checker, the numbers of labels, and what a plan says about it."""
+    """Return the rates of the checker, the numbers of labels, and what a plan says about it.
+
+    The numbers are [None] if the rates are known.
+    """
     from ..intervals.labelled import Errors
 
     errors = runs[0].errors if runs else Errors(check_rates(options.checker_rates))
@@ -378,7 +385,8 @@ def _range_of_questions(
 ) -> dict[str, int]:
     """Return limits of the number of questions that the cheapest design needs.
 
-    Groups of the questions of the pilot runs are left out in turn. The variance of the logarithm of
+    `cheapest` is the row of this design, and `rates` are those of the checker. Groups of the
+    questions of the pilot runs are left out in turn. The variance of the logarithm of
     the number of questions is that of the jackknife, and its limits are by Student's t.
     """
     wanted, questions = options.wanted, int(cheapest["questions"])
