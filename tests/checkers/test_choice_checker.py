@@ -196,8 +196,9 @@ def test_the_forms_of_a_reference(reference, correct):
 
 
 def test_an_option_has_the_letter_of_its_label():
-    reference = {"options": {"B": "x", "A": "y"}, "answer": "B"}
-    assert [chosen(text, reference) for text in ("The answer is x", "A", "It is y.")] == [*"BAA"]
+    reference = {"options": {"B": "fish", "A": "bird"}, "answer": "B"}
+    texts = ("The answer is fish", "A", "It is a bird.")
+    assert [chosen(text, reference) for text in texts] == [*"BAA"]
 
 
 def test_a_list_of_the_options_is_no_choice():

@@ -508,6 +508,15 @@ def test_missing_verdicts_are_asked_about_in_scores_and_gates(capsys):
     assert "(12 of them missing, counted as incorrect)" in printed.splitlines()[0]
 
 
+def test_a_missing_reward_is_no_0_where_rewards_are_below_0():
+    rows = [{"id": 1, "reward": x} for x in (-0.5, None, -1.0)]
+    with pytest.raises(MissingError, match="some rewards are below 0") as caught:
+        at_k.read(rows, missing="incorrect")
+    assert [way.arguments for way in caught.value.ways] == [{"missing": "drop"}]
+    assert at_k.read(rows, missing="drop")["predictions"] == [[-0.5, None, -1.0]]
+    assert at_k.read([rows[1], {"id": 1, "reward": 0.5}], missing="incorrect").missing
+
+
 @pytest.mark.parametrize("suffix", ["csv", "json", "jsonl"])
 def test_missing_answers_are_the_same_in_all_formats(capsys, suffix):
     file = CASES / f"null_answers.{suffix}"

@@ -7,6 +7,7 @@ a model.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -99,6 +100,13 @@ def settle_missing(
     why = f", {table.layout.why}" if table.layout and table.layout.why else ""
     if rule == "drop":
         return _scored_questions(table.title, samples, counted, why)
+    outcomes = itertools.chain(*samples.values()) if written is None else ()
+    if any(isinstance(x, (int, float)) and x < 0 for x in outcomes):
+        raise MissingError(
+            f"{table.title}: an outcome that counts as incorrect is 0, and some rewards are below "
+            f"0. 'drop' leaves missing outcomes out; or write the reward that they have.",
+            [Way({"missing": "drop"})],
+        )
     number = sum(map(_missing_in, counted.values()))
     return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
 
