@@ -146,6 +146,7 @@ def _mean_reward_summary(
     confidence: float,
     bounds: Bounds,
 ) -> Summary:
+    """Return the summary of "bayes" or "avg", which is the key."""
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:
@@ -241,6 +242,7 @@ def max_at_k_ci(
 def _real_reward_summary(
     rewards: Rewards, k: int, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
+    """Return the summary of Max@k of real rewards, by the interval "auto"."""
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from ..core.choice import IntervalOptions
     from ..intervals.reward_family import max_intervals

@@ -123,10 +123,10 @@ class Family(abc.ABC):
     memo: dict[Any, Any] = field(default_factory=dict)
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
-        """Estimate the priors of B groups with (B, U) questions; that of a single one only once.
+        """Estimate the priors of B groups. That of a single group is kept in `memo`.
 
         Args:
-            multiplicity: number of questions with each distinct count.
+            multiplicity: (B, U) number of questions with each distinct count.
         """
         if len(multiplicity) > 1:
             return Fit(self, multiplicity, self._priors(multiplicity))
@@ -137,7 +137,7 @@ class Family(abc.ABC):
 
     @property
     def prior_key(self) -> Any:
-        """What the prior depends on, beside the outcomes."""
+        """What the prior depends on, beside the outcomes, as a key of `memo`."""
         return None
 
     @cached_property
@@ -228,7 +228,7 @@ class Family(abc.ABC):
         )
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """The ranges of true scores, and those of estimates if they differ."""
+        """The ranges of true scores, broadcast to (U, m), and those of estimates if they differ."""
         least, most = self.bounds.T
         return (least[:, None], most[:, None]), None
 
@@ -258,10 +258,14 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        """What a profile over priors needs, or None if all samples have the same reward."""
+        """What a profile over priors needs, for the group of this index among the B of a fit.
+
+        It is None if all samples of the group have the same reward.
+        """
 
     @abc.abstractmethod
-    def _priors(self, multiplicity: np.ndarray) -> Any: ...
+    def _priors(self, multiplicity: np.ndarray) -> Any:
+        """The estimated priors of B groups with (B, U) questions, in a form of the family's own."""
 
     @abc.abstractmethod
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
@@ -269,7 +273,7 @@ class Family(abc.ABC):
 
 
 def _group_key(multiplicity: np.ndarray) -> bytes:
-    """What tells a group of questions from others of the run."""
+    """A key for a group with (U,) numbers of questions, of integers or of floats."""
     return multiplicity.astype(float).tobytes()
 
 
@@ -281,7 +285,7 @@ class ExtrapolatedScores(Scores):
 
     Args:
         family: that extrapolates.
-        extrapolated: the keys of these scores, with their numbers in the family.
+        extrapolated: for each extrapolated score its index in `family.extrapolated`.
     """
 
     family: Family
@@ -290,6 +294,7 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
+        """Each score over the questions with these indices, whose own prior extrapolates."""
         (multiplicity,) = self.family.multiplicities([questions]).numbers
         means = self.family.means_over(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
@@ -297,7 +302,13 @@ class ExtrapolatedScores(Scores):
 
 
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
-    """All scores in the order of the keys. Those that are not observed are extrapolated."""
+    """All scores in the order of the keys.
+
+    Args:
+        observed: the scores with k <= n.
+        family: that extrapolates the others.
+        keys: of all scores; the values do not matter.
+    """
     missing = [key for key in keys if key not in observed.keys]
     if not missing:
         return observed
@@ -359,6 +370,6 @@ def multiplicities(
 
 
 def interval_of_group(interval: Interval, group: int) -> Interval:
-    """The interval of one of B groups."""
+    """The interval of one of B groups, from an interval of (B,) arrays."""
     mu, sigma, lo, hi = (float(values[group]) for values in interval[:4])
     return Interval(mu, sigma, lo, hi, interval.interval)

@@ -34,16 +34,18 @@ class HierarchicalIntervals(IntervalMethod):
         self._family = family
 
     def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
         if not self._family.one_sample_each(questions):
             return None
         return "one sample of each question does not show how questions differ: add samples"
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         return self._family.intervals(groups, lambda fit: hierarchical_intervals(fit, confidence))
 
 
 def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
-    """The intervals of the extrapolated scores of B groups."""
+    """The intervals of the extrapolated scores of B groups, whose numbers are (B,) arrays."""
     keys = fit.family.extrapolated
     if not keys:
         return {}
@@ -59,7 +61,14 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
 
 
 def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: float) -> np.ndarray:
-    """(4, e) mu, sigma, lo and hi of the extrapolated scores of one group."""
+    """(4, e) mu, sigma, lo and hi of the extrapolated scores of one group.
+
+    Args:
+        fit: of B groups.
+        group: the index of one of them.
+        means: (e,) its scores under the estimated prior.
+        confidence: of each interval.
+    """
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
     candidates = family.candidates(fit, group)
     if candidates is None:
@@ -93,6 +102,10 @@ class Profile:
 
     If the distributions are not complete, no prior may fit, and the misfit is scaled so that the
     smallest is at most 1.
+
+    Args:
+        statistics: expected and observed ones, of the questions of each n.
+        complete: whether the distributions include every one that is possible.
     """
 
     def __init__(self, statistics: Sequence[Statistics], complete: bool):
@@ -111,7 +124,7 @@ class Profile:
         self._scale = 1.0 if complete else max(1.0, self._smallest)
 
     def lowest(self, score: np.ndarray, z: float) -> float:
-        """The lowest mean of a (J,) score over all priors that fit."""
+        """The lowest mean of a (J,) score over all priors that fit at the z-value z."""
         from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
 
         allowed = z**2 * self._scale
@@ -129,7 +142,11 @@ class Profile:
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0
     ) -> tuple[float, np.ndarray]:
-        """The smallest misfit of all priors, or of those with a mean score, and that prior."""
+        """The smallest misfit of all priors, or of those under which a (J,) score has this mean.
+
+        Returns:
+            The misfit, and the (J,) prior that has it.
+        """
         from scipy.optimize import nnls
 
         rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]

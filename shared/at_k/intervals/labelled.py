@@ -138,19 +138,26 @@ class Errors:
 
 
 class RateIntervals(DerivedIntervals):
-    """Intervals of success rates, from those of the rates of samples that are called correct."""
+    """Intervals of success rates, from those of the rates of samples that are called correct.
+
+    Args:
+        method: of the intervals of the rates of samples that are called correct.
+        rates: of the checker.
+    """
 
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
         super().__init__(method)
         self._rates = rates
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each success rate, for each group of question indices."""
         return [
             {key: self._corrected(interval) for key, interval in called_correct.items()}
             for called_correct in self._method.for_groups(groups, confidence)
         ]
 
     def _corrected(self, interval: Interval) -> Interval:
+        """The interval of a success rate, from that of a rate of samples called correct."""
         mu, lo, hi = map(self._rates.corrected, (interval.mu, interval.lo, interval.hi))
         t, f = self._rates
         lo, hi = (min(1.0, max(0.0, limit)) for limit in (lo, hi))
@@ -181,6 +188,7 @@ class LabelledIntervals(DerivedIntervals):
         self._weights = weights
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         known = self._method.for_groups(groups, confidence)
         return [
             self._wider(intervals, questions, confidence)
@@ -318,7 +326,7 @@ class CheckerErrors:
     def pass_limits(
         self, checked: Checked, scores: Mapping[ScoreKey, Score], options: IntervalOptions
     ) -> Corrected:
-        """Return corrected scores of the pass@k family."""
+        """Return the corrected scores of the pass@k family, with their limits: see `Corrected`."""
         counts, errors = checked.outcomes.counts(), self._errors(checked)
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
@@ -343,7 +351,14 @@ class CheckerErrors:
         method: IntervalMethod | None,
         options: IntervalOptions,
     ) -> Corrected:
-        """Return success rates, from the rates of samples that are called correct."""
+        """Return success rates, with their limits: see `Corrected`.
+
+        Args:
+            checked: the samples.
+            points: the rates of samples that are called correct.
+            method: of the limits of these rates, or None for no limits.
+            options: of the limits.
+        """
         errors = self._errors(checked)
         errors.warn_if_contradicted(checked.outcomes.counts())
 
@@ -358,6 +373,7 @@ class CheckerErrors:
         return corrected, method, errors.described()
 
     def _errors(self, checked: Checked) -> Errors:
+        """The rates of the checker, known or estimated from the labels of these samples."""
         return Errors.from_options(self._rates, self._labels, checked.outcomes)
 
 

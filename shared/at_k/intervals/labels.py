@@ -173,7 +173,7 @@ class LabelCounts(NamedTuple):
 
     @property
     def show_use(self) -> bool:
-        """Whether they show that the checker is better than chance."""
+        """Whether the labels show that the checker is better than chance."""
         if any(sum(stratum) == 0 for stratum in self.strata):
             return False
         (least, _), (_, most) = self._limits_of_strata(CONFIDENCE_OF_RATES)
@@ -294,7 +294,8 @@ def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: n
     """Warn if errors of the checker share questions more often than independent ones would.
 
     Args:
-        question, label, verdict: (L,) of the labelled samples.
+        question: (L,) the index of the question of each labelled sample.
+        label, verdict: (L,) 1 if the person, or the checker, calls it correct, otherwise 0.
     """
     from scipy.special import gammainc
 

@@ -68,7 +68,10 @@ def early_steps(questions: float) -> int:
 def last_step(
     n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
 ) -> dict[int, np.ndarray]:
-    """One step of the EM algorithm from (B, J) priors, which splits them by n."""
+    """One step of the EM algorithm from (B, J) priors, which are split by n: {n: (B, J)}.
+
+    The other arguments are those of `estimate_prior`.
+    """
     share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
     weights = _weights(likelihood, share, prior)
     return {
@@ -117,7 +120,13 @@ def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
 def fits_too(
     likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray, other: np.ndarray
 ) -> np.ndarray:
-    """(B,) whether other (B, J) priors fit the data about as well as the estimated ones."""
+    """(B,) whether other (B, J) priors fit the data about as well as the estimated ones, `prior`.
+
+    Args:
+        likelihood: (U, J) of each distribution of the grid.
+        multiplicity: (B, U) number of questions.
+        prior, other: (B, J).
+    """
     log_ratio = np.log(_chances(prior, likelihood)) - np.log(_chances(other, likelihood))
     return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
 
@@ -157,7 +166,7 @@ def inflated_priors(
 def _inflated_prior(
     likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
 ) -> np.ndarray:
-    """(J,) the prior of one group."""
+    """(J,) the prior of one group, with (U,) numbers of questions, see `inflated_priors`."""
     questions = float(multiplicity.sum())
     share = multiplicity / questions
     fits = [
@@ -178,13 +187,19 @@ def _inflated_prior(
 def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
+    """(J,) the prior after some steps of the EM algorithm, from a (J,) prior.
+
+    Args:
+        likelihood: (U, J) probability of each distinct count at each rate.
+        share: (U,) share of the questions with each.
+    """
     for _ in range(steps):
         prior = prior * (_weights(likelihood, share, prior) @ likelihood)
     return prior
 
 
 class _Fitted(NamedTuple):
-    """A model of maximum likelihood.
+    """A model that was fitted by maximum likelihood.
 
     Attributes:
         loss: negative log-likelihood of a question.
@@ -248,7 +263,12 @@ class _Model:
         return loss, -(self._share / chances) @ self._likelihood @ slopes
 
     def _start(self, taken: float) -> np.ndarray:
-        """(p,) parameters by moments, if shares take so much of the questions at their ends."""
+        """(p,) parameters to start from, by moments.
+
+        Args:
+            taken: of the questions whose most probable rate is 0 or 1, the share that has this
+                rate. The Beta distribution has the others.
+        """
         rates = np.concatenate([[0.0], np.exp(self._log_rates[0]), [1.0]])
         best = rates[self._likelihood.argmax(axis=1)]
         weights, ratios = self._share.copy(), []

@@ -58,6 +58,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
 
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
+    """(L,) levels of rewards, ascending, and (U, L) samples at each, see `leveled_samples`."""
     if not isinstance(rewards, RankedRewards):
         return counts_by_level(rewards)  # a category without a sample is possible too
     values = rewards.levels
@@ -179,7 +180,7 @@ class LeveledSamples:
         return _Grid(shapes, shape, location, distributions, start / start.sum())
 
     def distributions(self, shapes: np.ndarray, location: np.ndarray) -> LevelDistributions:
-        """Distributions with (.., L - 1) log-odds at the location 0, and (..) locations."""
+        """Distributions with (.., L - 1) log-odds `shapes`, shifted by (..) steps of the grid."""
         return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
 
     def _beta_prior(self, grid: _Grid) -> np.ndarray:
@@ -228,7 +229,7 @@ class _Grid(NamedTuple):
     Attributes:
         shapes: (S, L - 1) log-odds of the shapes of distributions, at the location 0.
         shape: (J,) the shape of each distribution.
-        location: (J,) its location.
+        location: (J,) its location, in steps of `LOG_ODDS_STEP`.
         distributions: all J.
         start: (J,) their prior that the EM algorithm starts from.
     """
@@ -451,6 +452,7 @@ def _effect(k: int, weights: np.ndarray) -> np.ndarray:
 
 
 def _log_choose(n: int, c) -> np.ndarray:
+    """Logarithms of the binomial coefficients C(n, c), for one c or an array."""
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
     return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)

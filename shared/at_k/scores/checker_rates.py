@@ -98,6 +98,9 @@ def check_rates(checker_rates) -> CheckerRates:
 def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
     """Return h(0) and the k credits h(j) - h(j - 1), some of which are negative.
 
+    h(j) is the value of j samples among k that the checker calls correct, such that the expected h
+    is the score of k samples with these credits.
+
     Raises:
         ValueError: if k is too large.
     """
@@ -116,7 +119,7 @@ def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Cred
 
 
 def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
-    """The control values on the interval from 0 to `end` of a curve with `values` on [0, 1]."""
+    """The control values, on [0, end], of the Bezier curve that has `values` on [0, 1]."""
     weight, rest = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
     first = [values[:1]]
     while len(values.hi) > 1:

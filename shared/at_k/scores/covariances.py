@@ -101,7 +101,13 @@ def _covariance(
     b: Credits,
     over_halves: Callable[[Credits, int, Credits, int], DoubleDouble],
 ) -> np.ndarray:
-    """(U,) the covariance of two scores, from the pmf of k and of 2k samples."""
+    """(U,) the covariance of two scores.
+
+    Args:
+        once, twice: (U, k + 1) and (U, 2k + 1) pmf of the correct ones of k and of 2k samples.
+        a, b: credits of the scores.
+        over_halves: `_over_halves`, or a cache of it.
+    """
     result = np.empty(len(twice.hi))
     centered_a = list(_centered(a, once))
     centered_b = centered_a if a == b else list(_centered(b, once))
@@ -116,7 +122,10 @@ def _covariance(
 
 
 def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
-    """(2k + 1,) the mean of the product of both scores, each less its value at a plateau."""
+    """(2k + 1,) the mean of the product of both scores, if 0 .. 2k of 2k samples are correct.
+
+    From each score its value at a plateau is subtracted, which is a number of correct samples.
+    """
     value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
     if a == b and _has_equal_halves(a):
         return mean_over_equal_halves(a, value_a)
@@ -147,7 +156,10 @@ def _centered(
 
 @lru_cache(maxsize=16)
 def _plateaus(credit: Credits) -> list[int]:
-    """Return one number of correct samples for each value that several numbers have, 0 and k."""
+    """Return one number of correct samples for each value that successive numbers share.
+
+    The values of 0 and of k are among them.
+    """
     weights = np.array(credit)
     flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
     flat = np.concatenate([[0], flat, [len(credit)]])
@@ -179,7 +191,7 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
 
 
 def _check_cells(k: int, support: int) -> None:
-    """Raise a ValueError if k is too large for scores with so many values other than 0."""
+    """Raise a ValueError if k is too large for scores with `support` values other than 0."""
     if 2 * k * support > _MOST_CELLS:
         raise ValueError(
             f"The posterior variance at k = {k} needs {2 * k * support:.0e} probabilities for "
@@ -262,7 +274,7 @@ def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
 
 
 def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
-    """Return the sums of the first 0, 1, .., all changes, in which some may not be counted."""
+    """Return the sums of the first 0, 1, .., all changes, where `counted` is True."""
     kept = DoubleDouble(change.hi * counted, change.lo * counted)
     sums = kept[::-1].suffix_sums()[::-1]
     return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])

@@ -70,7 +70,7 @@ def _table_of_means(n: int, credits: tuple[Credits, ...], prior: Prior) -> np.nd
 def _means_of_k(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """(U, m) posterior means of scores of one k."""
+    """(U, m) posterior means of scores of one k, with the arguments of `posterior_means`."""
     cells = pmf(n, c, len(credits[0]), prior)
     return np.stack([(cells * cumulative_credit(credit)).sum().hi for credit in credits], axis=1)
 

@@ -54,7 +54,16 @@ class WeightedVotes:
 
     @classmethod
     def from_checked(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
-        """Return the votes of checked samples; a ValueError if a weight is missing or invalid."""
+        """Return the votes of checked samples.
+
+        Args:
+            checked: the outcomes and the answers.
+            vote_weights: a weight for each sample, in the form of the samples.
+            merge_right: whether all correct answers to a question count as one.
+
+        Raises:
+            ValueError: if there are no answers, or a weight is missing or invalid.
+        """
         if checked.answers is None:
             raise ValueError("vote_weights weigh answers: give predictions and references.")
         weights = read_weights(vote_weights, checked.outcomes)
@@ -77,6 +86,7 @@ class WeightedVotes:
 
 
 def _vote_of_question(question: int, votes: WeightedAnswers, k: int) -> float:
+    """weighted_vote@k of one question; `question` is its index, which seeds random subsets."""
     if (n := len(votes.weights)) > _MOST_VOTERS:
         raise InputError(
             Place("Question", question),
