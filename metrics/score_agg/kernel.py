@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "32c75cbc0676"
+KERNEL = "40f9ca7da8f4"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -561,6 +561,7 @@ class Rooms:
     """
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
+        """Return a function that raises the error for an option of the package."""
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
@@ -655,6 +656,7 @@ class BinaryCounts:
 
     @cached_property
     def _is_large(self) -> bool:
+        """Whether codes of pairs (n, c) might not fit into 64 bits."""
         return int(self.n.max()) >= 1 << 31
 
 
@@ -1179,6 +1181,7 @@ class Score(NamedTuple):
 
 
 def _not_negative(number):
+    """Return a number, or an array of numbers, with 0 for negative ones."""
     return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 
@@ -1387,6 +1390,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `read_counts` returns, for the columns n and correct."""
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
     if (correct > n).any():
         question = int(np.argmax(correct > n))
@@ -1399,6 +1403,7 @@ def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.nda
 
 
 def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
+    """Raise a ValueError if a question has another number of answers than of counts."""
     for question, size in enumerate(sizes.tolist()):
         if not is_list_like(answers[question]) or len(answers[question]) != size:
             raise InputError(
@@ -1433,7 +1438,10 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return counts as integers; a ValueError that names the first one that is not a count."""
+    """Return counts as integers; a ValueError that names the first one that is not a count.
+
+    The sizes are (M,) numbers of counts of each question, or None for one each.
+    """
     plain = [plain_entry(entry) for entry in entries]
     for index, count in enumerate(plain):
         is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
@@ -1520,9 +1528,11 @@ class DerivedIntervals(IntervalMethod):
         self._method = method
 
     def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why the other method has no interval for these questions, or None."""
         return self._method.problem(questions)
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores that the other method cannot estimate from these questions."""
         return self._method.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
@@ -1729,6 +1739,7 @@ def require_binary(outcomes: Samples) -> Samples:
 
 
 def _is_binary(values: np.ndarray) -> bool:
+    """Whether all values are 0 or 1, also those that are not scored."""
     if values.dtype.kind == "b":
         return True
     if values.dtype.kind in "iu":
@@ -1806,6 +1817,7 @@ def _read_plain(values: Any, name: str) -> Samples:
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
+    """Return the error for a question that is no list of samples, but a `row`."""
     return InputError(
         *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
         "s.",
@@ -1816,6 +1828,7 @@ def _no_list(name: str, question: int, row: Any) -> ValueError:
 
 
 def _samples_of_counts(counts, name: str) -> Samples:
+    """Read counts: each category or answer once, with how often it occurs."""
     samples, multiplicity, sizes = read_counts(counts, name)
     if isinstance(samples, list):  # answers
         rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
@@ -1827,6 +1840,7 @@ def _samples_of_counts(counts, name: str) -> Samples:
 
 
 def _samples_of_array(array: np.ndarray, name: str) -> Samples:
+    """Read an (M, N) array of numbers."""
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1 and len(array):
@@ -1858,6 +1872,7 @@ def _samples_of_column(column, name: str) -> Samples:
 
 
 def _has_lists(column) -> bool:
+    """Whether an Arrow column has lists as entries."""
     return "list" in str(column.type).partition("<")[0]
 
 
@@ -1893,6 +1908,7 @@ def _plain_entries(lists: list[Any], name: str) -> list[Any]:
 
 
 def _lengths(lists: list[Any]) -> np.ndarray:
+    """(M,) the length of each list."""
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
@@ -1938,6 +1954,7 @@ def _column_of_texts(lists: list[Any]) -> Any:
 
 
 def _is_numeric_array(row: Any) -> bool:
+    """Whether a row is an array of numbers, of up to 8 bytes each, that is not masked."""
     is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
     return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
 
@@ -2027,6 +2044,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    """Return the error for a sample, by its index, that is neither a number nor a label."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."
@@ -2072,6 +2090,7 @@ class Estimate(NamedTuple):
 
     @property
     def score_id(self) -> ScoreId:
+        """The identity of the score, without the group."""
         return ScoreId(self.metric, self.k, self.tau)
 
     @property
@@ -2156,6 +2175,7 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _with_underscores(text: str) -> str:
+    """Return a text with underscores in place of what is no ASCII letter or digit."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
@@ -2216,9 +2236,11 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
+        """The interval of each score, for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) the variances of m scores over these questions, on the diagonal."""
         # Those of different scores are not known.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
@@ -2567,11 +2589,13 @@ class QuestionIntervals(IntervalMethod):
         self._ranges, self._ranges_of_estimates = ranges, ranges_of_estimates
 
     def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
         return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
+        """The interval of each score, for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
@@ -2586,6 +2610,7 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores over these questions."""
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
         means = self.means(questions)
@@ -2619,11 +2644,12 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m,) the smallest and the largest values of the columns over questions."""
+        """(m,) the smallest and the largest values of the columns over the rows of questions."""
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
     def _is_one(self, questions: np.ndarray) -> bool:
+        """Whether these are one question, or all in one cluster."""
         labels = questions if self._clusters is None else self._clusters[questions]
         return bool((labels == labels[0]).all())
 
@@ -3388,6 +3414,7 @@ def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
 
 
 def _kind(batch: Samples) -> str | None:
+    """Return "numbers", or what `sample_kind` calls other samples; None if all are None."""
     return "numbers" if batch.are_numbers else sample_kind(batch.values)
 
 
@@ -3412,7 +3439,10 @@ def unite(batches: Sequence[Samples]) -> Samples:
 
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
+    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON.
+
+    `name` is "predictions" or "references", for messages; only predictions become doubles.
+    """
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(types) > 1:
         doubles = _as_doubles_or_none(columns) if name == "predictions" else None
@@ -3436,6 +3466,7 @@ def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray]
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Return a column as one of the type `JSON`, or as it is if it has None alone."""
     if column.type == JSON or pa.types.is_null(column.type):
         return column
     return pa.chunked_array([to_json(to_python(column), name)])
@@ -3463,7 +3494,7 @@ def write_batch(batch: Samples, file: BinaryIO) -> None:
 
 
 def read_batch(data: Any) -> Samples:
-    """Read a batch that `write_batch` has written, without a copy."""
+    """Read a batch that `write_batch` has written, from a buffer of Arrow or bytes, uncopied."""
     table = pa.ipc.open_stream(data).read_all()
     sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
     values, multiplicity = pc.list_flatten(table["values"]), None
@@ -3532,7 +3563,8 @@ def equals_any(
 ) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
-    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`). Both
+    `values`, (S,) samples, and `accepted` are in the order of the questions.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -3764,6 +3796,7 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
+        """The interval of each score, for each group of question indices."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
@@ -4077,6 +4110,7 @@ class Checking:
             PACKAGE.rooms.check_workers(self)
 
     def _take_options_of_checker(self) -> None:
+        """Take the options that the checker carries; a ValueError if one is given twice."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -4085,6 +4119,7 @@ class Checking:
             setattr(self, name, value)
 
     def _check_checker(self) -> None:
+        """Raise an error unless the checker is a known name or can be called."""
         if isinstance(self.checker, str):
             check_name("check_correct_fn", self.checker, CHECKERS)
         elif not callable(self.checker) and self._package_checker is None:
@@ -4095,6 +4130,7 @@ class Checking:
             )
 
     def _check_options(self) -> None:
+        """Raise an error if num_proc, executor or timeout is invalid, or excludes another."""
         executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
             if executor is not None:
@@ -4380,6 +4416,7 @@ class DistinctPairs:
 
     @classmethod
     def from_samples(cls, rows: Samples) -> DistinctPairs:
+        """Return the distinct pairs of samples and the references of their questions."""
         distinct, code = distinct_entries(rows.values)
         question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
         present = np.flatnonzero(code >= 0)
@@ -4673,6 +4710,7 @@ class RankedRewards(Rewards):
 
     @property
     def ranges(self) -> np.ndarray:
+        """(M, 2) the smallest and the largest reward of each question."""
         last = self._last
         first = last + 1 - self.sizes
         return np.stack([self.levels[first], self.levels[last]], axis=1)
@@ -4790,7 +4828,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
+    """Return (C + 1,) finite rewards of the categories, by default 0 and 1.
+
+    `labels` are those of the categories, if they have some: one for each reward.
+    """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
     if labels is not None and len(labels) != len(rewards):
@@ -5256,7 +5297,8 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
 
-    `known` are the names that `interval` can have, and `default` is what None stands for.
+    `known` are the names that `interval` can have, and `default` is what None stands for. There are
+    M `questions`, and `clusters` has a label for each of them or is None.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -5316,6 +5358,7 @@ def _check_looks(method: str, band: bool) -> None:
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
+    """Raise a ValueError if the interval does not use the prior, or clusters exclude it."""
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
@@ -5330,7 +5373,7 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged, from the parameters of a metric.
+    """Return how M `questions` are averaged, from the parameters of a metric.
 
     Raises:
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
@@ -5396,6 +5439,12 @@ def check_clusters(
     """Return (M,) cluster labels as integers, or None if each question is its own cluster.
 
     Warns if few clusters have most of the questions.
+
+    Args:
+        clusters: a label for each of M questions, or None.
+        interval: the name of the method of limits.
+        questions: M.
+        weights: (M,) of the questions, or None if they are equal.
 
     Raises:
         ValueError: if there are not M labels, or no interval that uses clusters.
@@ -5582,16 +5631,19 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U,) cons@k: 1.0 if more than k/2 of all samples are correct; None stands for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
 def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U,) avg@n of questions with n samples, c of them correct."""
     return c / n
 
 
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
+    """(U,) the score of k samples whose credits a function of k gives; None is k = n."""
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]
@@ -6267,6 +6319,7 @@ def _included_tails(
 def _limits_if_requested(
     points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
 ) -> IntervalMethod | None:
+    """Return the method of limits of scores, or None if there is no confidence."""
     if options.confidence is None:
         return None
     return limits_for_questions(points, name, options, score_range)
@@ -6454,10 +6507,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
+        """Forget the questions that were added and the results of checks."""
         self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
+        """The number of questions that were added."""
         return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
@@ -6541,6 +6596,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return batches
 
     def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores of the questions in all batches, for the options of `compute`."""
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
         questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)

@@ -118,6 +118,7 @@ class Exchange:
         self._take_role()
 
     def __getstate__(self) -> dict[str, Any]:
+        """A copy of the object has no number yet, as another process may hold it."""
         return vars(self) | {"_number": None}
 
     def _take_role(self) -> None:
@@ -242,7 +243,12 @@ class Exchange:
         self._received = None
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
-        """Raise a ValueError if what a process sent is not of this run, or is an error."""
+        """Raise a ValueError if a process belongs to another run, or could not read its questions.
+
+        Args:
+            process: its number.
+            sent: the header of its rows.
+        """
         if sent["launcher"] != launched_run():
             raise ValueError(
                 f"Process {process} belongs to another run: its launcher names {sent['launcher']}, "
@@ -279,6 +285,7 @@ class Exchange:
         sender = {"launcher": launched_run(), "number": self._number, "error": problem}
 
         def answer(request: bytes) -> None:
+            """Write the rows, with the key of a request."""
             header = json.dumps(sender | {"key": key, "request": request.decode()})
             write_whole(path, f"{header}\n".encode(), write_rows)
 
@@ -320,6 +327,7 @@ class Exchange:
     # --- Files ----------------------------------------------------------------------------
 
     def _file(self, process: int, kind: str) -> Path:
+        """Return the file of a process: "rows" for its rows, and "lock" for its role."""
         return self._folder / f"{process}.{kind}"
 
     def _lives(self, process: int) -> bool:
@@ -340,6 +348,7 @@ class Exchange:
         return False
 
     def _two_runs(self) -> str:
+        """Return the message for two processes with one role."""
         return (
             f"Another process is process {self._process} of the run in {self._folder}: give each "
             f"run an experiment_id of its own, and each process a process_id of its own."
@@ -400,6 +409,7 @@ def _release(lock: FileLock) -> None:
 
 @atexit.register
 def _leave_roles() -> None:
+    """Release the roles of this process when it ends."""
     for (owner, _), lock in _roles.items():
         if owner == os.getpid():  # a forked process has a copy of these
             _release(lock)

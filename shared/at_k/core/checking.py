@@ -138,6 +138,7 @@ class Checking:
             PACKAGE.rooms.check_workers(self)
 
     def _take_options_of_checker(self) -> None:
+        """Take the options that the checker carries; a ValueError if one is given twice."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -146,6 +147,7 @@ class Checking:
             setattr(self, name, value)
 
     def _check_checker(self) -> None:
+        """Raise an error unless the checker is a known name or can be called."""
         if isinstance(self.checker, str):
             check_name("check_correct_fn", self.checker, CHECKERS)
         elif not callable(self.checker) and self._package_checker is None:
@@ -156,6 +158,7 @@ class Checking:
             )
 
     def _check_options(self) -> None:
+        """Raise an error if num_proc, executor or timeout is invalid, or excludes another."""
         executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
             if executor is not None:
@@ -441,6 +444,7 @@ class DistinctPairs:
 
     @classmethod
     def from_samples(cls, rows: Samples) -> DistinctPairs:
+        """Return the distinct pairs of samples and the references of their questions."""
         distinct, code = distinct_entries(rows.values)
         question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
         present = np.flatnonzero(code >= 0)

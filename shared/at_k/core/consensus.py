@@ -125,16 +125,19 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U,) cons@k: 1.0 if more than k/2 of all samples are correct; None stands for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
 def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U,) avg@n of questions with n samples, c of them correct."""
     return c / n
 
 
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
+    """(U,) the score of k samples whose credits a function of k gives; None is k = n."""
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]

@@ -68,6 +68,7 @@ class BinaryCounts:
 
     @cached_property
     def _is_large(self) -> bool:
+        """Whether codes of pairs (n, c) might not fit into 64 bits."""
         return int(self.n.max()) >= 1 << 31
 
 

@@ -69,7 +69,8 @@ def equals_any(
 ) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
-    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`). Both
+    `values`, (S,) samples, and `accepted` are in the order of the questions.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes

@@ -62,10 +62,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
+        """Forget the questions that were added and the results of checks."""
         self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
+        """The number of questions that were added."""
         return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
@@ -149,6 +151,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return batches
 
     def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores of the questions in all batches, for the options of `compute`."""
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
         questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)

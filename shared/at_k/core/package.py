@@ -85,6 +85,7 @@ class Rooms:
     """
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
+        """Return a function that raises the error for an option of the package."""
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
