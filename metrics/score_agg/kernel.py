@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "40f9ca7da8f4"
+KERNEL = "04335585adc8"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -585,7 +585,13 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`, which may carry what it was made of."""
+        """Return the dict of `compute`, which may carry what it was made of.
+
+        Args:
+            scores: the dict.
+            estimates: an `Estimate` for each of its scores.
+            averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+        """
         return scores
 
 
@@ -1927,7 +1933,10 @@ def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
+    """Whether an array of entries of these types has their values.
+
+    It has not if True would become 1, or an integer above 2^53 a float.
+    """
     if bool in types:
         return not types & {int, float}
     if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
@@ -2499,7 +2508,10 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others."""
+    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others.
+
+    The means are from 0 to 1, and have the variances v.
+    """
     from scipy.special import gammaincinv
 
     size = v / np.where(u > 0, u, 1.0)  # of an event
@@ -3883,7 +3895,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """(n + 1,) pass@k or pass^k for c = 0 .. n: sums of `chance_of_rank` from n down, or from 1."""
+    """(n + 1,) pass@k or pass^k, by its credits, for c = 0 .. n.
+
+    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c.
+    """
     chances = chance_of_rank(n, k)
     sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
     return sums / sums[-1]
@@ -3911,7 +3926,7 @@ def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """(U, m) expected values of (m, k) credits.
+    """(U, m) expected values of (m, k) credits, for (U,) n and c.
 
     The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
     published digits are reproduced to the last.
@@ -3942,7 +3957,7 @@ def chance_of_rank(n: int, k: int) -> np.ndarray:
 
 
 def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    """(U, R) P(at least r of k samples are correct) for (U,) n and c, and (R,) r from 1 to k."""
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
@@ -4773,7 +4788,10 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row."""
+    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row.
+
+    The table has M rows of counts.
+    """
     code, size = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1
@@ -5061,7 +5079,10 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 
 
 def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the expected credit of winners with at most k/2 votes; ties are shared."""
+    """Return the expected credit of winners with at most k/2 of k votes; ties are shared.
+
+    The question has these answer counts, of n samples in all.
+    """
     correct, incorrect, unanswered, _ = counts
     credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
     nodes = _nodes(counts, k)
@@ -5111,7 +5132,10 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight."""
+    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight.
+
+    The answer counts are those of a question, of which k samples are drawn.
+    """
     samples = np.array(counts.incorrect + counts.correct)
     return [
         (t, y, weight)
@@ -5505,6 +5529,12 @@ def limits_for_questions(
     score_range: tuple[float, float] = UNIT_RANGE,
 ) -> IntervalMethod:
     """Return the method of limits of scores that have those for other questions only.
+
+    Args:
+        points: the scores of the questions.
+        name: of the scores, for messages.
+        options: of the limits.
+        score_range: the smallest and the largest possible score of a question.
 
     Raises:
         ValueError: if another method is requested, with the name of the scores.

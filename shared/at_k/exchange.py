@@ -358,7 +358,10 @@ class Exchange:
 def write_whole(
     path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
 ) -> None:
-    """Write a file under another name and rename it, so that it is never read half written."""
+    """Write a file under another name and rename it, so that it is never read half written.
+
+    The file has `content`, and then what `write_more` writes to it.
+    """
     beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:
         with beside.open("wb") as file:
@@ -389,7 +392,10 @@ def _waits(seconds: float) -> Iterator[None]:
 
 
 def _register(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Add a new object, and return its number: the least that no other living object has."""
+    """Add a new object to those of a role, and return its number, which is its index there.
+
+    It is the least number that no other living object has.
+    """
     if any(other() is not None for other in objects):
         gc.collect()  # metrics of evaluate refer to themselves, and outlive their last user
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))

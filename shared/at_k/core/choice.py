@@ -356,6 +356,12 @@ def limits_for_questions(
 ) -> IntervalMethod:
     """Return the method of limits of scores that have those for other questions only.
 
+    Args:
+        points: the scores of the questions.
+        name: of the scores, for messages.
+        options: of the limits.
+        score_range: the smallest and the largest possible score of a question.
+
     Raises:
         ValueError: if another method is requested, with the name of the scores.
     """

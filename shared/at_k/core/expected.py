@@ -60,7 +60,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """(n + 1,) pass@k or pass^k for c = 0 .. n: sums of `chance_of_rank` from n down, or from 1."""
+    """(n + 1,) pass@k or pass^k, by its credits, for c = 0 .. n.
+
+    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c.
+    """
     chances = chance_of_rank(n, k)
     sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
     return sums / sums[-1]
@@ -88,7 +91,7 @@ def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """(U, m) expected values of (m, k) credits.
+    """(U, m) expected values of (m, k) credits, for (U,) n and c.
 
     The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
     published digits are reproduced to the last.
@@ -119,7 +122,7 @@ def chance_of_rank(n: int, k: int) -> np.ndarray:
 
 
 def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    """(U, R) P(at least r of k samples are correct) for (U,) n and c, and (R,) r from 1 to k."""
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT

@@ -109,7 +109,13 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`, which may carry what it was made of."""
+        """Return the dict of `compute`, which may carry what it was made of.
+
+        Args:
+            scores: the dict.
+            estimates: an `Estimate` for each of its scores.
+            averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+        """
         return scores
 
 

@@ -229,7 +229,10 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others."""
+    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others.
+
+    The means are from 0 to 1, and have the variances v.
+    """
     from scipy.special import gammaincinv
 
     size = v / np.where(u > 0, u, 1.0)  # of an event

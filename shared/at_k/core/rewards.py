@@ -223,7 +223,10 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row."""
+    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row.
+
+    The table has M rows of counts.
+    """
     code, size = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1

@@ -414,7 +414,10 @@ def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
+    """Whether an array of entries of these types has their values.
+
+    It has not if True would become 1, or an integer above 2^53 a float.
+    """
     if bool in types:
         return not types & {int, float}
     if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:

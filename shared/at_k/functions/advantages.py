@@ -397,7 +397,7 @@ class _Maximum:
         return np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
 
     def _included(self, ranked: np.ndarray) -> np.ndarray:
-        """Mean over the subsets that contain i: r_n minus the gaps above their maximum."""
+        """(G, n) mean over the subsets that contain i: r_n minus the gaps above their maximum."""
         if self.k == 1:
             return ranked
         # The maximum is below the gap from r_j to r_(j+1), j >= i, if the k - 1 others are among
@@ -414,7 +414,7 @@ class _Maximum:
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """(G,) standard deviations of (G, m) values with probabilities.
+    """(G,) standard deviations of (G, m) values whose probabilities are `shares`.
 
     Deviations from the most probable value lose no digits to cancellation.
     """
@@ -439,7 +439,7 @@ def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k + 1) the pmf of the number of correct samples among k of n."""
+    """(U, k + 1) the pmf of the number of correct samples among k of n, (U,) c of them correct."""
     if (n + 1) * (k + 1) <= _CACHED_CELLS:
         return _pmf_table(n, k)[c]
     return pmf(np.full(len(c), n), c, k).hi

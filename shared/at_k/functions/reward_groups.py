@@ -163,7 +163,7 @@ def _values_and_sizes(rewards) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
-    """The groups of (S,) flat values."""
+    """The groups of (S,) flat values, by an id for each, or by the number in each group."""
     if groups is not None and group_size is not None:
         raise ValueError("groups and group_size are both given: give one of them.")
     if group_size is not None:

@@ -146,7 +146,7 @@ def _mean_reward_summary(
     confidence: float,
     bounds: Bounds,
 ) -> Summary:
-    """Return the summary of "bayes" or "avg", which is the key."""
+    """Return the summary of "bayes" or "avg", the key; the other arguments are of `bayes_ci`."""
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:
@@ -258,7 +258,10 @@ def _real_reward_summary(
 def read_outcome_rewards(
     R: OutcomesLike, w: Numbers | None, R0: OutcomesLike | None = None
 ) -> Rewards:
-    """Return the rewards of outcomes that are categories, by default 0 and 1, or real rewards."""
+    """Return the rewards of outcomes that are categories, by default 0 and 1, or real rewards.
+
+    The arguments are those of `bayes`.
+    """
     outcomes, rewards = read_outcomes(R), check_rewards(w)
     if are_real_rewards(outcomes, w, R0):
         return real_rewards(outcomes)

@@ -205,7 +205,7 @@ class BinaryFamily(Family):
         return self.rates
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m, B) the columns if no sample is correct, and if all are, for (B, U) questions."""
+        """(m, B) columns if no sample or all are correct, for (B, U) numbers of questions."""
         share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
         return (share @ self.none_correct).T, (share @ self.all_correct).T
 
@@ -283,7 +283,7 @@ class BinaryFamily(Family):
         return np.hstack([mean, covariances])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """(283, 2 m + 2 P) means of `_estimates_and_products` at each rate."""
+        """(283, 2 m + 2 P) means of `_estimates_and_products` over c, at each rate of the grid."""
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))

@@ -91,7 +91,7 @@ def vote_limits(
 def _estimated_vote(
     votes: Sequence[AnswerCounts], k: int | np.ndarray, n: np.ndarray
 ) -> EstimatedScore:
-    """Return vote@k of M questions with (M,) n samples, for one k or (M,) of them."""
+    """Return vote@k of questions with M answer counts and (M,) n, for one k or (M,) of them."""
     return EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
 
 

@@ -157,21 +157,29 @@ class Family(abc.ABC):
         return np.array([self.known_means[key] for key in keys])
 
     def means_over(self, multiplicity: np.ndarray) -> np.ndarray:
-        """(e,) the extrapolated scores of a group with (U,) questions."""
+        """(e,) the extrapolated scores of a group with (U,) numbers of questions."""
         known = self.known_means.get(_group_key(multiplicity))
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """(e,) means that do not contradict the unbiased estimates of scores with k <= n."""
+        """(e,) means that do not contradict the unbiased estimates of scores with k <= n.
+
+        Args:
+            means: (e,) of the extrapolated scores of a group.
+            multiplicity: (U,) number of its questions with each distinct count.
+        """
         return means
 
     def score_bounds(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(B,) the smallest and the largest score over (B, U) questions."""
+        """(B,) the smallest and the largest score of groups with (B, U) numbers of questions."""
         used, (least, most) = multiplicity > 0, self.bounds.T
         return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
 
     def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
-        """(m, s) derivatives of each score by each column, at the means over (U,) questions."""
+        """(m, s) derivatives of each score by each column, at the means of a group.
+
+        `multiplicity` has the (U,) numbers of its questions with each distinct count.
+        """
         means = multiplicity @ self.columns / multiplicity.sum()
         return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
 
@@ -234,7 +242,7 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m, B) smallest and largest possible values of the columns, over (B, U) questions."""
+        """(m, B) smallest and largest possible columns, for (B, U) numbers of questions."""
 
     def shifted_families(self, fit: Fit) -> list[Shifted]:
         """What `shifted` returns, computed only once for one group, whatever the confidence."""
@@ -265,7 +273,7 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def _priors(self, multiplicity: np.ndarray) -> Any:
-        """The estimated priors of B groups with (B, U) questions, in a form of the family's own."""
+        """The priors of B groups with (B, U) numbers of questions, in a form of the family."""
 
     @abc.abstractmethod
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:

@@ -88,7 +88,13 @@ def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: fl
 
 
 def _unbiased_estimates(family: Family, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """(e,) unbiased estimates of the scores with k <= n, and these means of the others."""
+    """(e,) unbiased estimates of the extrapolated scores with k <= n, and means of the others.
+
+    Args:
+        family: that has the scores.
+        multiplicity: (U,) number of questions of a group with each distinct count.
+        means: (e,) of all extrapolated scores.
+    """
     result = means.copy()
     for column, key in enumerate(family.extrapolated):
         if key in family.scores:

@@ -196,7 +196,10 @@ class LabelledIntervals(DerivedIntervals):
         ]
 
     def _wider(self, known: Intervals, questions: np.ndarray, confidence: float) -> Intervals:
-        """Return intervals that also account for the labels, from those for known rates."""
+        """Return intervals of a group that also account for the labels, from those for known rates.
+
+        `questions` are the indices of the group.
+        """
         center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
         def rescore(rates: CheckerRates) -> np.ndarray:
@@ -253,7 +256,10 @@ def distances_of_rates(
     rescore: Callable[[CheckerRates], np.ndarray],
     confidence: float,
 ) -> np.ndarray:
-    """(2, m) how far scores may lie below and above their estimates, see `moves_of_rates`."""
+    """(2, m) how far scores may lie below and above their estimates.
+
+    The arguments are those of `moves_of_rates`.
+    """
     samples = math.inf if labels.run is None else labels.run.samples
     moves = moves_of_rates(labels, points, rescore, confidence)
     return moves.distances(labels.unlabelled(), samples)
@@ -294,7 +300,10 @@ def moves_of_rates(
 def _realized_variances(
     labels: LabelCounts, points: np.ndarray, rescore: Callable[[CheckerRates], np.ndarray]
 ) -> np.ndarray:
-    """(m,) variances of scores from the realized rates of a run, times its number of samples."""
+    """(m,) variances of scores from the realized rates of a run, times its number of samples.
+
+    The arguments are those of `moves_of_rates`.
+    """
     t, f = labels.rates
     assert labels.run is not None
     correct = (labels.run.accepted - f) / (t - f)

@@ -132,12 +132,12 @@ def fits_too(
 
 
 def _weights(likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """(B, U) share of the questions with each count, relative to its probability."""
+    """(B, U) share of the questions with each count, divided by its probability, see `_chances`."""
     return share / _chances(prior, likelihood)
 
 
 def _chances(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
-    """(.., U) the probability of each count under (.., J) priors."""
+    """(.., U) the probability of each count under (.., J) priors, from a (U, J) likelihood."""
     # Counts of other groups may be almost impossible under the prior of a group.
     return np.maximum(prior @ likelihood.T, 1e-300)
 
@@ -284,7 +284,7 @@ class _Model:
         return np.clip(start, *self._bounds.T)
 
     def _prior_and_slopes(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(J,) the prior, and (J, p) its derivatives by the parameters."""
+        """(J,) the prior at (p,) parameters, and (J, p) its derivatives by them."""
         beta, scores = self._beta(at)
         ratios = np.exp(at[2:])
         beta, shares = beta / (1 + ratios.sum()), ratios / (1 + ratios.sum())
@@ -294,7 +294,9 @@ class _Model:
         return prior, np.vstack([beta * scores, shares[:, None] * (ends - prior)]).T
 
     def _beta(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(J,) the Beta distribution, and (2, J) the slopes of its logarithm by its parameters.
+        """(J,) the Beta distribution at (p,) parameters, and (2, J) slopes of its logarithm.
+
+        The slopes are by its parameters, the first two.
 
         What is below the smallest rate counts as 0, and what is above the largest as 1.
         """

@@ -107,7 +107,7 @@ class RewardFamily(Family):
         )
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m, B) lowest and highest Max@k of (B, U) questions: the bounds of their rewards."""
+        """(m, B) bounds of Max@k, those of the rewards, for (B, U) numbers of questions."""
         shape = self.columns.shape[1], len(multiplicity)
         low, high = self.score_bounds(multiplicity)
         return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
@@ -174,7 +174,7 @@ class RewardFamily(Family):
         return [np.clip(x, *ends) for x, *ends in zip(means, low, high, strict=True)]
 
     def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
-        """(B, U, e) Max@k of categories under the priors of B groups.
+        """(B, U, e) Max@k of categories under the priors of B groups, by (B, U) multiplicity.
 
         It is the lowest reward plus, for each higher level, its distance from the level below times
         the pass@k of samples that reach it.

@@ -114,7 +114,7 @@ class LeveledSamples:
         return np.rint(1 / inverse[octave]).astype(np.int64)
 
     def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
-        """The samples of some of the counts, with the rewards `levels`."""
+        """The samples of some rows, with the (L,) rewards `levels` in place of their own."""
         at_most = np.cumsum(self.counts[rows], axis=1)
         return Rewards(np.arange(len(at_most)), levels, at_most)
 
@@ -344,7 +344,7 @@ class LevelDistributions:
         return row, exact - row
 
     def likelihood(self, counts: np.ndarray) -> np.ndarray:
-        """(U, J) likelihood of (U, L) samples, relative to the distribution with the largest."""
+        """(U, J) likelihood of (U, L) counts of samples by level, relative to the largest of J."""
         log_below, log_above = self._log_below, self._log_below + self.log_odds
         # Between two levels, F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the odds).
         distinct = -np.expm1(np.minimum(np.diff(self.log_odds, axis=1), -1e-9))
@@ -406,6 +406,8 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
 
     Args:
         counts: (U, L) number of samples at each level, two samples or more of each question.
+        gaps: (L - 1,) differences of the levels.
+        k: number of samples in a subset.
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 

@@ -188,7 +188,7 @@ def upper_limit(
 def lower_limit(
     theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """(B,) the smallest score that is not rejected: `upper_limit` of the mirror image."""
+    """(B,) the smallest score that is not rejected, with the arguments of `upper_limit`."""
     return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
 
 

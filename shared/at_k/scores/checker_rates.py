@@ -71,7 +71,7 @@ NO_ERRORS = CheckerRates()
 
 
 def check_rates(checker_rates) -> CheckerRates:
-    """Return the rates of a checker.
+    """Return the rates of a checker, (t, f); those of one without errors for None.
 
     Raises:
         ValueError: unless they are two numbers from 0 to 1, and the first is larger.
@@ -129,7 +129,10 @@ def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
 
 
 def require_useful(credit: Credits, rates: CheckerRates) -> None:
-    """Raise a ValueError if the corrected credits are so large that the estimate is useless."""
+    """Raise a ValueError if a score with these k credits cannot be corrected: errors are too large.
+
+    The estimate of the score would be useless.
+    """
     first, steps = corrected_credits(credit, rates)
     if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
         raise ValueError(
@@ -176,7 +179,7 @@ def corrected_scores(
 def unbiased_estimates(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], rates: CheckerRates
 ) -> np.ndarray:
-    """(U, m) unbiased estimates of expected credits, from counts by a checker with these rates."""
+    """(U, m) unbiased estimates of m scores with credits, from (U,) n and c of a checker."""
     if rates.are_exact:
         return expected_credits(n, c, credits)
     corrected = [corrected_credits(credit, rates) for credit in credits]

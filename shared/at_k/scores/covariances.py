@@ -58,6 +58,11 @@ def credit_covariances(
     """(U, m) posterior covariances of m pairs of scores at the same k, never negative.
 
     The mean of the product of both scores is an expected value under the same distribution at 2k.
+
+    Args:
+        n, c: (U,) samples, and correct ones.
+        pairs: the credits of both scores: what the first, .., k-th correct sample of k adds.
+        prior: of the success rates.
     """
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
@@ -81,7 +86,7 @@ def _covariance_table(
 def _covariances_of_k(
     n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
 ) -> np.ndarray:
-    """(U, m) covariances of pairs of scores of one k."""
+    """(U, m) covariances of pairs of scores of one k. The arguments: see `credit_covariances`."""
     k, result = len(pairs[0][0]), np.zeros((len(c), len(pairs)))
     for a, b in pairs:
         if not (a == b and _has_equal_halves(a)):
@@ -133,7 +138,7 @@ def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> Doub
 
 
 def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
-    """(k + 1,) the values of 0 .. k correct samples, less that of the plateau."""
+    """(k + 1,) values of 0 .. k correct samples by the credits, less that of `plateau` of them."""
     values = cumulative_credit(credit)
     return values - values[plateau]
 
@@ -146,6 +151,10 @@ def _centered(
     The means are those of the score less the value of the plateau. A covariance does not change if
     a constant is subtracted from each score, and keeps its digits if the means are then small. The
     value is 0 if few samples are correct, and the sum of the credits if nearly all are.
+
+    Args:
+        credit: what the first, .., k-th correct sample adds to the score.
+        pmf_of_k: (U, k + 1) of the number of correct samples.
     """
     plateaus = _plateaus(credit)
     means = [(pmf_of_k * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
@@ -201,7 +210,7 @@ def _check_cells(k: int, support: int) -> None:
 
 
 def _longest_plateau(credit: Credits) -> int:
-    """The largest number of successive counts of correct samples that have the same value."""
+    """How many successive numbers of correct samples have one value by the credits, at most."""
     return int(np.diff(np.flatnonzero(credit), prepend=-1, append=len(credit)).max())
 
 
@@ -210,7 +219,10 @@ def _longest_plateau(credit: Credits) -> int:
 
 @lru_cache(maxsize=16)
 def _has_equal_halves(credit: Credits) -> bool:
-    """Whether `mean_over_equal_halves` has a formula: the score is a threshold or a ramp."""
+    """Whether `mean_over_equal_halves` has a formula: the score is a threshold or a ramp.
+
+    A threshold has one credit that is not 0. A ramp has equal ones from some sample to the k-th.
+    """
     first, *others = np.flatnonzero(credit).tolist()
     is_ramp = 0 < first == len(credit) - 1 - len(others) and len({*credit[first:]}) == 1
     return not others or is_ramp

@@ -77,7 +77,7 @@ def _means_of_k(
 
 @lru_cache(maxsize=16)
 def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """(k + 1,) the value of 0, 1, .., k correct samples."""
+    """(k + 1,) the value of 0, 1, .., k correct samples: the sum of so many first credits."""
     return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 

@@ -99,7 +99,10 @@ def _vote_of_question(question: int, votes: WeightedAnswers, k: int) -> float:
 
 
 def read_weights(vote_weights, outcomes: Samples) -> np.ndarray:
-    """Return (S,) weights of the votes of samples; a ValueError if one is missing or below 0."""
+    """Return (S,) weights of the votes of samples; a ValueError if one is missing or below 0.
+
+    `vote_weights` has a number for each sample, in lists for the questions.
+    """
     weights = read_scores(vote_weights, "vote_weights", outcomes)
     named = replace(outcomes, values=weights, name="vote_weights")
     wanted = "a weight of a vote is a number from 0 to 1e300"
@@ -137,7 +140,10 @@ def weigh_answers(
 def _distinct_answers(
     codes: np.ndarray, is_correct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct codes, (n,) which of them each sample has, and their shares correct."""
+    """Return the distinct codes of (n,) answers to a question, and two arrays.
+
+    These are (n,) the index of each sample's code, and the share of correct samples of each code.
+    """
     distinct, index = np.unique(codes, return_inverse=True)
     return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
 
