@@ -216,7 +216,7 @@ class TailPassProfile:
         return self._summary((self._payoffs.means == 1).astype(float))
 
     def at_k(self, k: int, *, thresholds: Numbers | None = None) -> TailPassProfile:
-        """Return the same posterior for another k and other thresholds, as `tailpass` takes them."""
+        """Return the same posterior for another k and other thresholds, as in `tailpass`."""
         k = check_k(k)
         return TailPassProfile(self._posterior, self._scores, k, _thresholds(k, thresholds))
 
