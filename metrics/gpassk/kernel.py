@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "04335585adc8"
+KERNEL = "b70b9a523110"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -620,7 +620,7 @@ class BinaryCounts:
     c: np.ndarray
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.n)
 
     @property
@@ -721,7 +721,7 @@ def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def row_sums(rows: np.ndarray) -> np.ndarray:
-    """Return the sum of each row of values that are 0 or 1."""
+    """Return (M,) the sum of each row of (M, N) values that are 0 or 1."""
     if rows.itemsize > 1:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
@@ -1609,7 +1609,7 @@ class Samples:
     references: Any = None
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.sizes)
 
     @property
@@ -2250,7 +2250,7 @@ class PosteriorIntervals(IntervalMethod):
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """(m, m) the variances of m scores over these questions, on the diagonal."""
-        # Those of different scores are not known.
+        # The covariances of different scores are not known.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
@@ -2342,8 +2342,8 @@ TOO_FEW_CLUSTERS = (
     "or pass interval='sampling'"
 )
 
-_EVENT = 1 / 8  # of a question
-FEW_EVENTS = 4.0  # below which the normal approximation is too poor
+_EVENT = 1 / 8  # of an event in one question, which is added to variances
+FEW_EVENTS = 4.0  # for fewer events the normal approximation is too poor
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
 """The smallest and the largest values of scores."""
@@ -3071,7 +3071,7 @@ expected values.
 
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
+_MOST_CREDITS = 20_000_000  # of all scores together, each of which has k credits
 
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
@@ -3337,7 +3337,7 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Whether scores have a metric at all k, by its name, or at this k, by its key."""
+    """Whether scores include a metric at this k: by its key, or by its name, which is all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
@@ -3644,7 +3644,7 @@ def _forms_of_numbers(rows: Samples) -> pa.ChunkedArray:
 
 
 def exact_form(number: int | float) -> str:
-    """Return the normal form of a number. True is 1."""
+    """Return a text that all numbers equal to this one share. True is 1."""
     if isinstance(number, int):
         return decimal_form(Decimal(int(number)))
     return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
@@ -3687,7 +3687,7 @@ contradicted, their limits move.
 """
 
 
-_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
+_EVERY_K, _EVERY_R = 64, 16  # up to these, all k and all r take part
 _LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
 
 
@@ -3860,12 +3860,12 @@ of gamma functions 11 would be left.
 """
 
 
-_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
+_MOST_EXACT = 128  # for at most so many samples of a question, probabilities are rounded once
 _CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    """Unbiased estimates of the scores, whose terms are credits of k samples, k <= n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
@@ -5624,7 +5624,10 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return the scores of counts: cons@k for each k, then avg@n, pass@k and maj@k."""
+        """Return the scores of counts, as functions of (U,) n and c.
+
+        They are cons@k for each k, then avg@n, pass@k and maj@k.
+        """
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", shown): partial(_has_majority, k) for shown, k in self.ks.items()
         }
@@ -5673,7 +5676,10 @@ def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """(U,) the score of k samples whose credits a function of k gives; None is k = n."""
+    """(U,) expected credit of k of n samples, c of them correct; None stands for k = n.
+
+    `credits` returns the credits of the score for a k.
+    """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]
@@ -5888,7 +5894,7 @@ class SampledQuestions:
     cache: CheckCache
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.batch)
 
     @property
@@ -5954,7 +5960,7 @@ class Computation:
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Read questions, and outcomes that are already graded.
+        """Read questions. Predictions without references are outcomes, which are validated.
 
         Raises:
             ValueError: if an input is invalid, with its index.

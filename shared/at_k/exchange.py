@@ -193,7 +193,9 @@ class Exchange:
     # --- Process 0 ------------------------------------------------------------------------
 
     def receive(self) -> list[memoryview]:
-        """Return the rows of the other processes. `report` has to follow.
+        """Return the rows of processes 1, 2, .. as Arrow streams, empty for a process without rows.
+
+        `report` has to follow.
 
         Raises:
             ValueError: if a process does not send its rows in time, could not read its input,
@@ -243,7 +245,7 @@ class Exchange:
         self._received = None
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
-        """Raise a ValueError if a process belongs to another run, or could not read its questions.
+        """Raise a ValueError if a process is of another run or object, or could not read its input.
 
         Args:
             process: its number.
@@ -331,7 +333,7 @@ class Exchange:
         return self._folder / f"{process}.{kind}"
 
     def _lives(self, process: int) -> bool:
-        """Whether the process with this number exists."""
+        """Whether the process with this number exists, and so holds the lock of its role."""
         path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True

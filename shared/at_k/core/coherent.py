@@ -28,7 +28,7 @@ from .credits import at_least
 from .interval import DerivedIntervals, Interval, IntervalMethod
 from .score import Score, ScoreKey
 
-_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
+_EVERY_K, _EVERY_R = 64, 16  # up to these, all k and all r take part
 _LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
 
 

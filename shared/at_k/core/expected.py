@@ -25,12 +25,12 @@ from .counts import BinaryCounts, one_size
 from .credits import Credits, all_correct, any_correct
 from .score import Score, ScoreKey, Scores, number_terms
 
-_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
+_MOST_EXACT = 128  # for at most so many samples of a question, probabilities are rounded once
 _CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    """Unbiased estimates of the scores, whose terms are credits of k samples, k <= n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 

@@ -138,7 +138,7 @@ def _forms_of_numbers(rows: Samples) -> pa.ChunkedArray:
 
 
 def exact_form(number: int | float) -> str:
-    """Return the normal form of a number. True is 1."""
+    """Return a text that all numbers equal to this one share. True is 1."""
     if isinstance(number, int):
         return decimal_form(Decimal(int(number)))
     return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)

@@ -63,8 +63,8 @@ TOO_FEW_CLUSTERS = (
     "or pass interval='sampling'"
 )
 
-_EVENT = 1 / 8  # of a question
-FEW_EVENTS = 4.0  # below which the normal approximation is too poor
+_EVENT = 1 / 8  # of an event in one question, which is added to variances
+FEW_EVENTS = 4.0  # for fewer events the normal approximation is too poor
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
 """The smallest and the largest values of scores."""

@@ -90,7 +90,7 @@ class Samples:
     references: Any = None
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.sizes)
 
     @property

@@ -28,8 +28,8 @@ from ..scores.distributions import pmf
 from .reward_groups import like, read_rewards
 
 _BASELINES = ("marginal", "none", "leave-one-out", "centered")
-_BELOW_N = ("leave-one-out", "centered")  # which need k < n
-_CACHED_CELLS = 1 << 16  # of a table, to bound memory
+_BELOW_N = ("leave-one-out", "centered")  # these need k < n
+_CACHED_CELLS = 1 << 16  # larger tables are not cached, to bound memory
 _MAXIMUM = "max@k"
 _THRESHOLD = "G-Pass@k_"
 

@@ -117,7 +117,7 @@ def summary_of_score(
 def _summary_of_gpassk(
     counts: BinaryCounts, k: int, score: Score, options: IntervalOptions, confidence: float
 ) -> Summary:
-    """Return the summary by an interval of the metric gpassk."""
+    """Return (mu, sigma, lo, hi) of a score over all questions, as the metric gpassk does."""
     _, method = pass_limits(counts, {"": score}, options)
     questions = np.arange(len(counts))
     if problem := method.problem(questions):
@@ -135,7 +135,7 @@ def _summary_of_gpassk(
 def summary_of_moments(
     moments: Moments, key: str, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
-    """Return the posterior summary of one score over all questions."""
+    """Return (mu, sigma, lo, hi) of the score with this key over all questions."""
     questions = np.arange(len(moments.inverse))
     (intervals,) = PosteriorIntervals(moments, bounds).for_groups([questions], confidence)
     return intervals[key][:4]

@@ -146,7 +146,10 @@ def _mean_reward_summary(
     confidence: float,
     bounds: Bounds,
 ) -> Summary:
-    """Return the summary of "bayes" or "avg", the key; the other arguments are of `bayes_ci`."""
+    """Return (mu, sigma, lo, hi) of Bayes@N for the key "bayes", or of avg@N for "avg".
+
+    The other arguments are those of `bayes_ci`.
+    """
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:

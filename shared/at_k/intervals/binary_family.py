@@ -57,9 +57,9 @@ GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """(161,) the success rates of the prior's support."""
 
-_EVERY_COUNT = 10_000  # samples of a question, above which moments are sums over some counts
-_COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, to bound memory
-_MOST_OF_A_QUESTION = 1_000_000  # of a question: time and rounding errors grow with n
+_EVERY_COUNT = 10_000  # for more samples of a question, moments are sums over some counts
+_COUNTS_OF_A_BLOCK = 1 << 9  # values of c that are used at once, to bound memory
+_MOST_OF_A_QUESTION = 1_000_000  # samples: time and rounding errors grow with n
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
 
@@ -167,7 +167,7 @@ class BinaryFamily(Family):
             scores: for each key the score in terms of the columns of `estimate`.
             extrapolated: for each key the credits of a score of any k.
             weights: (M,) of the questions, or None if they are equal.
-            inner_k, rates: see `BinaryFamily`.
+            estimate, inner_k, rates: see `BinaryFamily`.
             without_errors: estimates of questions whose correct samples are known. Default:
                 `estimate`.
         """
@@ -378,7 +378,7 @@ class BinaryFamily(Family):
         return result
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
-        """The success rates of the grid, for a profile over priors of one group."""
+        """The success rates of the grid, for a profile over priors of the group with this index."""
         multiplicity, scores = fit.multiplicity[group], self._scores_of_rates
         statistics = [
             self._shares_of_counts(n, prior[group], multiplicity)

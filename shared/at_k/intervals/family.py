@@ -199,7 +199,7 @@ class Family(abc.ABC):
             groups: the indices of the questions of each group.
             intervals_from: the intervals of B groups, from their fit.
         """
-        # What is equal for groups with equal intervals.
+        # Groups with equal contents have equal intervals.
         contents: list[Any] = [*range(len(groups))]
         if self.weights is None:
             contents[1:] = [np.sort(self.inverse[questions]).tobytes() for questions in groups[1:]]
@@ -273,7 +273,7 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def _priors(self, multiplicity: np.ndarray) -> Any:
-        """The priors of B groups with (B, U) numbers of questions, in a form of the family."""
+        """The priors of B groups with (B, U) numbers of questions, as the family keeps them."""
 
     @abc.abstractmethod
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
@@ -302,7 +302,10 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
-        """Each score over the questions with these indices, whose own prior extrapolates."""
+        """Each score over the questions with these indices.
+
+        The prior that extrapolates some is estimated from these questions alone.
+        """
         (multiplicity,) = self.family.multiplicities([questions]).numbers
         means = self.family.means_over(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}

@@ -130,7 +130,10 @@ class Profile:
         self._scale = 1.0 if complete else max(1.0, self._smallest)
 
     def lowest(self, score: np.ndarray, z: float) -> float:
-        """The lowest mean of a (J,) score over all priors that fit at the z-value z."""
+        """The lowest mean of a (J,) score over all priors that fit.
+
+        Their misfits exceed the smallest one by at most z^2, for the z-value z.
+        """
         from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
 
         allowed = z**2 * self._scale

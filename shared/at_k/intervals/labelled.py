@@ -54,7 +54,7 @@ from .labels import CONFIDENCE_OF_RATES, LabelCounts, count_labels
 
 _CONTRADICTION = 3.0  # standard deviations by which samples contradict the rates
 _STEP = 1e-5  # of a rate, for derivatives
-_FALL = 0.005  # of pass@k with k, which papers would show
+_FALL = 0.005  # a fall of pass@k with k that tables of results would show
 
 
 def check_errors(checker_rates, labels) -> bool:
@@ -221,8 +221,8 @@ class RateMoves(NamedTuple):
     """How far m scores may lie from their estimates because the rates are estimated.
 
     Attributes:
-        squares: (2, 2, m) squared distances below and above, as P and F (or t and f) move to their
-            limits.
+        squares: (2, 2, m) squared distances below and above, as the first and the second share that
+            labels estimate (P and F, or t and f, see `LabelCounts`) move to their limits.
         correlations: (m,) of the errors of both, with the sign of their effect.
         realized: (m,) squared distance, times the number of samples, by which the realized rates
             of a run may differ from those of the checker.
@@ -281,7 +281,8 @@ def moves_of_rates(
     """
     squares, signs = [], []
     for rates in labels.moved_rates(confidence):
-        moves = np.full((2, len(points)), [[-math.inf], [math.inf]])  # unless labels bound them
+        # Moves are infinite unless the labels bound them.
+        moves = np.full((2, len(points)), [[-math.inf], [math.inf]])
         if all(t > f for t, f in rates):
             moved = np.array([rescore(limit) for limit in rates]) - points
             moves = np.where(np.isfinite(moved).all(axis=0), moved, moves)

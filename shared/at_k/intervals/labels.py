@@ -46,7 +46,7 @@ from ..scores.checker_rates import CheckerRates
 CONFIDENCE_OF_RATES = 0.95
 """With which labels have to show that a checker is better than chance."""
 
-_DEPENDENT = 0.001  # probability of as many pairs of errors, from which they count as dependent
+_DEPENDENT = 0.001  # errors count as dependent if so many pairs of them are less probable
 _LABEL_COUNTS = ("tp", "fn", "fp", "tn")
 
 _Limits = tuple[float, float]
@@ -73,6 +73,9 @@ class LabelledRun(NamedTuple):
 
 class LabelCounts(NamedTuple):
     """Labelled samples by what the person and the checker say.
+
+    They estimate P and F, the shares of correct samples among those that the checker accepts and
+    rejects; or, if the run is not known, its true-positive and false-positive rates t and f.
 
     Attributes:
         tp, fn: correct samples that the checker accepts and rejects.

@@ -24,9 +24,9 @@ import numpy as np
 
 LOG_ODDS_STEP = 0.15  # of the grids
 _FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
-_LEAST_SPREAD = LOG_ODDS_STEP**2  # variance of the log-odds, about, of the narrowest Beta
+_LEAST_SPREAD = LOG_ODDS_STEP**2  # about the variance of log-odds under the narrowest Beta
 _MOST_SPREAD = 400.0
-_MORE_PARAMETERS = 2  # that an adapted prior counts for
+_MORE_PARAMETERS = 2  # an adapted prior counts as so many parameters more
 _FULL_STEPS = 200  # of the EM algorithm, which is then near its limit
 
 
@@ -42,8 +42,8 @@ def estimate_prior(
 
     Args:
         n: (U,) samples.
-        likelihood: (U, J) of each distribution of the grid.
-        multiplicity: (B, U) number of questions.
+        likelihood: (U, J) of each distinct count under each distribution of the grid.
+        multiplicity: (B, U) number of questions with each distinct count.
         start: (J,) prior to start from, of sum 1.
 
     Returns:

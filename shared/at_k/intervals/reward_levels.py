@@ -29,11 +29,11 @@ from ..core.rewards import RankedRewards, Rewards
 from ..scores.rewards import counts_at, counts_by_level, rewards_at
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 
-_FEW_LEVELS = 40  # up to which levels are kept as they are
-_LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
-_LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # of d in log-odds
-_OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
-_NEGLIGIBLE = 1e-7  # share of the largest prior probability below which a distribution is dropped
+_FEW_LEVELS = 40  # more levels are binned
+_LEVEL_BINS = 20  # bins with equal shares of the samples, and as many of equal width
+_LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # the grid of d: its range and step in log-odds
+_OCTAVES = np.arange(-2, 3.1, 0.5)  # the grid of a: powers of 2, times the average sharpness
+_NEGLIGIBLE = 1e-7  # distributions with less than this share of the largest prior are dropped
 _COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work on at once
 _ODDS_STEP = 0.025
 _ODDS = _ODDS_STEP * np.arange(-1000, 1001)  # log-odds at which effects of overlaps are tabulated
@@ -73,7 +73,7 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
     """The bin of each value: by share of the values, by range, and finer at the top."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
-    top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # which decides the maximum of many
+    top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # the top decides the maximum of many
     cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
     return np.searchsorted(cuts, values, "right")
 
@@ -265,7 +265,7 @@ class FittedRewards:
 
     @property
     def sizes(self) -> list[int]:
-        """The n of the questions."""
+        """The distinct n of the questions, by which the estimates are split."""
         return [*self.estimates[0]]
 
     @cached_property
@@ -299,7 +299,7 @@ class FittedRewards:
         return self.samples.distributions(self.shapes[:, None], locations)
 
     def shifted_means(self, values: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """(E, F) means of (S, T) values of `shifted`, under (E, J) priors at each shift."""
+        """(E, F) means of (S, T) values of `shifted`, under (E, J) priors at each of F shifts."""
         column = self.location - self.location.min()
         shifts = np.arange(values.shape[1] - column.max())
         return priors @ values[self.shape[:, None], column[:, None] + shifts]
@@ -338,7 +338,7 @@ class LevelDistributions:
 
     @cached_property
     def _row_of_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """(.., L - 1) the row of a table of effects for the log-odds, and the share of the next."""
+        """(.., L - 1) the index in `_ODDS` below the log-odds, and the share of the next one."""
         exact = np.clip((self.log_odds - _ODDS[0]) / _ODDS_STEP, 0, len(_ODDS) - 1)
         row = exact.astype(np.intp)
         return row, exact - row
@@ -447,7 +447,10 @@ def _overlap_pmf(n: int, j: int, k: int) -> np.ndarray:
 
 
 def _effect(k: int, weights: np.ndarray) -> np.ndarray:
-    """(2001,) the sum over c of (k + 1,) weights times F^(k-c) - F^k, at each of the odds."""
+    """(2001,) the sum over c of (k + 1,) weights times F^(k-c) - F^k, at each of the odds.
+
+    F is the probability of at most a level, which a reward exceeds with these odds.
+    """
     (c,) = np.nonzero(np.abs(weights) > 1e-17)
     log_below = -np.logaddexp(0, _ODDS)[:, None]
     return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ weights[c]

@@ -139,7 +139,7 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
     result = shifted_families(fit)
     if fit.squares is None:
         return result
-    # The fit whose mean covariance is that of the estimates of questions with weights.
+    # The variance of a weighted mean is a sum over questions with squared weights.
     spreads = shifted_families(family.fit(fit.squares))
     spreads += spreads[:1] * (len(result) - len(spreads))
     return [

@@ -167,7 +167,7 @@ None decreases with c, unless it corrects for the errors of a checker."""
 def corrected_scores(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question.
+    """Unbiased estimates of the scores, whose terms are credits of k samples, k <= n.
 
     Args:
         rates: of the checker that counted correct samples.

@@ -34,12 +34,12 @@ from .distributions import Prior, cumulative_credit, pmf, posterior_means
 from .double_double import DoubleDouble
 
 _FEW_VALUES = 4  # A sum over so few values of a score takes steps linear in k.
-_MOST_OF_A_TABLE = 64  # samples of a question, up to which values for all c are kept
+_MOST_OF_A_TABLE = 64  # for at most so many samples of a question, values for all c are kept
 _MOST_CELLS = 4e8  # probabilities of numbers of correct samples in a half of 2k samples
 
 
 def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
-    """Posterior means and covariances of the scores, for any k."""
+    """Posterior means and covariances of the scores, whose terms are credits of any k samples."""
     credits, keys = number_terms(scores)
     n, c = counts.unique
     pairs = sorted({pair for score in keys.values() for pair in score.pairs()})
@@ -210,7 +210,7 @@ def _check_cells(k: int, support: int) -> None:
 
 
 def _longest_plateau(credit: Credits) -> int:
-    """How many successive numbers of correct samples have one value by the credits, at most."""
+    """The most successive numbers of correct samples that have the same value, by the credits."""
     return int(np.diff(np.flatnonzero(credit), prepend=-1, append=len(credit)).max())
 
 

@@ -36,7 +36,7 @@ from .double_double import DoubleDouble, ScaledDoubleDouble, factorial_powers
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
 
-_MOST_OF_A_TABLE = 128  # samples of a question, up to which values for all c are kept
+_MOST_OF_A_TABLE = 128  # for at most so many samples of a question, values for all c are kept
 
 
 def posterior_means(
@@ -63,7 +63,7 @@ def posterior_means(
 
 @lru_cache(maxsize=1 << 10)
 def _table_of_means(n: int, credits: tuple[Credits, ...], prior: Prior) -> np.ndarray:
-    """(n + 1, m) posterior means of scores of one k for c = 0 .. n of n samples."""
+    """(n + 1, m) posterior means of m scores of one k for c = 0 .. n of n samples."""
     return _means_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
 
 

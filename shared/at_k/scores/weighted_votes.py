@@ -27,7 +27,7 @@ from ..core.consensus import more_than_half
 from ..core.samples import Samples
 from .aligned import read_scores
 
-_MOST_SUBSETS = 20_000  # that are enumerated
+_MOST_SUBSETS = 20_000  # of more, random ones are drawn
 _RANDOM_SUBSETS = 10_000
 _MOST_VOTERS = 20_000  # of a question, to bound memory
 _EQUAL = 1e-12  # relative difference of sums that are equal but for rounding
