@@ -248,13 +248,13 @@ def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble
 
 
 def _both_at_least(k: int, r: int) -> DoubleDouble:
-    """(2k + 1,) P(both halves have at least r of m marked samples), r >= 1."""
+    """(2k + 1,) P(both halves have at least r of m = 0 .. 2k marked samples), r >= 1."""
     change = _probability_of(r - 1, k - 1, 2 * k - 1)
     return _sums_before(change, np.arange(2 * k) >= 2 * r - 1)
 
 
 def _both_above(k: int, h: int) -> DoubleDouble:
-    """(2k + 1,) the mean product of max(0, H - h) of both halves, h >= 1."""
+    """(2k + 1,) the mean product of max(0, H - h) of both halves with H marked samples, h >= 1."""
     m = np.arange(2 * k - 1)
     share = Fraction(k, 2 * k - 1)
     crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
@@ -264,7 +264,7 @@ def _both_above(k: int, h: int) -> DoubleDouble:
 
 
 def _both_up_to(k: int, d: int) -> DoubleDouble:
-    """(2k + 1,) the mean product of min(H, d) of both halves, d >= 1."""
+    """(2k + 1,) the mean product of min(H, d) of both halves with H marked samples, d >= 1."""
     m = np.arange(2 * k - 1)
     share = Fraction(k, 2 * k - 1)
     crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
