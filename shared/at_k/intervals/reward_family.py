@@ -208,7 +208,7 @@ class RewardFamily(Family):
         return np.where(ks > least, np.maximum(means, unbiased), means)
 
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        """The distributions for a profile over priors of one group, or None if rewards are equal."""
+        """The distributions for a profile over priors of one group; None if rewards are equal."""
         fitted = fit.priors[group]
         if fitted is None:
             return None
