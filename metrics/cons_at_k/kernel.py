@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "b70b9a523110"
+KERNEL = "647e939e68e5"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1028,6 +1028,7 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
     defaults = {option.name: option.default for option in fields(values)}
 
     def decorate(function: Function) -> Function:
+        """Return the function, whose signature is changed."""
         signature = inspect.signature(function)
         *own, var_keyword = signature.parameters.values()
         del function.__annotations__[var_keyword.name]
@@ -3222,7 +3223,14 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
 
 
 class ScoreOptions(NamedTuple):
-    """What the scores need besides k. The values have been checked."""
+    """What the scores need besides k. The values have been checked.
+
+    Attributes:
+        thresholds: of G-Pass@k.
+        lam: the power of pass@k in GeoSpectrum@k.
+        weights: of the threshold spectrum, or None for those of mG-Pass@k.
+        powers: of pass@k and pass^k in Geom@k.
+    """
 
     thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
     lam: float = 0.5
@@ -4116,6 +4124,7 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
+        """Take the options that the checker carries, and validate all."""
         self._take_options_of_checker()
         self._check_checker()
         self._check_options()
@@ -4249,7 +4258,7 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Fill in the results that are None; raise an error for the first pair with a problem."""
+        """Set the (P,) results that are None; raise an error for the first pair with a problem."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
@@ -5796,7 +5805,8 @@ class Report:
     ) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
-        Scores that the data do not identify are left out, with a warning.
+        Scores that the data do not identify are left out, with a warning. The arguments are those
+        of `result`.
         """
         intervals, bands = self._limits(n, method)
         estimates: list[Estimate] = []
@@ -5837,7 +5847,10 @@ class Report:
     def _limits(
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
-        """Return the intervals and the bands over all questions and over each group."""
+        """Return the intervals and the bands over all questions and over each group.
+
+        The arguments are those of `result`.
+        """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
         if method is None or options.confidence is None:
@@ -5858,7 +5871,7 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of scores that are left out, by group; a ValueError if there are no others."""
+    """Warn of scores that are left out, by group or None; a ValueError if there are no others."""
     for group, names in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
         problem = f"Each question{scope} has one sample, which does not identify"
@@ -6516,6 +6529,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     """
 
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
+        """The arguments are those of `evaluate.Metric`. The default experiment is the run."""
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
@@ -6525,9 +6539,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
+        """Leave out the lock, which cannot be pickled."""
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the attributes, with a new lock."""
         self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation

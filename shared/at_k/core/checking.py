@@ -129,6 +129,7 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
+        """Take the options that the checker carries, and validate all."""
         self._take_options_of_checker()
         self._check_checker()
         self._check_options()
@@ -262,7 +263,7 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Fill in the results that are None; raise an error for the first pair with a problem."""
+        """Set the (P,) results that are None; raise an error for the first pair with a problem."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return

@@ -175,7 +175,14 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
 
 
 class ScoreOptions(NamedTuple):
-    """What the scores need besides k. The values have been checked."""
+    """What the scores need besides k. The values have been checked.
+
+    Attributes:
+        thresholds: of G-Pass@k.
+        lam: the power of pass@k in GeoSpectrum@k.
+        weights: of the threshold spectrum, or None for those of mG-Pass@k.
+        powers: of pass@k and pass^k in Geom@k.
+    """
 
     thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
     lam: float = 0.5

@@ -35,6 +35,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     """
 
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
+        """The arguments are those of `evaluate.Metric`. The default experiment is the run."""
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
@@ -44,9 +45,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
+        """Leave out the lock, which cannot be pickled."""
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the attributes, with a new lock."""
         self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation

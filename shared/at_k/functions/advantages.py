@@ -210,7 +210,7 @@ def _threshold(score: str) -> float:
 
 
 def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:
-    """Raise a ValueError if a k is too large for a prompt with n scored samples."""
+    """Raise a ValueError if a k is too large for a prompt, by its name, with n scored samples."""
     k = max(ks)
     if k > n:
         raise ValueError(

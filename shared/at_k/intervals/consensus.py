@@ -43,6 +43,7 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
         return PosteriorIntervals(moments, UNIT_RANGE, weights=weights)
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """(U, m) the scores of counts, for (U,) n and c."""
         return np.stack([score(n, c) for score in scores.values()], axis=1)
 
     family = BinaryFamily.from_counts(counts, one_column_each(scores), estimate, {}, weights)

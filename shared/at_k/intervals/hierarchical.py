@@ -142,6 +142,7 @@ class Profile:
             return least
 
         def excess(mean: float) -> float:
+            """How far the misfit of a mean score is above what is allowed, as square roots."""
             # The misfit is nearly a parabola in the mean score, so this is nearly linear.
             more = self._misfit(score, mean)[0] - self._smallest
             return math.sqrt(max(0.0, more)) - math.sqrt(allowed)

@@ -203,6 +203,7 @@ class LabelledIntervals(DerivedIntervals):
         center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
         def rescore(rates: CheckerRates) -> np.ndarray:
+            """(m,) the estimates over these questions at other rates."""
             return np.array([*self._rescore(rates).over(questions, self._weights).values()])
 
         moves = distances_of_rates(self._labels, np.array([*center.values()]), rescore, confidence)
@@ -347,6 +348,7 @@ class CheckerErrors:
             return corrected_scores(counts, scores, errors.rates), None, described
 
         def rescore(rates: CheckerRates) -> Scores:
+            """The corrected scores at other rates of the checker."""
             return pass_intervals(counts, scores, options, rates)[0]
 
         points, method = pass_intervals(counts, scores, options, errors.rates)
@@ -373,6 +375,7 @@ class CheckerErrors:
         errors.warn_if_contradicted(checked.outcomes.counts())
 
         def rescore(rates: CheckerRates) -> Scores:
+            """The success rates at other rates of the checker."""
             return replace(points, columns=rates.corrected(points.columns))
 
         corrected, labels = rescore(errors.rates), errors.labels

@@ -131,6 +131,7 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
     family, total = fit.family, fit.multiplicity.sum(axis=1)
 
     def shifted_families(fit: Fit) -> list[Shifted]:
+        """The shifted families of a fit, with the covariances of means over questions."""
         return [
             x._replace(covariance={pair: y / total for pair, y in x.covariance.items()})
             for x in family.shifted_families(fit)

@@ -198,6 +198,7 @@ def estimator(
     products = [key for key, score in keys.items() if not score.pooled]
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """The estimates of all columns, (U, columns), for (U,) n and c."""
         columns = unbiased_estimates(n, c, credits, rates)
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns
