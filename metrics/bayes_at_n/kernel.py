@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "647e939e68e5"
+KERNEL = "cbfd3784143a"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -5029,7 +5029,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _summed(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and the sums of whole numbers in columns for each."""
+    """Return the distinct codes, ascending, and for each column the sums of integers by code."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 

@@ -108,7 +108,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _summed(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and the sums of whole numbers in columns for each."""
+    """Return the distinct codes, ascending, and for each column the sums of integers by code."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 

@@ -245,7 +245,7 @@ def max_at_k_ci(
 def _real_reward_summary(
     rewards: Rewards, k: int, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
-    """Return the summary of Max@k of real rewards, by the interval "auto"."""
+    """Return (mu, sigma, lo, hi) of Max@k of real rewards, k <= n, by the interval "auto"."""
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from ..core.choice import IntervalOptions
     from ..intervals.reward_family import max_intervals

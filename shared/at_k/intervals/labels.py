@@ -96,6 +96,9 @@ class LabelCounts(NamedTuple):
         """The expected counts of random labels, where a share `correct` of the samples is correct.
 
         Args:
+            labels: number of labels.
+            rates: of the checker.
+            correct: share of all samples that are correct.
             samples: number of samples of the run.
         """
         (t, f), incorrect = rates, 1 - correct

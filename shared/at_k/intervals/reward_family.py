@@ -118,7 +118,7 @@ class RewardFamily(Family):
         return [None if group is None else group.fit() for group in samples]
 
     def shifted(self, fit: Fit) -> list[Shifted]:
-        """Return the scores of the members of the family of each run, see `Shifted`."""
+        """Return the shifted scores of each group, under one or two estimates of its prior."""
         groups = len(fit.priors)
         number = max((len(fitted.estimates) for fitted in fit.priors if fitted), default=1)
         theta = np.zeros((number, _MEMBERS, len(self.ks), groups))
