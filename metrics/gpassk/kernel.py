@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "32c75cbc0676"
+KERNEL = "cbfd3784143a"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -561,6 +561,7 @@ class Rooms:
     """
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
+        """Return a function that raises the error for an option of the package."""
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
@@ -584,7 +585,13 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`, which may carry what it was made of."""
+        """Return the dict of `compute`, which may carry what it was made of.
+
+        Args:
+            scores: the dict.
+            estimates: an `Estimate` for each of its scores.
+            averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+        """
         return scores
 
 
@@ -613,7 +620,7 @@ class BinaryCounts:
     c: np.ndarray
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.n)
 
     @property
@@ -655,6 +662,7 @@ class BinaryCounts:
 
     @cached_property
     def _is_large(self) -> bool:
+        """Whether codes of pairs (n, c) might not fit into 64 bits."""
         return int(self.n.max()) >= 1 << 31
 
 
@@ -713,7 +721,7 @@ def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def row_sums(rows: np.ndarray) -> np.ndarray:
-    """Return the sum of each row of values that are 0 or 1."""
+    """Return (M,) the sum of each row of (M, N) values that are 0 or 1."""
     if rows.itemsize > 1:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]
@@ -1020,6 +1028,7 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
     defaults = {option.name: option.default for option in fields(values)}
 
     def decorate(function: Function) -> Function:
+        """Return the function, whose signature is changed."""
         signature = inspect.signature(function)
         *own, var_keyword = signature.parameters.values()
         del function.__annotations__[var_keyword.name]
@@ -1179,6 +1188,7 @@ class Score(NamedTuple):
 
 
 def _not_negative(number):
+    """Return a number, or an array of numbers, with 0 for negative ones."""
     return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 
@@ -1387,6 +1397,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `read_counts` returns, for the columns n and correct."""
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
     if (correct > n).any():
         question = int(np.argmax(correct > n))
@@ -1399,6 +1410,7 @@ def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.nda
 
 
 def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
+    """Raise a ValueError if a question has another number of answers than of counts."""
     for question, size in enumerate(sizes.tolist()):
         if not is_list_like(answers[question]) or len(answers[question]) != size:
             raise InputError(
@@ -1433,7 +1445,10 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return counts as integers; a ValueError that names the first one that is not a count."""
+    """Return counts as integers; a ValueError that names the first one that is not a count.
+
+    The sizes are (M,) numbers of counts of each question, or None for one each.
+    """
     plain = [plain_entry(entry) for entry in entries]
     for index, count in enumerate(plain):
         is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
@@ -1520,9 +1535,11 @@ class DerivedIntervals(IntervalMethod):
         self._method = method
 
     def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why the other method has no interval for these questions, or None."""
         return self._method.problem(questions)
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores that the other method cannot estimate from these questions."""
         return self._method.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
@@ -1593,7 +1610,7 @@ class Samples:
     references: Any = None
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.sizes)
 
     @property
@@ -1729,6 +1746,7 @@ def require_binary(outcomes: Samples) -> Samples:
 
 
 def _is_binary(values: np.ndarray) -> bool:
+    """Whether all values are 0 or 1, also those that are not scored."""
     if values.dtype.kind == "b":
         return True
     if values.dtype.kind in "iu":
@@ -1806,6 +1824,7 @@ def _read_plain(values: Any, name: str) -> Samples:
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
+    """Return the error for a question that is no list of samples, but a `row`."""
     return InputError(
         *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
         "s.",
@@ -1816,6 +1835,7 @@ def _no_list(name: str, question: int, row: Any) -> ValueError:
 
 
 def _samples_of_counts(counts, name: str) -> Samples:
+    """Read counts: each category or answer once, with how often it occurs."""
     samples, multiplicity, sizes = read_counts(counts, name)
     if isinstance(samples, list):  # answers
         rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
@@ -1827,6 +1847,7 @@ def _samples_of_counts(counts, name: str) -> Samples:
 
 
 def _samples_of_array(array: np.ndarray, name: str) -> Samples:
+    """Read an (M, N) array of numbers."""
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1 and len(array):
@@ -1858,6 +1879,7 @@ def _samples_of_column(column, name: str) -> Samples:
 
 
 def _has_lists(column) -> bool:
+    """Whether an Arrow column has lists as entries."""
     return "list" in str(column.type).partition("<")[0]
 
 
@@ -1893,6 +1915,7 @@ def _plain_entries(lists: list[Any], name: str) -> list[Any]:
 
 
 def _lengths(lists: list[Any]) -> np.ndarray:
+    """(M,) the length of each list."""
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
@@ -1911,7 +1934,10 @@ def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
+    """Whether an array of entries of these types has their values.
+
+    It has not if True would become 1, or an integer above 2^53 a float.
+    """
     if bool in types:
         return not types & {int, float}
     if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
@@ -1938,6 +1964,7 @@ def _column_of_texts(lists: list[Any]) -> Any:
 
 
 def _is_numeric_array(row: Any) -> bool:
+    """Whether a row is an array of numbers, of up to 8 bytes each, that is not masked."""
     is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
     return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
 
@@ -2027,6 +2054,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    """Return the error for a sample, by its index, that is neither a number nor a label."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."
@@ -2072,6 +2100,7 @@ class Estimate(NamedTuple):
 
     @property
     def score_id(self) -> ScoreId:
+        """The identity of the score, without the group."""
         return ScoreId(self.metric, self.k, self.tau)
 
     @property
@@ -2156,6 +2185,7 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _with_underscores(text: str) -> str:
+    """Return a text with underscores in place of what is no ASCII letter or digit."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 
@@ -2216,10 +2246,12 @@ class PosteriorIntervals(IntervalMethod):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
+        """The interval of each score, for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        # Those of different scores are not known.
+        """(m, m) the variances of m scores over these questions, on the diagonal."""
+        # The covariances of different scores are not known.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])
 
@@ -2311,8 +2343,8 @@ TOO_FEW_CLUSTERS = (
     "or pass interval='sampling'"
 )
 
-_EVENT = 1 / 8  # of a question
-FEW_EVENTS = 4.0  # below which the normal approximation is too poor
+_EVENT = 1 / 8  # of an event in one question, which is added to variances
+FEW_EVENTS = 4.0  # for fewer events the normal approximation is too poor
 
 Ranges = tuple[np.ndarray | float, np.ndarray | float]
 """The smallest and the largest values of scores."""
@@ -2477,7 +2509,10 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others."""
+    """Return Garwood's lower limit of means u that are sums of few events, and 1 for others.
+
+    The means are from 0 to 1, and have the variances v.
+    """
     from scipy.special import gammaincinv
 
     size = v / np.where(u > 0, u, 1.0)  # of an event
@@ -2567,11 +2602,13 @@ class QuestionIntervals(IntervalMethod):
         self._ranges, self._ranges_of_estimates = ranges, ranges_of_estimates
 
     def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
         return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
+        """The interval of each score, for each group of question indices."""
         return [self._intervals(questions, confidence) for questions in groups]
 
     def means(self, questions: np.ndarray) -> MeansOfQuestions:
@@ -2586,6 +2623,7 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores over these questions."""
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
         means = self.means(questions)
@@ -2619,11 +2657,12 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m,) the smallest and the largest values of the columns over questions."""
+        """(m,) the smallest and the largest values of the columns over the rows of questions."""
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
     def _is_one(self, questions: np.ndarray) -> bool:
+        """Whether these are one question, or all in one cluster."""
         labels = questions if self._clusters is None else self._clusters[questions]
         return bool((labels == labels[0]).all())
 
@@ -3033,7 +3072,7 @@ expected values.
 
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
+_MOST_CREDITS = 20_000_000  # of all scores together, each of which has k credits
 
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
@@ -3184,7 +3223,14 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
 
 
 class ScoreOptions(NamedTuple):
-    """What the scores need besides k. The values have been checked."""
+    """What the scores need besides k. The values have been checked.
+
+    Attributes:
+        thresholds: of G-Pass@k.
+        lam: the power of pass@k in GeoSpectrum@k.
+        weights: of the threshold spectrum, or None for those of mG-Pass@k.
+        powers: of pass@k and pass^k in Geom@k.
+    """
 
     thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
     lam: float = 0.5
@@ -3299,7 +3345,7 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Whether scores have a metric at all k, by its name, or at this k, by its key."""
+    """Whether scores include a metric at this k: by its key, or by its name, which is all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)
 
 
@@ -3388,6 +3434,7 @@ def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
 
 
 def _kind(batch: Samples) -> str | None:
+    """Return "numbers", or what `sample_kind` calls other samples; None if all are None."""
     return "numbers" if batch.are_numbers else sample_kind(batch.values)
 
 
@@ -3412,7 +3459,10 @@ def unite(batches: Sequence[Samples]) -> Samples:
 
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
+    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON.
+
+    `name` is "predictions" or "references", for messages; only predictions become doubles.
+    """
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(types) > 1:
         doubles = _as_doubles_or_none(columns) if name == "predictions" else None
@@ -3436,6 +3486,7 @@ def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray]
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Return a column as one of the type `JSON`, or as it is if it has None alone."""
     if column.type == JSON or pa.types.is_null(column.type):
         return column
     return pa.chunked_array([to_json(to_python(column), name)])
@@ -3463,7 +3514,7 @@ def write_batch(batch: Samples, file: BinaryIO) -> None:
 
 
 def read_batch(data: Any) -> Samples:
-    """Read a batch that `write_batch` has written, without a copy."""
+    """Read a batch that `write_batch` has written, from a buffer of Arrow or bytes, uncopied."""
     table = pa.ipc.open_stream(data).read_all()
     sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
     values, multiplicity = pc.list_flatten(table["values"]), None
@@ -3532,7 +3583,8 @@ def equals_any(
 ) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
-    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`). Both
+    `values`, (S,) samples, and `accepted` are in the order of the questions.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -3600,7 +3652,7 @@ def _forms_of_numbers(rows: Samples) -> pa.ChunkedArray:
 
 
 def exact_form(number: int | float) -> str:
-    """Return the normal form of a number. True is 1."""
+    """Return a text that all numbers equal to this one share. True is 1."""
     if isinstance(number, int):
         return decimal_form(Decimal(int(number)))
     return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)
@@ -3643,7 +3695,7 @@ contradicted, their limits move.
 """
 
 
-_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
+_EVERY_K, _EVERY_R = 64, 16  # up to these, all k and all r take part
 _LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
 
 
@@ -3764,6 +3816,7 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
+        """The interval of each score, for each group of question indices."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:
@@ -3815,12 +3868,12 @@ of gamma functions 11 would be left.
 """
 
 
-_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
+_MOST_EXACT = 128  # for at most so many samples of a question, probabilities are rounded once
 _CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    """Unbiased estimates of the scores, whose terms are credits of k samples, k <= n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
@@ -3850,7 +3903,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """(n + 1,) pass@k or pass^k for c = 0 .. n: sums of `chance_of_rank` from n down, or from 1."""
+    """(n + 1,) pass@k or pass^k, by its credits, for c = 0 .. n.
+
+    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c.
+    """
     chances = chance_of_rank(n, k)
     sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
     return sums / sums[-1]
@@ -3878,7 +3934,7 @@ def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """(U, m) expected values of (m, k) credits.
+    """(U, m) expected values of (m, k) credits, for (U,) n and c.
 
     The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
     published digits are reproduced to the last.
@@ -3909,7 +3965,7 @@ def chance_of_rank(n: int, k: int) -> np.ndarray:
 
 
 def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    """(U, R) P(at least r of k samples are correct) for (U,) n and c, and (R,) r from 1 to k."""
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
@@ -4068,6 +4124,7 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
+        """Take the options that the checker carries, and validate all."""
         self._take_options_of_checker()
         self._check_checker()
         self._check_options()
@@ -4077,6 +4134,7 @@ class Checking:
             PACKAGE.rooms.check_workers(self)
 
     def _take_options_of_checker(self) -> None:
+        """Take the options that the checker carries; a ValueError if one is given twice."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -4085,6 +4143,7 @@ class Checking:
             setattr(self, name, value)
 
     def _check_checker(self) -> None:
+        """Raise an error unless the checker is a known name or can be called."""
         if isinstance(self.checker, str):
             check_name("check_correct_fn", self.checker, CHECKERS)
         elif not callable(self.checker) and self._package_checker is None:
@@ -4095,6 +4154,7 @@ class Checking:
             )
 
     def _check_options(self) -> None:
+        """Raise an error if num_proc, executor or timeout is invalid, or excludes another."""
         executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
             if executor is not None:
@@ -4198,7 +4258,7 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Fill in the results that are None; raise an error for the first pair with a problem."""
+        """Set the (P,) results that are None; raise an error for the first pair with a problem."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
@@ -4380,6 +4440,7 @@ class DistinctPairs:
 
     @classmethod
     def from_samples(cls, rows: Samples) -> DistinctPairs:
+        """Return the distinct pairs of samples and the references of their questions."""
         distinct, code = distinct_entries(rows.values)
         question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
         present = np.flatnonzero(code >= 0)
@@ -4673,6 +4734,7 @@ class RankedRewards(Rewards):
 
     @property
     def ranges(self) -> np.ndarray:
+        """(M, 2) the smallest and the largest reward of each question."""
         last = self._last
         first = last + 1 - self.sizes
         return np.stack([self.levels[first], self.levels[last]], axis=1)
@@ -4735,7 +4797,10 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row."""
+    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row.
+
+    The table has M rows of counts.
+    """
     code, size = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1
@@ -4790,7 +4855,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
+    """Return (C + 1,) finite rewards of the categories, by default 0 and 1.
+
+    `labels` are those of the categories, if they have some: one for each reward.
+    """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
     if labels is not None and len(labels) != len(rewards):
@@ -4961,7 +5029,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _summed(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and the sums of whole numbers in columns for each."""
+    """Return the distinct codes, ascending, and for each column the sums of integers by code."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -5020,7 +5088,10 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 
 
 def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the expected credit of winners with at most k/2 votes; ties are shared."""
+    """Return the expected credit of winners with at most k/2 of k votes; ties are shared.
+
+    The question has these answer counts, of n samples in all.
+    """
     correct, incorrect, unanswered, _ = counts
     credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
     nodes = _nodes(counts, k)
@@ -5070,7 +5141,10 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight."""
+    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight.
+
+    The answer counts are those of a question, of which k samples are drawn.
+    """
     samples = np.array(counts.incorrect + counts.correct)
     return [
         (t, y, weight)
@@ -5256,7 +5330,8 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
 
-    `known` are the names that `interval` can have, and `default` is what None stands for.
+    `known` are the names that `interval` can have, and `default` is what None stands for. There are
+    M `questions`, and `clusters` has a label for each of them or is None.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -5316,6 +5391,7 @@ def _check_looks(method: str, band: bool) -> None:
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
+    """Raise a ValueError if the interval does not use the prior, or clusters exclude it."""
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
@@ -5330,7 +5406,7 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged, from the parameters of a metric.
+    """Return how M `questions` are averaged, from the parameters of a metric.
 
     Raises:
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
@@ -5397,6 +5473,12 @@ def check_clusters(
 
     Warns if few clusters have most of the questions.
 
+    Args:
+        clusters: a label for each of M questions, or None.
+        interval: the name of the method of limits.
+        questions: M.
+        weights: (M,) of the questions, or None if they are equal.
+
     Raises:
         ValueError: if there are not M labels, or no interval that uses clusters.
     """
@@ -5456,6 +5538,12 @@ def limits_for_questions(
     score_range: tuple[float, float] = UNIT_RANGE,
 ) -> IntervalMethod:
     """Return the method of limits of scores that have those for other questions only.
+
+    Args:
+        points: the scores of the questions.
+        name: of the scores, for messages.
+        options: of the limits.
+        score_range: the smallest and the largest possible score of a question.
 
     Raises:
         ValueError: if another method is requested, with the name of the scores.
@@ -5545,7 +5633,10 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return the scores of counts: cons@k for each k, then avg@n, pass@k and maj@k."""
+        """Return the scores of counts, as functions of (U,) n and c.
+
+        They are cons@k for each k, then avg@n, pass@k and maj@k.
+        """
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", shown): partial(_has_majority, k) for shown, k in self.ks.items()
         }
@@ -5582,16 +5673,22 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U,) cons@k: 1.0 if more than k/2 of all samples are correct; None stands for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
 def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U,) avg@n of questions with n samples, c of them correct."""
     return c / n
 
 
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
+    """(U,) expected credit of k of n samples, c of them correct; None stands for k = n.
+
+    `credits` returns the credits of the score for a k.
+    """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]
@@ -5708,7 +5805,8 @@ class Report:
     ) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
-        Scores that the data do not identify are left out, with a warning.
+        Scores that the data do not identify are left out, with a warning. The arguments are those
+        of `result`.
         """
         intervals, bands = self._limits(n, method)
         estimates: list[Estimate] = []
@@ -5749,7 +5847,10 @@ class Report:
     def _limits(
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
-        """Return the intervals and the bands over all questions and over each group."""
+        """Return the intervals and the bands over all questions and over each group.
+
+        The arguments are those of `result`.
+        """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
         if method is None or options.confidence is None:
@@ -5770,7 +5871,7 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of scores that are left out, by group; a ValueError if there are no others."""
+    """Warn of scores that are left out, by group or None; a ValueError if there are no others."""
     for group, names in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
         problem = f"Each question{scope} has one sample, which does not identify"
@@ -5806,7 +5907,7 @@ class SampledQuestions:
     cache: CheckCache
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.batch)
 
     @property
@@ -5872,7 +5973,7 @@ class Computation:
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Read questions, and outcomes that are already graded.
+        """Read questions. Predictions without references are outcomes, which are validated.
 
         Raises:
             ValueError: if an input is invalid, with its index.
@@ -6267,6 +6368,7 @@ def _included_tails(
 def _limits_if_requested(
     points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
 ) -> IntervalMethod | None:
+    """Return the method of limits of scores, or None if there is no confidence."""
     if options.confidence is None:
         return None
     return limits_for_questions(points, name, options, score_range)
@@ -6427,6 +6529,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     """
 
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
+        """The arguments are those of `evaluate.Metric`. The default experiment is the run."""
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
@@ -6436,9 +6539,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
+        """Leave out the lock, which cannot be pickled."""
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the attributes, with a new lock."""
         self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
@@ -6454,10 +6559,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
+        """Forget the questions that were added and the results of checks."""
         self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
+        """The number of questions that were added."""
         return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
@@ -6541,6 +6648,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return batches
 
     def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores of the questions in all batches, for the options of `compute`."""
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
         questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)

@@ -66,6 +66,7 @@ PACKAGE.rooms = PackageRooms()
 
 
 def __getattr__(name: str) -> Any:
+    """Import a module of the package when it is first used."""
     # Altair takes as long to import as the rest of the package.
     if name in ("charts", "checkers", "integrations", "testing"):
         return import_module(f"{__name__}.{name}")

@@ -118,6 +118,7 @@ class Exchange:
         self._take_role()
 
     def __getstate__(self) -> dict[str, Any]:
+        """A copy of the object has no number yet, as another process may hold it."""
         return vars(self) | {"_number": None}
 
     def _take_role(self) -> None:
@@ -192,7 +193,9 @@ class Exchange:
     # --- Process 0 ------------------------------------------------------------------------
 
     def receive(self) -> list[memoryview]:
-        """Return the rows of the other processes. `report` has to follow.
+        """Return the rows of processes 1, 2, .. as Arrow streams, empty for a process without rows.
+
+        `report` has to follow.
 
         Raises:
             ValueError: if a process does not send its rows in time, could not read its input,
@@ -242,7 +245,12 @@ class Exchange:
         self._received = None
 
     def _check_sender(self, process: int, sent: dict[str, Any]) -> None:
-        """Raise a ValueError if what a process sent is not of this run, or is an error."""
+        """Raise a ValueError if a process is of another run or object, or could not read its input.
+
+        Args:
+            process: its number.
+            sent: the header of its rows.
+        """
         if sent["launcher"] != launched_run():
             raise ValueError(
                 f"Process {process} belongs to another run: its launcher names {sent['launcher']}, "
@@ -279,6 +287,7 @@ class Exchange:
         sender = {"launcher": launched_run(), "number": self._number, "error": problem}
 
         def answer(request: bytes) -> None:
+            """Write the rows, with the key of a request."""
             header = json.dumps(sender | {"key": key, "request": request.decode()})
             write_whole(path, f"{header}\n".encode(), write_rows)
 
@@ -320,10 +329,11 @@ class Exchange:
     # --- Files ----------------------------------------------------------------------------
 
     def _file(self, process: int, kind: str) -> Path:
+        """Return the file of a process: "rows" for its rows, and "lock" for its role."""
         return self._folder / f"{process}.{kind}"
 
     def _lives(self, process: int) -> bool:
-        """Whether the process with this number exists."""
+        """Whether the process with this number exists, and so holds the lock of its role."""
         path = self._file(process, "lock")
         if (os.getpid(), str(path)) in _roles:
             return True
@@ -340,6 +350,7 @@ class Exchange:
         return False
 
     def _two_runs(self) -> str:
+        """Return the message for two processes with one role."""
         return (
             f"Another process is process {self._process} of the run in {self._folder}: give each "
             f"run an experiment_id of its own, and each process a process_id of its own."
@@ -349,7 +360,10 @@ class Exchange:
 def write_whole(
     path: Path, content: bytes, write_more: Callable[[BinaryIO], Any] | None = None
 ) -> None:
-    """Write a file under another name and rename it, so that it is never read half written."""
+    """Write a file under another name and rename it, so that it is never read half written.
+
+    The file has `content`, and then what `write_more` writes to it.
+    """
     beside = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:
         with beside.open("wb") as file:
@@ -380,7 +394,10 @@ def _waits(seconds: float) -> Iterator[None]:
 
 
 def _register(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
-    """Add a new object, and return its number: the least that no other living object has."""
+    """Add a new object to those of a role, and return its number, which is its index there.
+
+    It is the least number that no other living object has.
+    """
     if any(other() is not None for other in objects):
         gc.collect()  # metrics of evaluate refer to themselves, and outlive their last user
     number = next((n for n, other in enumerate(objects) if other() is None), len(objects))
@@ -400,6 +417,7 @@ def _release(lock: FileLock) -> None:
 
 @atexit.register
 def _leave_roles() -> None:
+    """Release the roles of this process when it ends."""
     for (owner, _), lock in _roles.items():
         if owner == os.getpid():  # a forked process has a copy of these
             _release(lock)

@@ -17,6 +17,7 @@ class _TakenForDict(type):
 
     @property
     def __mro__(cls) -> tuple[type, ...]:
+        """The classes of a dict, in order."""
         return dict.__mro__
 
 

@@ -19,9 +19,11 @@ class PackageRooms(Rooms):
     """
 
     def result(self, *arguments: Any) -> Result:
+        """Return the dict of `compute`, which carries its estimates."""
         return Result(*arguments)
 
     def run_name(self) -> str | None:
+        """Return a name that the processes of this run share."""
         from .exchange import default_experiment
 
         return default_experiment()
@@ -40,11 +42,13 @@ class PackageRooms(Rooms):
         return package_checker(*arguments)
 
     def check_workers(self, *arguments: Any) -> Any:
+        """Raise an error if workers cannot check as these options say."""
         from .checkers.workers import check_workers
 
         return check_workers(*arguments)
 
     def check_pairs(self, *arguments: Any) -> Any:
+        """Yield the results of batches of pairs, which worker processes may check."""
         from .checkers.workers import check_pairs
 
         return check_pairs(*arguments)

@@ -114,6 +114,7 @@ def assert_not_worse(
 
 
 def _assert_shown(gate: Gate) -> None:
+    """Raise an AssertionError unless the limits show what the gate asks."""
     from .cli.gate_files import verdict
     from .runs.gate import SHOWN
 

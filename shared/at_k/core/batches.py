@@ -102,6 +102,7 @@ def check_alike(batch: Samples, earlier: Sequence[Samples]) -> None:
 
 
 def _kind(batch: Samples) -> str | None:
+    """Return "numbers", or what `sample_kind` calls other samples; None if all are None."""
     return "numbers" if batch.are_numbers else sample_kind(batch.values)
 
 
@@ -126,7 +127,10 @@ def unite(batches: Sequence[Samples]) -> Samples:
 
 
 def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON."""
+    """Return columns as one: numbers as doubles if that keeps them, and other types as JSON.
+
+    `name` is "predictions" or "references", for messages; only predictions become doubles.
+    """
     types = {column.type for column in columns if not pa.types.is_null(column.type)}
     if len(types) > 1:
         doubles = _as_doubles_or_none(columns) if name == "predictions" else None
@@ -150,6 +154,7 @@ def _as_doubles_or_none(columns: list[pa.ChunkedArray]) -> list[pa.ChunkedArray]
 
 
 def _as_json(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Return a column as one of the type `JSON`, or as it is if it has None alone."""
     if column.type == JSON or pa.types.is_null(column.type):
         return column
     return pa.chunked_array([to_json(to_python(column), name)])
@@ -177,7 +182,7 @@ def write_batch(batch: Samples, file: BinaryIO) -> None:
 
 
 def read_batch(data: Any) -> Samples:
-    """Read a batch that `write_batch` has written, without a copy."""
+    """Read a batch that `write_batch` has written, from a buffer of Arrow or bytes, uncopied."""
     table = pa.ipc.open_stream(data).read_all()
     sizes = to_numpy(pc.list_value_length(table["values"])).astype(np.int64)
     values, multiplicity = pc.list_flatten(table["values"]), None

@@ -129,6 +129,7 @@ class Checking:
     labels: Labels | None = None
 
     def __post_init__(self) -> None:
+        """Take the options that the checker carries, and validate all."""
         self._take_options_of_checker()
         self._check_checker()
         self._check_options()
@@ -138,6 +139,7 @@ class Checking:
             PACKAGE.rooms.check_workers(self)
 
     def _take_options_of_checker(self) -> None:
+        """Take the options that the checker carries; a ValueError if one is given twice."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -146,6 +148,7 @@ class Checking:
             setattr(self, name, value)
 
     def _check_checker(self) -> None:
+        """Raise an error unless the checker is a known name or can be called."""
         if isinstance(self.checker, str):
             check_name("check_correct_fn", self.checker, CHECKERS)
         elif not callable(self.checker) and self._package_checker is None:
@@ -156,6 +159,7 @@ class Checking:
             )
 
     def _check_options(self) -> None:
+        """Raise an error if num_proc, executor or timeout is invalid, or excludes another."""
         executor, timeout = self.executor, self.timeout
         if self.num_proc is not None:
             if executor is not None:
@@ -259,7 +263,7 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Fill in the results that are None; raise an error for the first pair with a problem."""
+        """Set the (P,) results that are None; raise an error for the first pair with a problem."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
@@ -441,6 +445,7 @@ class DistinctPairs:
 
     @classmethod
     def from_samples(cls, rows: Samples) -> DistinctPairs:
+        """Return the distinct pairs of samples and the references of their questions."""
         distinct, code = distinct_entries(rows.values)
         question = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
         present = np.flatnonzero(code >= 0)

@@ -147,7 +147,8 @@ def interval_options(
 ) -> IntervalOptions:
     """Return the options of intervals from the parameters of a metric.
 
-    `known` are the names that `interval` can have, and `default` is what None stands for.
+    `known` are the names that `interval` can have, and `default` is what None stands for. There are
+    M `questions`, and `clusters` has a label for each of them or is None.
 
     Raises:
         ValueError: if a parameter is invalid, if two of them contradict each other, or if one has
@@ -207,6 +208,7 @@ def _check_looks(method: str, band: bool) -> None:
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
+    """Raise a ValueError if the interval does not use the prior, or clusters exclude it."""
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
@@ -221,7 +223,7 @@ def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
 def question_weighting(
     average: Any, question_weights: Any, groups: Any, questions: int
 ) -> Weighting:
-    """Return how questions are averaged, from the parameters of a metric.
+    """Return how M `questions` are averaged, from the parameters of a metric.
 
     Raises:
         ValueError: if a parameter is invalid, or if all weights of a group are 0.
@@ -288,6 +290,12 @@ def check_clusters(
 
     Warns if few clusters have most of the questions.
 
+    Args:
+        clusters: a label for each of M questions, or None.
+        interval: the name of the method of limits.
+        questions: M.
+        weights: (M,) of the questions, or None if they are equal.
+
     Raises:
         ValueError: if there are not M labels, or no interval that uses clusters.
     """
@@ -347,6 +355,12 @@ def limits_for_questions(
     score_range: tuple[float, float] = UNIT_RANGE,
 ) -> IntervalMethod:
     """Return the method of limits of scores that have those for other questions only.
+
+    Args:
+        points: the scores of the questions.
+        name: of the scores, for messages.
+        options: of the limits.
+        score_range: the smallest and the largest possible score of a question.
 
     Raises:
         ValueError: if another method is requested, with the name of the scores.

@@ -28,7 +28,7 @@ from .credits import at_least
 from .interval import DerivedIntervals, Interval, IntervalMethod
 from .score import Score, ScoreKey
 
-_EVERY_K, _EVERY_R = 64, 16  # up to which all k and all r take part
+_EVERY_K, _EVERY_R = 64, 16  # up to these, all k and all r take part
 _LARGEST_N = 10_000  # of a question: with more, limits are narrow and take long
 
 
@@ -149,6 +149,7 @@ class CoherentIntervals(DerivedIntervals):
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
     ) -> list[dict[ScoreKey, Interval]]:
+        """The interval of each score, for each group of question indices."""
         return [self._ordered(x) for x in self._method.for_groups(groups, confidence)]
 
     def _ordered(self, intervals: dict[ScoreKey, Interval]) -> dict[ScoreKey, Interval]:

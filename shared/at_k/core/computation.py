@@ -39,7 +39,7 @@ class SampledQuestions:
     cache: CheckCache
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.batch)
 
     @property
@@ -105,7 +105,7 @@ class Computation:
         return [name for name, x in values.items() if x is not None and not isinstance(x, Mapping)]
 
     def read(self, predictions, references) -> Samples:
-        """Read questions, and outcomes that are already graded.
+        """Read questions. Predictions without references are outcomes, which are validated.
 
         Raises:
             ValueError: if an input is invalid, with its index.

@@ -374,6 +374,7 @@ def _included_tails(
 def _limits_if_requested(
     points: Scores, name: str, options: IntervalOptions, score_range: tuple[float, float]
 ) -> IntervalMethod | None:
+    """Return the method of limits of scores, or None if there is no confidence."""
     if options.confidence is None:
         return None
     return limits_for_questions(points, name, options, score_range)

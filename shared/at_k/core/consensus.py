@@ -88,7 +88,10 @@ class Consensus:
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
-        """Return the scores of counts: cons@k for each k, then avg@n, pass@k and maj@k."""
+        """Return the scores of counts, as functions of (U,) n and c.
+
+        They are cons@k for each k, then avg@n, pass@k and maj@k.
+        """
         scores: dict[ScoreId, CountScore] = {
             ScoreId("cons@k", shown): partial(_has_majority, k) for shown, k in self.ks.items()
         }
@@ -125,16 +128,22 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U,) cons@k: 1.0 if more than k/2 of all samples are correct; None stands for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
 def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """(U,) avg@n of questions with n samples, c of them correct."""
     return c / n
 
 
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
+    """(U,) expected credit of k of n samples, c of them correct; None stands for k = n.
+
+    `credits` returns the credits of the score for a k.
+    """
     result = np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         result[rows] = expected_credits(n[rows], c[rows], [credits(size)])[:, 0]

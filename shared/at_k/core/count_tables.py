@@ -85,6 +85,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `read_counts` returns, for the columns n and correct."""
     n, correct = (_whole_numbers(columns[key], name, key) for key in ("n", "correct"))
     if (correct > n).any():
         question = int(np.argmax(correct > n))
@@ -97,6 +98,7 @@ def _read_binary(columns: dict[str, Any], name: str) -> tuple[np.ndarray, np.nda
 
 
 def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) -> None:
+    """Raise a ValueError if a question has another number of answers than of counts."""
     for question, size in enumerate(sizes.tolist()):
         if not is_list_like(answers[question]) or len(answers[question]) != size:
             raise InputError(
@@ -131,7 +133,10 @@ def _columns(values, name: str) -> dict[str, Any]:
 
 
 def _whole_numbers(entries, name: str, key: str, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return counts as integers; a ValueError that names the first one that is not a count."""
+    """Return counts as integers; a ValueError that names the first one that is not a count.
+
+    The sizes are (M,) numbers of counts of each question, or None for one each.
+    """
     plain = [plain_entry(entry) for entry in entries]
     for index, count in enumerate(plain):
         is_number = isinstance(count, (int, float)) and not isinstance(count, bool)

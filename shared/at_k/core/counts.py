@@ -26,7 +26,7 @@ class BinaryCounts:
     c: np.ndarray
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.n)
 
     @property
@@ -68,6 +68,7 @@ class BinaryCounts:
 
     @cached_property
     def _is_large(self) -> bool:
+        """Whether codes of pairs (n, c) might not fit into 64 bits."""
         return int(self.n.max()) >= 1 << 31
 
 
@@ -126,7 +127,7 @@ def sums_per_question(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def row_sums(rows: np.ndarray) -> np.ndarray:
-    """Return the sum of each row of values that are 0 or 1."""
+    """Return (M,) the sum of each row of (M, N) values that are 0 or 1."""
     if rows.itemsize > 1:
         return np.einsum("ij->i", rows, dtype=np.int64, casting="unsafe")
     samples = rows.shape[1]

@@ -24,7 +24,7 @@ from .estimates import read_score
 from .score import Score, ScoreId
 
 _VALID_TAU = "a threshold is a share of the k samples, from 0 to 1"
-_MOST_CREDITS = 20_000_000  # of all scores, the number of which is k for each
+_MOST_CREDITS = 20_000_000  # of all scores together, each of which has k credits
 
 Credits = tuple[float, ...]
 """The credits (w_1, .., w_k) of the first, second, .., k-th correct sample, none negative."""
@@ -175,7 +175,14 @@ def _product(credits: tuple[Credits, ...], powers: tuple[float, ...], pooled: bo
 
 
 class ScoreOptions(NamedTuple):
-    """What the scores need besides k. The values have been checked."""
+    """What the scores need besides k. The values have been checked.
+
+    Attributes:
+        thresholds: of G-Pass@k.
+        lam: the power of pass@k in GeoSpectrum@k.
+        weights: of the threshold spectrum, or None for those of mG-Pass@k.
+        powers: of pass@k and pass^k in Geom@k.
+    """
 
     thresholds: Sequence[float] = (0.25, 0.5, 0.75, 1.0)
     lam: float = 0.5
@@ -290,5 +297,5 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Whether scores have a metric at all k, by its name, or at this k, by its key."""
+    """Whether scores include a metric at this k: by its key, or by its name, which is all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)

@@ -39,6 +39,7 @@ class Estimate(NamedTuple):
 
     @property
     def score_id(self) -> ScoreId:
+        """The identity of the score, without the group."""
         return ScoreId(self.metric, self.k, self.tau)
 
     @property
@@ -123,6 +124,7 @@ def safe_prefixes(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _with_underscores(text: str) -> str:
+    """Return a text with underscores in place of what is no ASCII letter or digit."""
     return re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")
 
 

@@ -25,12 +25,12 @@ from .counts import BinaryCounts, one_size
 from .credits import Credits, all_correct, any_correct
 from .score import Score, ScoreKey, Scores, number_terms
 
-_MOST_EXACT = 128  # samples of a question, up to which probabilities are rounded once
+_MOST_EXACT = 128  # for at most so many samples of a question, probabilities are rounded once
 _CELLS_AT_ONCE = 1 << 18  # probabilities, to bound memory
 
 
 def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question."""
+    """Unbiased estimates of the scores, whose terms are credits of k samples, k <= n."""
     credits, keys = number_terms(scores)
     return Scores(keys, counts.inverse, expected_credits(*counts.unique, credits))
 
@@ -60,7 +60,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """(n + 1,) pass@k or pass^k for c = 0 .. n: sums of `chance_of_rank` from n down, or from 1."""
+    """(n + 1,) pass@k or pass^k, by its credits, for c = 0 .. n.
+
+    pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c.
+    """
     chances = chance_of_rank(n, k)
     sums = np.append(0.0, np.cumsum(chances[::-1] if credits[0] else chances))
     return sums / sums[-1]
@@ -88,7 +91,7 @@ def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """(U, m) expected values of (m, k) credits.
+    """(U, m) expected values of (m, k) credits, for (U,) n and c.
 
     The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
     published digits are reproduced to the last.
@@ -119,7 +122,7 @@ def chance_of_rank(n: int, k: int) -> np.ndarray:
 
 
 def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """(U, R) P(at least r of k samples are correct) for (R,) values of r from 1 to k."""
+    """(U, R) P(at least r of k samples are correct) for (U,) n and c, and (R,) r from 1 to k."""
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT

@@ -80,9 +80,11 @@ class DerivedIntervals(IntervalMethod):
         self._method = method
 
     def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why the other method has no interval for these questions, or None."""
         return self._method.problem(questions)
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores that the other method cannot estimate from these questions."""
         return self._method.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:

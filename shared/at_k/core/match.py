@@ -69,7 +69,8 @@ def equals_any(
 ) -> np.ndarray:
     """Return (S,) whether each sample equals an acceptable answer of its question.
 
-    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`).
+    Each of M questions has a number of samples (`sizes`) and of accepted answers (`counts`). Both
+    `values`, (S,) samples, and `accepted` are in the order of the questions.
     """
     first = np.cumsum(counts) - counts
     starts = np.cumsum(sizes) - sizes
@@ -137,7 +138,7 @@ def _forms_of_numbers(rows: Samples) -> pa.ChunkedArray:
 
 
 def exact_form(number: int | float) -> str:
-    """Return the normal form of a number. True is 1."""
+    """Return a text that all numbers equal to this one share. True is 1."""
     if isinstance(number, int):
         return decimal_form(Decimal(int(number)))
     return decimal_form(Decimal(repr(number))) if math.isfinite(number) else str(number)

@@ -35,6 +35,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     """
 
     def __init__(self, *args, experiment_id: str | None = None, **kwargs):
+        """The arguments are those of `evaluate.Metric`. The default experiment is the run."""
         run = experiment_id or PACKAGE.rooms.run_name()
         super().__init__(*args, experiment_id=run, **kwargs)
         self._lock = threading.Lock()
@@ -44,9 +45,11 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
+        """Leave out the lock, which cannot be pickled."""
         return vars(self) | {"_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the attributes, with a new lock."""
         self.__dict__.update(state, _lock=threading.Lock())
 
     computation: Computation
@@ -62,10 +65,12 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return str(Path(self._data_dir_root, self.name, self.config_name))
 
     def _forget(self) -> None:
+        """Forget the questions that were added and the results of checks."""
         self._added: list[Samples] = []
         self._cache = CheckCache()
 
     def __len__(self) -> int:
+        """The number of questions that were added."""
         return sum(map(len, self._added))
 
     # --- Adding ---------------------------------------------------------------------------
@@ -149,6 +154,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         return batches
 
     def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores of the questions in all batches, for the options of `compute`."""
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")
         questions = SampledQuestions(unite(batches), self.computation.validate, self._cache)

@@ -85,6 +85,7 @@ class Rooms:
     """
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
+        """Return a function that raises the error for an option of the package."""
         if method not in OPTIONS:
             raise AttributeError(method)
         return lambda *arguments: needs_package(OPTIONS[method].format(*arguments))
@@ -108,7 +109,13 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`, which may carry what it was made of."""
+        """Return the dict of `compute`, which may carry what it was made of.
+
+        Args:
+            scores: the dict.
+            estimates: an `Estimate` for each of its scores.
+            averaging: how questions are averaged, such as "averaged over 3 groups", or "".
+        """
         return scores
 
 

@@ -100,7 +100,8 @@ class Report:
     ) -> list[Estimate]:
         """Return the scores over all questions, then over each group, with intervals if requested.
 
-        Scores that the data do not identify are left out, with a warning.
+        Scores that the data do not identify are left out, with a warning. The arguments are those
+        of `result`.
         """
         intervals, bands = self._limits(n, method)
         estimates: list[Estimate] = []
@@ -141,7 +142,10 @@ class Report:
     def _limits(
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
-        """Return the intervals and the bands over all questions and over each group."""
+        """Return the intervals and the bands over all questions and over each group.
+
+        The arguments are those of `result`.
+        """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
         if method is None or options.confidence is None:
@@ -162,7 +166,7 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of scores that are left out, by group; a ValueError if there are no others."""
+    """Warn of scores that are left out, by group or None; a ValueError if there are no others."""
     for group, names in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
         problem = f"Each question{scope} has one sample, which does not identify"

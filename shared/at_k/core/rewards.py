@@ -160,6 +160,7 @@ class RankedRewards(Rewards):
 
     @property
     def ranges(self) -> np.ndarray:
+        """(M, 2) the smallest and the largest reward of each question."""
         last = self._last
         first = last + 1 - self.sizes
         return np.stack([self.levels[first], self.levels[last]], axis=1)
@@ -222,7 +223,10 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 
 
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row."""
+    """Return (U,) the index of one of each set of equal rows, and (M,) the set of each row.
+
+    The table has M rows of counts.
+    """
     code, size = table[:, 0], int(table[:, 0].max()) + 1
     for column in table.T[1:]:
         base = int(column.max()) + 1
@@ -277,7 +281,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return (C + 1,) finite rewards of the categories, by default 0 and 1."""
+    """Return (C + 1,) finite rewards of the categories, by default 0 and 1.
+
+    `labels` are those of the categories, if they have some: one for each reward.
+    """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
     if labels is not None and len(labels) != len(rewards):

@@ -90,7 +90,7 @@ class Samples:
     references: Any = None
 
     def __len__(self) -> int:
-        """M."""
+        """M, the number of questions."""
         return len(self.sizes)
 
     @property
@@ -226,6 +226,7 @@ def require_binary(outcomes: Samples) -> Samples:
 
 
 def _is_binary(values: np.ndarray) -> bool:
+    """Whether all values are 0 or 1, also those that are not scored."""
     if values.dtype.kind == "b":
         return True
     if values.dtype.kind in "iu":
@@ -303,6 +304,7 @@ def _read_plain(values: Any, name: str) -> Samples:
 
 
 def _no_list(name: str, question: int, row: Any) -> ValueError:
+    """Return the error for a question that is no list of samples, but a `row`."""
     return InputError(
         *(Place(name, question), f" is {short(row)}: each ", QUESTION, " has a list of ", SAMPLE),
         "s.",
@@ -313,6 +315,7 @@ def _no_list(name: str, question: int, row: Any) -> ValueError:
 
 
 def _samples_of_counts(counts, name: str) -> Samples:
+    """Read counts: each category or answer once, with how often it occurs."""
     samples, multiplicity, sizes = read_counts(counts, name)
     if isinstance(samples, list):  # answers
         rows = read_samples(samples, name) if len(samples) else Samples([], sizes, name)
@@ -324,6 +327,7 @@ def _samples_of_counts(counts, name: str) -> Samples:
 
 
 def _samples_of_array(array: np.ndarray, name: str) -> Samples:
+    """Read an (M, N) array of numbers."""
     if array.ndim == 0:
         raise ValueError(f"{name} is {array}: give a list with the samples of each question.")
     if array.ndim == 1 and len(array):
@@ -355,6 +359,7 @@ def _samples_of_column(column, name: str) -> Samples:
 
 
 def _has_lists(column) -> bool:
+    """Whether an Arrow column has lists as entries."""
     return "list" in str(column.type).partition("<")[0]
 
 
@@ -390,6 +395,7 @@ def _plain_entries(lists: list[Any], name: str) -> list[Any]:
 
 
 def _lengths(lists: list[Any]) -> np.ndarray:
+    """(M,) the length of each list."""
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
@@ -408,7 +414,10 @@ def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
 
 
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
-    """Whether an array has the same values: True is not 1, and a float no integer above 2^53."""
+    """Whether an array of entries of these types has their values.
+
+    It has not if True would become 1, or an integer above 2^53 a float.
+    """
     if bool in types:
         return not types & {int, float}
     if int not in types or numbers.dtype.kind != "f" or np.nanmax(np.abs(numbers)) < 2**53:
@@ -435,6 +444,7 @@ def _column_of_texts(lists: list[Any]) -> Any:
 
 
 def _is_numeric_array(row: Any) -> bool:
+    """Whether a row is an array of numbers, of up to 8 bytes each, that is not masked."""
     is_array = isinstance(row, np.ndarray) and row.ndim == 1 and not is_masked(row)
     return is_array and row.dtype.kind in "biuf" and row.itemsize <= 8
 
@@ -524,6 +534,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _no_outcome(rows: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
+    """Return the error for a sample, by its index, that is neither a number nor a label."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."

@@ -125,6 +125,7 @@ class Score(NamedTuple):
 
 
 def _not_negative(number):
+    """Return a number, or an array of numbers, with 0 for negative ones."""
     return np.maximum(number, 0.0) if isinstance(number, np.ndarray) else max(number, 0.0)
 
 

@@ -22,6 +22,7 @@ def shows_options(names: type, values: type) -> Callable[[Function], Function]:
     defaults = {option.name: option.default for option in fields(values)}
 
     def decorate(function: Function) -> Function:
+        """Return the function, whose signature is changed."""
         signature = inspect.signature(function)
         *own, var_keyword = signature.parameters.values()
         del function.__annotations__[var_keyword.name]

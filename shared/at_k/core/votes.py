@@ -108,7 +108,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
 
 
 def _summed(code: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the distinct codes, ascending, and the sums of whole numbers in columns for each."""
+    """Return the distinct codes, ascending, and for each column the sums of integers by code."""
     distinct, inverse = np.unique(code, return_inverse=True)
     return distinct, *(np.bincount(inverse, column).astype(np.int64) for column in columns)
 
@@ -167,7 +167,10 @@ def vote_probability(counts: AnswerCounts, k: int) -> float:
 
 
 def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
-    """Return the expected credit of winners with at most k/2 votes; ties are shared."""
+    """Return the expected credit of winners with at most k/2 of k votes; ties are shared.
+
+    The question has these answer counts, of n samples in all.
+    """
     correct, incorrect, unanswered, _ = counts
     credits = [*(0.0 for _ in incorrect), *counts.credits.tolist()]
     nodes = _nodes(counts, k)
@@ -217,7 +220,10 @@ def _win_with_at_most_half(counts: AnswerCounts, n: int, k: int) -> float:
 
 
 def _nodes(counts: AnswerCounts, k: int) -> list[tuple[int, float, float]]:
-    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight."""
+    """Return the nodes of the integrals: a number of votes t, the value of y, and the weight.
+
+    The answer counts are those of a question, of which k samples are drawn.
+    """
     samples = np.array(counts.incorrect + counts.correct)
     return [
         (t, y, weight)

@@ -28,8 +28,8 @@ from ..scores.distributions import pmf
 from .reward_groups import like, read_rewards
 
 _BASELINES = ("marginal", "none", "leave-one-out", "centered")
-_BELOW_N = ("leave-one-out", "centered")  # which need k < n
-_CACHED_CELLS = 1 << 16  # of a table, to bound memory
+_BELOW_N = ("leave-one-out", "centered")  # these need k < n
+_CACHED_CELLS = 1 << 16  # larger tables are not cached, to bound memory
 _MAXIMUM = "max@k"
 _THRESHOLD = "G-Pass@k_"
 
@@ -136,6 +136,7 @@ def advantages(
         )
 
     def weigh(rows: np.ndarray, prompt: str) -> np.ndarray:
+        """Return (G, n) weights for (G, n) rewards; `prompt` names the first one in messages."""
         _check_size(k_weights, rows.shape[1], prompt, baseline, normalize)
         ranked_or_counted = _Sorted(rows) if None in credits.values() else _Counted(rows)
         weights = []
@@ -199,6 +200,7 @@ def _check_score(score, k: int) -> Credits | None:
 
 
 def _threshold(score: str) -> float:
+    """The threshold in the name of a score such as "G-Pass@k_0.5"."""
     try:
         return float(score.removeprefix(_THRESHOLD))
     except ValueError:
@@ -208,7 +210,7 @@ def _threshold(score: str) -> float:
 
 
 def _check_size(ks: Iterable[int], n: int, prompt: str, baseline: str, normalize) -> None:
-    """Raise a ValueError if a k is too large for a prompt with n scored samples."""
+    """Raise a ValueError if a k is too large for a prompt, by its name, with n scored samples."""
     k = max(ks)
     if k > n:
         raise ValueError(
@@ -262,6 +264,7 @@ class _Counted:
         self.c = np.flatnonzero(np.bincount(self.c_of_row))  # faster than np.unique
 
     def means(self, k, credits) -> _Credited:
+        """The means over subsets of k samples of a score with k credits."""
         return _Credited(self.rewards.shape[1], self.c, credits)
 
     def by_sample(self, weights: np.ndarray) -> np.ndarray:
@@ -289,17 +292,21 @@ class _Credited:
 
     @property
     def included(self) -> np.ndarray:
+        """(U, 2) the mean over the subsets that contain sample i."""
         n, c, values = self.n, self.c, self.values
         return np.stack([_expected(n - 1, c, values[:-1]), _expected(n - 1, c - 1, values[1:])], 1)
 
     def excluded(self) -> np.ndarray:
+        """(U, 2) the mean over the subsets without sample i, for k < n."""
         n, c, values = self.n, self.c, self.values
         return np.stack([_expected(n - 1, c, values), _expected(n - 1, c - 1, values)], 1)
 
     def marginal(self) -> np.ndarray:
+        """(U, 2) by how much sample i raises the score of k - 1 others, on average."""
         return _expected(self.n - 1, self.c - 1, self.credits)[:, None] * [0.0, 1.0]
 
     def standardized(self) -> np.ndarray:
+        """(U, 2) `included` minus the mean over all subsets, in standard deviations."""
         n, c, k = self.n, self.c, self.k
         if k == n:
             return np.zeros((len(c), 2))
@@ -312,7 +319,12 @@ class _Credited:
 
 
 class _Sorted:
-    """(G, n) real rewards in ascending order, and the flat index of each before sorting."""
+    """(G, n) real rewards of prompts.
+
+    Attributes:
+        ranked: (G, n) the rewards of each prompt in ascending order.
+        order: (G, n) the index of each of them among all G x n rewards.
+    """
 
     def __init__(self, rewards: np.ndarray):
         n = rewards.shape[1]
@@ -333,6 +345,7 @@ class _Sorted:
             self.ranked = rewards.take(self.order)
 
     def means(self, k, credits) -> _Maximum:
+        """The means over subsets of k samples of their maximum, which has no credits."""
         return _Maximum(self.ranked, k)
 
     def by_sample(self, weights: np.ndarray) -> np.ndarray:
@@ -354,9 +367,11 @@ class _Maximum:
 
     @cached_property
     def included(self) -> np.ndarray:
+        """(G, n) the mean over the subsets that contain sample i."""
         return self._included(self.ranked)
 
     def excluded(self) -> np.ndarray:
+        """(G, n) the mean over the subsets without sample i, for k < n."""
         # The mean over all subsets is k/n and 1 - k/n of the means with and without i.
         n, k = self.n, self.k
         means = (self.ranked @ self._shares_as_maximum())[:, None] - k / n * self.included
@@ -374,6 +389,7 @@ class _Maximum:
         return np.cumsum(means, axis=1)
 
     def standardized(self) -> np.ndarray:
+        """(G, n) `included` minus the mean over all subsets, in standard deviations."""
         share = self._shares_as_maximum()
         centered = self.ranked - self.ranked[:, [np.argmax(share)]]
         std = _std(centered, np.broadcast_to(share, centered.shape))[:, None]
@@ -381,7 +397,7 @@ class _Maximum:
         return np.divide(deviation, std, out=np.zeros(deviation.shape), where=std > 0)
 
     def _included(self, ranked: np.ndarray) -> np.ndarray:
-        """Mean over the subsets that contain i: r_n minus the gaps above their maximum."""
+        """(G, n) mean over the subsets that contain i: r_n minus the gaps above their maximum."""
         if self.k == 1:
             return ranked
         # The maximum is below the gap from r_j to r_(j+1), j >= i, if the k - 1 others are among
@@ -398,7 +414,7 @@ class _Maximum:
 
 
 def _std(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """(G,) standard deviations of (G, m) values with probabilities.
+    """(G,) standard deviations of (G, m) values whose probabilities are `shares`.
 
     Deviations from the most probable value lose no digits to cancellation.
     """
@@ -423,7 +439,7 @@ def _expected(n: int, c: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _pmf(n: int, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k + 1) the pmf of the number of correct samples among k of n."""
+    """(U, k + 1) the pmf of the number of correct samples among k of n, (U,) c of them correct."""
     if (n + 1) * (k + 1) <= _CACHED_CELLS:
         return _pmf_table(n, k)[c]
     return pmf(np.full(len(c), n), c, k).hi

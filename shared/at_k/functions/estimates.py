@@ -27,12 +27,16 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def point_estimate(R: OutcomesLike, k: int, score: ScoreOfK) -> float:
-    """Return the unbiased estimate of a score, averaged over M questions with outcomes R."""
+    """Return the unbiased estimate of a score, averaged over M questions with outcomes R.
+
+    `score` returns the score, or its credits, for a k.
+    """
     counts = read_outcomes(R).counts()
     return _mean_score(counts, _as_score(score(check_k(k, counts.n))))
 
 
 def _mean_score(counts: BinaryCounts, score: Score) -> float:
+    """The unbiased estimate of a score over all questions."""
     credits, keys = number_terms({"": score})
     columns = expected_credits(*counts.unique, credits)
     # Questions with equal counts share a row, and no question is asked for its own.
@@ -87,7 +91,10 @@ def summary_of_score(
 ) -> Summary:
     """Return the mean, the standard deviation and the limits of a score of k new samples.
 
+    The other arguments are those of the functions with limits, such as `pass_at_k_ci`.
+
     Args:
+        score: returns the score, or its credits, for a k.
         allow_above_n: whether k may exceed the number of samples of a question.
     """
     one_score, confidence = _as_score(score(check_k(k))), check_confidence(confidence)
@@ -110,7 +117,7 @@ def summary_of_score(
 def _summary_of_gpassk(
     counts: BinaryCounts, k: int, score: Score, options: IntervalOptions, confidence: float
 ) -> Summary:
-    """Return the summary by an interval of the metric gpassk."""
+    """Return (mu, sigma, lo, hi) of a score over all questions, as the metric gpassk does."""
     _, method = pass_limits(counts, {"": score}, options)
     questions = np.arange(len(counts))
     if problem := method.problem(questions):
@@ -128,7 +135,7 @@ def _summary_of_gpassk(
 def summary_of_moments(
     moments: Moments, key: str, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
-    """Return the posterior summary of one score over all questions."""
+    """Return (mu, sigma, lo, hi) of the score with this key over all questions."""
     questions = np.arange(len(moments.inverse))
     (intervals,) = PosteriorIntervals(moments, bounds).for_groups([questions], confidence)
     return intervals[key][:4]
@@ -158,4 +165,5 @@ def warn_if_excluded(
 
 
 def _as_score(score: Score | Credits) -> Score:
+    """Return a score as it is, or credits as the score that is their expected value."""
     return score if isinstance(score, Score) else Score((score,))

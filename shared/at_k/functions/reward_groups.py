@@ -107,6 +107,9 @@ class RewardGroups:
 def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
     """Read rewards of shape (prompts, samples), possibly ragged, or flat ones with their groups.
 
+    Args:
+        rewards, groups, group_size: see `advantages`.
+
     Raises:
         TypeError: if the rewards are not an array, a tensor or a list, or cannot hold weights.
         ValueError: if the groups do not fit the rewards.
@@ -160,7 +163,7 @@ def _values_and_sizes(rewards) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
-    """The groups of (S,) flat values."""
+    """The groups of (S,) flat values, by an id for each, or by the number in each group."""
     if groups is not None and group_size is not None:
         raise ValueError("groups and group_size are both given: give one of them.")
     if group_size is not None:
@@ -174,6 +177,7 @@ def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
 
 
 def _groups_of_size(values: np.ndarray, group_size) -> RewardGroups:
+    """The groups of (S,) flat values of which each `group_size` belong to one prompt."""
     size = check_count("group_size", group_size)
     if len(values) % size:
         raise ValueError(

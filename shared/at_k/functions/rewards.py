@@ -146,6 +146,10 @@ def _mean_reward_summary(
     confidence: float,
     bounds: Bounds,
 ) -> Summary:
+    """Return (mu, sigma, lo, hi) of Bayes@N for the key "bayes", or of avg@N for "avg".
+
+    The other arguments are those of `bayes_ci`.
+    """
     confidence, limits = check_confidence(confidence), check_bounds(bounds)
     rewards = read_outcome_rewards(R, w, R0)
     if rewards.categories is None:
@@ -241,6 +245,7 @@ def max_at_k_ci(
 def _real_reward_summary(
     rewards: Rewards, k: int, confidence: float, bounds: tuple[float, float]
 ) -> Summary:
+    """Return (mu, sigma, lo, hi) of Max@k of real rewards, k <= n, by the interval "auto"."""
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from ..core.choice import IntervalOptions
     from ..intervals.reward_family import max_intervals
@@ -256,7 +261,10 @@ def _real_reward_summary(
 def read_outcome_rewards(
     R: OutcomesLike, w: Numbers | None, R0: OutcomesLike | None = None
 ) -> Rewards:
-    """Return the rewards of outcomes that are categories, by default 0 and 1, or real rewards."""
+    """Return the rewards of outcomes that are categories, by default 0 and 1, or real rewards.
+
+    The arguments are those of `bayes`.
+    """
     outcomes, rewards = read_outcomes(R), check_rewards(w)
     if are_real_rewards(outcomes, w, R0):
         return real_rewards(outcomes)

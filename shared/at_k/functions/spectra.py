@@ -75,6 +75,7 @@ def threshold_spectrum_at_k_ci(
 
 
 def _weighted_spectrum(weights: Numbers) -> ScoreOfK:
+    """The threshold spectrum with these weights, as a function of k."""
     if weights is None:
         raise ValueError("weights is None: give k weights.")
     return partial(spectrum, weights=weights)
@@ -266,6 +267,7 @@ def geo_spectrum_at_k_ci(
 
 
 def _one_lam(lam: float, lambda_: float | None) -> float:
+    """Return lam by the name that was given; a TypeError if both were."""
     if lambda_ is not None and lam != 0.5:
         raise TypeError("lam and lambda_ are two names of one parameter: give one of them.")
     return lam if lambda_ is None else lambda_

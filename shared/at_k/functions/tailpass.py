@@ -216,7 +216,7 @@ class TailPassProfile:
         return self._summary((self._payoffs.means == 1).astype(float))
 
     def at_k(self, k: int, *, thresholds: Numbers | None = None) -> TailPassProfile:
-        """Return the same posterior for another number of new samples."""
+        """Return the same posterior for another k and other thresholds, as in `tailpass`."""
         k = check_k(k)
         return TailPassProfile(self._posterior, self._scores, k, _thresholds(k, thresholds))
 
@@ -250,6 +250,7 @@ class TailPassProfile:
         return float(self._share @ self._payoffs.covariance(a, b)) / self.question_count
 
     def _summary(self, payoff: np.ndarray) -> tuple[float, float]:
+        """Mean and standard deviation of a payoff, an (S,) value for each count of k samples."""
         if np.ptp(payoff) <= 1e-15:  # constant: the variance would be a rounding error
             return float(payoff[0]), 0.0
         mean = float(self._share @ self._payoffs.mean(payoff))
@@ -342,6 +343,7 @@ def _counts_of_levels(k: int, levels: int) -> np.ndarray:
 
 
 def _log_multinomial(counts: np.ndarray) -> np.ndarray:
+    """(S,) logarithms of the multinomial coefficients of (S, L) counts."""
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
     return gammaln(counts.sum(axis=1) + 1) - gammaln(counts + 1).sum(axis=1)
@@ -372,6 +374,7 @@ def _limits(mean: Any, std: Any, confidence: float, method: Any) -> tuple[Any, A
 
 
 def _thresholds(k: int, thresholds: Numbers | None) -> list[float]:
+    """Return checked thresholds; None stands for 1/k, 2/k, .., 1."""
     if thresholds is None:
         return [i / k for i in range(1, k + 1)]
     return check_thresholds(thresholds)

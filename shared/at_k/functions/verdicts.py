@@ -89,7 +89,7 @@ def _sum_in_order(values: Iterable[float]) -> float:
 def _release_score(
     x: list[float], temperature: float, penalty: float, eps: float, release: str
 ) -> float:
-    """Return the score of one item as a release of eval-ai-library computes it.
+    """Return the score of one item with the verdicts x as a release of eval-ai-library computes it.
 
     The operations are those of Python floats, in the order of the release: the last bit of the
     result decides how a tie is rounded.

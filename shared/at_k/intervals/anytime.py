@@ -40,7 +40,7 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
 
     Args:
         confidence: of all looks together.
-        size: N / N0.
+        size: N / N0, see `look_size`.
     """
     penalty = -2 * math.log(1 - confidence)
     x = penalty
@@ -52,7 +52,7 @@ def confidence_of_a_look(confidence: float, size: float) -> float:
 
 
 def look_size(n: np.ndarray, other_questions: bool) -> float:
-    """Return N / N0.
+    """Return N / N0, the size of a look: 1 where its limits are narrowest for their confidence.
 
     Args:
         n: (M,) numbers of samples of the questions.
@@ -76,6 +76,7 @@ class AnytimeIntervals(DerivedIntervals):
         self._n, self._other_questions = n, other_questions
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         look_confidences = [confidence_of_a_look(confidence, self._size(group)) for group in groups]
         result: list[Intervals] = [{} for _ in groups]
         for look_confidence in {*look_confidences}:

@@ -28,7 +28,7 @@ from ..core.score import ScoreId
 
 
 def path_angles(covariance: np.ndarray) -> np.ndarray:
-    """(m - 1,) the length of each arc of the path.
+    """(m - 1,) the angles arccos |r| of errors with the correlations r of neighbors.
 
     Args:
         covariance: (m, m) of the errors at successive k, up to a factor. Only the diagonal and the
@@ -43,7 +43,12 @@ def path_angles(covariance: np.ndarray) -> np.ndarray:
 
 
 def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
-    """(..) bounds of the probability that any error of a path (.., m - 1) exceeds c."""
+    """(..) bounds of the probability that any of m errors exceeds c standard deviations.
+
+    Args:
+        angles: (.., m - 1) of successive errors, see `path_angles`.
+        c: the same for all errors.
+    """
     one = 2 * NormalDist().cdf(-c)
     more = np.minimum(one, angles / math.pi * math.exp(-c * c / 2))
     return np.minimum(one + more.sum(axis=-1), 1.0)
@@ -55,7 +60,7 @@ def confidence_of_each(
     """The confidence of each of several intervals that cover together with the given confidence.
 
     Args:
-        exceedance: a bound of the probability that any of the errors exceeds c.
+        exceedance: a bound of the probability that any error exceeds c standard deviations.
         number: of intervals.
         confidence: that all intervals cover.
     """
@@ -88,7 +93,7 @@ def bands(
     intervals: Sequence[dict[ScoreId, Interval]],
     confidence: float,
 ) -> list[dict[ScoreId, tuple[float, float]]]:
-    """The limits of the bands over k, one for each score and threshold, of each group.
+    """For each group the (lo, hi) of each score in its band, which covers at all k together.
 
     Args:
         method: of the intervals.

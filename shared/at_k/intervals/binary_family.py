@@ -57,9 +57,9 @@ GRID_SIZE = len(_LOG_ODDS)
 RATES = 1 / (1 + np.exp(-_LOG_ODDS[RATE_SUPPORT]))
 """(161,) the success rates of the prior's support."""
 
-_EVERY_COUNT = 10_000  # samples of a question, above which moments are sums over some counts
-_COUNTS_OF_A_BLOCK = 1 << 9  # c of one n, to bound memory
-_MOST_OF_A_QUESTION = 1_000_000  # of a question: time and rounding errors grow with n
+_EVERY_COUNT = 10_000  # for more samples of a question, moments are sums over some counts
+_COUNTS_OF_A_BLOCK = 1 << 9  # values of c that are used at once, to bound memory
+_MOST_OF_A_QUESTION = 1_000_000  # samples: time and rounding errors grow with n
 _COUNT_BINS = 128  # the most bins for the number of correct samples in a profile
 
 
@@ -72,6 +72,9 @@ def pass_intervals(
     """Scores of the pass family, and the method of their intervals.
 
     Args:
+        counts: of the questions.
+        scores: by key, with credits as terms.
+        options: of the intervals.
         rates: of the checker that counted correct samples.
     """
     if options.method == "posterior":
@@ -105,7 +108,7 @@ def pass_intervals(
 
 
 def _inner_k(scores: Mapping[ScoreKey, Score]) -> int:
-    """The largest k of a score that is neither pass@k nor pass^k, or 1."""
+    """The largest k of a score that is neither pass@k nor pass^k, or 1, see `BinaryFamily`."""
     credits = (term for score in scores.values() for term in score.terms)
     return max((len(x) for x in credits if any(x[1:-1])), default=1)
 
@@ -129,7 +132,7 @@ class BinaryFamily(Family):
     Args:
         c: (U,) correct samples.
         none_correct, all_correct: (U, m) scores if no sample were correct, and if all were.
-        estimate: unbiased estimates of questions (n, c).
+        estimate: returns the (U, m) unbiased estimates of questions with (U,) n and c.
         credits: of each extrapolated score.
         least: smallest number of samples of a question of the run.
         inner_k: the largest k of a score that changes with counts of correct samples far from 0 and
@@ -164,7 +167,7 @@ class BinaryFamily(Family):
             scores: for each key the score in terms of the columns of `estimate`.
             extrapolated: for each key the credits of a score of any k.
             weights: (M,) of the questions, or None if they are equal.
-            inner_k, rates: see `BinaryFamily`.
+            estimate, inner_k, rates: see `BinaryFamily`.
             without_errors: estimates of questions whose correct samples are known. Default:
                 `estimate`.
         """
@@ -198,17 +201,22 @@ class BinaryFamily(Family):
 
     @property
     def prior_key(self) -> CheckerRates:
+        """The rates of the checker: counts by another checker have another prior."""
         return self.rates
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m, B) columns if no sample or all are correct, for (B, U) numbers of questions."""
         share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
         return (share @ self.none_correct).T, (share @ self.all_correct).T
 
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
+        """The priors of B groups, {n: (B, 161)}, from their (B, U) numbers of questions."""
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
 
     def _priors_that_fit(self, fit: Fit) -> list[Mapping[int, np.ndarray]]:
         """The priors of a fit, and Beta distributions of the rates that fit about as well.
+
+        Each has the form of `fit.priors`, {n: (B, 161)}.
 
         The mean and the variance of the rates are estimated without bias. One step of the EM
         algorithm adapts the prior to the samples.
@@ -232,6 +240,7 @@ class BinaryFamily(Family):
         return [fit.priors, others]
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
+        """The (U, m) ranges of true scores, and those of estimates if the checker errs."""
         ranges = self.none_correct, self.all_correct
         if self.rates.are_exact:
             return ranges, None
@@ -239,6 +248,7 @@ class BinaryFamily(Family):
         return ranges, (np.minimum(none, ranges[0]), np.maximum(every, ranges[1]))
 
     def shifted(self, fit: Fit) -> list[Shifted]:
+        """The scores of B groups with all log-odds shifted, under each prior that fits."""
         pairs = list(dict.fromkeys(p for score in self.scores.values() for p in score.pairs()))
         priors_by_n, groups, total = self._priors_that_fit(fit), len(fit.multiplicity), np.zeros(())
         for n in fit.priors:
@@ -255,7 +265,7 @@ class BinaryFamily(Family):
     def _moments(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
         """(283, m + P) means and covariances of the estimates of a question with n samples.
 
-        The estimates have a row for each rate.
+        There is a row for each rate of the grid. The covariances are those of the P pairs.
         """
         if n > _EVERY_COUNT and self.inner_k is not None:
             sums = self._sums_by_quadrature(n, pairs)
@@ -273,7 +283,7 @@ class BinaryFamily(Family):
         return np.hstack([mean, covariances])
 
     def _sums_over_counts(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """(283, 2 m + 2 P) means of `_estimates_and_products` at each rate."""
+        """(283, 2 m + 2 P) means of `_estimates_and_products` over c, at each rate of the grid."""
         result = np.zeros((GRID_SIZE, 2 * self.columns.shape[1] + 2 * len(pairs)))
         for start in range(0, n + 1, _COUNTS_OF_A_BLOCK):
             c = np.arange(start, min(n + 1, start + _COUNTS_OF_A_BLOCK))
@@ -282,7 +292,7 @@ class BinaryFamily(Family):
         return result
 
     def _sums_by_quadrature(self, n: int, pairs: list[ColumnPair]) -> np.ndarray:
-        """The same for many samples.
+        """`_sums_over_counts` for large n, from some counts.
 
         A sum over c is one over each s-th c, where the binomial distribution and the estimate are
         smooth: the trapezoidal rule converges exponentially. A threshold of k samples changes over
@@ -314,9 +324,14 @@ class BinaryFamily(Family):
         return result
 
     def _estimates_and_products(self, n: int, c: np.ndarray, pairs: list[ColumnPair]) -> np.ndarray:
-        """Estimates h and top - h, and products of pairs of each, for c correct samples of n.
+        """(C, 2 m + 2 P) estimates h and top - h, and products of P pairs of columns of each.
 
         top is the estimate if all samples are correct.
+
+        Args:
+            n: number of samples of a question.
+            c: (C,) numbers of correct samples.
+            pairs: of columns.
         """
         h = self.estimate(np.full(len(c), n), c)
         rest, (a, b) = self.all_correct[0] - h, np.transpose(pairs)
@@ -337,6 +352,7 @@ class BinaryFamily(Family):
         return np.asarray(result)
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
+        """(V, e) posterior means of extrapolated scores, for the V counts of each group."""
         scores = extrapolated_scores(
             self.n, self.c, fit.multiplicity, self._scores_of_rates, self.rates
         )
@@ -344,11 +360,11 @@ class BinaryFamily(Family):
 
     @cached_property
     def _scores_of_rates(self) -> np.ndarray:
-        """The scores at each success rate of the grid, and at the rates 0 and 1."""
+        """(163, e) extrapolated scores at the rates 0, those of the prior's support, and 1."""
         return scores_with_ends(self.credits)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """Return means of pass@k and pass^k for k > n that agree with those of the smallest n."""
+        """(e,) the means; those of pass@k and pass^k for k > n agree with the smallest n's."""
         result = means.copy()
         unbiased = multiplicity @ self.columns / multiplicity.sum()
         for i, credits in enumerate(self.credits):
@@ -362,6 +378,7 @@ class BinaryFamily(Family):
         return result
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
+        """The success rates of the grid, for a profile over priors of the group with this index."""
         multiplicity, scores = fit.multiplicity[group], self._scores_of_rates
         statistics = [
             self._shares_of_counts(n, prior[group], multiplicity)
@@ -374,7 +391,7 @@ class BinaryFamily(Family):
         """The shares of the questions of n samples that have c in each bin: expected and observed.
 
         Args:
-            prior: over the rates of the support.
+            prior: (161,) over the rates of the support.
             multiplicity: (U,) how many questions have each distinct (n, c).
         """
         bins = np.arange(n + 1) * min(n + 1, _COUNT_BINS) // (n + 1)
@@ -496,7 +513,12 @@ def binomial_likelihood(
 
 
 def _neg_log_rates(log_odds: np.ndarray, rates: CheckerRates) -> tuple[np.ndarray, np.ndarray]:
-    """The negative logarithms of the rates of samples that are called incorrect, and correct."""
+    """The negative logarithms of the rates of samples that are called incorrect, and correct.
+
+    Args:
+        log_odds: (J,) of success rates.
+        rates: of the checker that calls samples correct.
+    """
     incorrect, correct = np.logaddexp(0, log_odds), np.logaddexp(0, -log_odds)
     if rates.are_exact:
         return incorrect, correct

@@ -32,6 +32,10 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
 
     Scores of counts have the limits of their family, votes and mean shares those of their estimated
     variances, and weighted votes those for other questions. The posterior is one for all.
+
+    Args:
+        consensus: counts, votes and requested k of the questions.
+        options: of the intervals.
     """
     counts, scores, weights = consensus.counts, consensus.count_scores(), options.weights
     if options.method == "posterior":
@@ -39,6 +43,7 @@ def consensus_limits(consensus: Consensus, options: IntervalOptions) -> Interval
         return PosteriorIntervals(moments, UNIT_RANGE, weights=weights)
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """(U, m) the scores of counts, for (U,) n and c."""
         return np.stack([score(n, c) for score in scores.values()], axis=1)
 
     family = BinaryFamily.from_counts(counts, one_column_each(scores), estimate, {}, weights)
@@ -87,12 +92,12 @@ def vote_limits(
 def _estimated_vote(
     votes: Sequence[AnswerCounts], k: int | np.ndarray, n: np.ndarray
 ) -> EstimatedScore:
-    """Return vote@k of M questions with (M,) n samples, for one k or (M,) of them."""
+    """Return vote@k of questions with M answer counts and (M,) n, for one k or (M,) of them."""
     return EstimatedScore(vote_at_k(votes, k), vote_variances(votes, k), n / k)
 
 
 def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
-    """Return the scores of more than the counts of correct samples, with their variances."""
+    """Return votes and mean shares, which counts do not determine, with their variances."""
     n, estimated = consensus.counts.n, {}
     if consensus.has_shares:
         key = ScoreId("accuracy (n runs average)", consensus.n)
@@ -105,10 +110,10 @@ def _estimated_scores(consensus: Consensus) -> dict[ScoreId, EstimatedScore]:
 
 
 def share_variances(outcomes: Samples) -> np.ndarray:
-    """Return the estimated variance of the mean share of each question for new samples, (M,).
+    """Return (M,) the estimated variance of the mean outcome of each question for new samples.
 
-    It is unbiased. One sample does not show how samples vary, and has the largest possible
-    variance, 1/4.
+    An outcome is a share from 0 to 1. The estimate is unbiased. One sample does not show how
+    samples vary, and has the largest possible variance, 1/4.
     """
     n, question = outcomes.n, np.repeat(np.arange(len(outcomes.sizes)), outcomes.sizes)
     # Equal shares are counted first, so that counts of samples have the same last digit.
@@ -165,11 +170,13 @@ def copies_of_samples(counts: AnswerCounts) -> AnswerCounts:
 
 
 def _number_of_samples(counts: AnswerCounts) -> int:
+    """The number of samples of a question, also those without an answer."""
     return sum(counts.correct) + sum(counts.incorrect) + counts.unanswered
 
 
 @lru_cache(maxsize=1 << 14)
 def _jackknife_variance(counts: AnswerCounts, k: int) -> float:
+    """The jackknife variance of vote@k of one question, for k <= n/2."""
     n = _number_of_samples(counts)
     multiplicity, smaller = zip(*_without_one_sample(counts), strict=True)
     share = np.array(multiplicity) / n
@@ -213,7 +220,7 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
 
 
 def _share_moments(n: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the moments of avg@N, whose prior is always uniform (see `Rewards.average`)."""
+    """Return (U,) means and variances of avg@N under a uniform prior (see `Rewards.average`)."""
     rate = any_correct(1)
     variance = credit_covariances(n, c, [(rate, rate)], (1.0, 1.0))[:, 0]
     return c / n, ((n + 2) / n) ** 2 * variance
@@ -222,7 +229,10 @@ def _share_moments(n: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _credit_moments(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray, prior: Prior
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (U,) posterior means and variances of a score of k samples, or of all if k is None."""
+    """Return (U,) posterior means and variances of a score of k samples, or of all if k is None.
+
+    `credits` returns the credits of the score for a number of samples.
+    """
     mean, variance = np.empty(len(n)), np.empty(len(n))
     for size, rows in rows_by_k(k, n):
         credit = credits(size)

@@ -123,10 +123,10 @@ class Family(abc.ABC):
     memo: dict[Any, Any] = field(default_factory=dict)
 
     def fit(self, multiplicity: np.ndarray) -> Fit:
-        """Estimate the priors of B groups with (B, U) questions; that of a single one only once.
+        """Estimate the priors of B groups. That of a single group is kept in `memo`.
 
         Args:
-            multiplicity: number of questions with each distinct count.
+            multiplicity: (B, U) number of questions with each distinct count.
         """
         if len(multiplicity) > 1:
             return Fit(self, multiplicity, self._priors(multiplicity))
@@ -137,7 +137,7 @@ class Family(abc.ABC):
 
     @property
     def prior_key(self) -> Any:
-        """What the prior depends on, beside the outcomes."""
+        """What the prior depends on, beside the outcomes, as a key of `memo`."""
         return None
 
     @cached_property
@@ -157,21 +157,29 @@ class Family(abc.ABC):
         return np.array([self.known_means[key] for key in keys])
 
     def means_over(self, multiplicity: np.ndarray) -> np.ndarray:
-        """(e,) the extrapolated scores of a group with (U,) questions."""
+        """(e,) the extrapolated scores of a group with (U,) numbers of questions."""
         known = self.known_means.get(_group_key(multiplicity))
         return self.means_of_groups(self.fit(multiplicity[None]))[0] if known is None else known
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """(e,) means that do not contradict the unbiased estimates of scores with k <= n."""
+        """(e,) means that do not contradict the unbiased estimates of scores with k <= n.
+
+        Args:
+            means: (e,) of the extrapolated scores of a group.
+            multiplicity: (U,) number of its questions with each distinct count.
+        """
         return means
 
     def score_bounds(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(B,) the smallest and the largest score over (B, U) questions."""
+        """(B,) the smallest and the largest score of groups with (B, U) numbers of questions."""
         used, (least, most) = multiplicity > 0, self.bounds.T
         return np.where(used, least, np.inf).min(axis=1), np.where(used, most, -np.inf).max(axis=1)
 
     def gradient(self, multiplicity: np.ndarray) -> np.ndarray:
-        """(m, s) derivatives of each score by each column, at the means over (U,) questions."""
+        """(m, s) derivatives of each score by each column, at the means of a group.
+
+        `multiplicity` has the (U,) numbers of its questions with each distinct count.
+        """
         means = multiplicity @ self.columns / multiplicity.sum()
         return np.stack([score.gradient(means) for score in self.scores.values()], axis=1)
 
@@ -191,7 +199,7 @@ class Family(abc.ABC):
             groups: the indices of the questions of each group.
             intervals_from: the intervals of B groups, from their fit.
         """
-        # What is equal for groups with equal intervals.
+        # Groups with equal contents have equal intervals.
         contents: list[Any] = [*range(len(groups))]
         if self.weights is None:
             contents[1:] = [np.sort(self.inverse[questions]).tobytes() for questions in groups[1:]]
@@ -228,13 +236,13 @@ class Family(abc.ABC):
         )
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
-        """The ranges of true scores, and those of estimates if they differ."""
+        """The ranges of true scores, broadcast to (U, m), and those of estimates if they differ."""
         least, most = self.bounds.T
         return (least[:, None], most[:, None]), None
 
     @abc.abstractmethod
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m, B) smallest and largest possible values of the columns, over (B, U) questions."""
+        """(m, B) smallest and largest possible columns, for (B, U) numbers of questions."""
 
     def shifted_families(self, fit: Fit) -> list[Shifted]:
         """What `shifted` returns, computed only once for one group, whatever the confidence."""
@@ -258,10 +266,14 @@ class Family(abc.ABC):
 
     @abc.abstractmethod
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
-        """What a profile over priors needs, or None if all samples have the same reward."""
+        """What a profile over priors needs, for the group of this index among the B of a fit.
+
+        It is None if all samples of the group have the same reward.
+        """
 
     @abc.abstractmethod
-    def _priors(self, multiplicity: np.ndarray) -> Any: ...
+    def _priors(self, multiplicity: np.ndarray) -> Any:
+        """The priors of B groups with (B, U) numbers of questions, as the family keeps them."""
 
     @abc.abstractmethod
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
@@ -269,7 +281,7 @@ class Family(abc.ABC):
 
 
 def _group_key(multiplicity: np.ndarray) -> bytes:
-    """What tells a group of questions from others of the run."""
+    """A key for a group with (U,) numbers of questions, of integers or of floats."""
     return multiplicity.astype(float).tobytes()
 
 
@@ -281,7 +293,7 @@ class ExtrapolatedScores(Scores):
 
     Args:
         family: that extrapolates.
-        extrapolated: the keys of these scores, with their numbers in the family.
+        extrapolated: for each extrapolated score its index in `family.extrapolated`.
     """
 
     family: Family
@@ -290,6 +302,10 @@ class ExtrapolatedScores(Scores):
     def over(
         self, questions: np.ndarray, weights: np.ndarray | None = None
     ) -> dict[ScoreKey, float]:
+        """Each score over the questions with these indices.
+
+        The prior that extrapolates some is estimated from these questions alone.
+        """
         (multiplicity,) = self.family.multiplicities([questions]).numbers
         means = self.family.means_over(multiplicity)
         own = {key: float(means[i]) for key, i in self.extrapolated.items()}
@@ -297,7 +313,13 @@ class ExtrapolatedScores(Scores):
 
 
 def with_extrapolated(observed: Scores, family: Family, keys: Mapping[ScoreKey, object]) -> Scores:
-    """All scores in the order of the keys. Those that are not observed are extrapolated."""
+    """All scores in the order of the keys.
+
+    Args:
+        observed: the scores with k <= n.
+        family: that extrapolates the others.
+        keys: of all scores; the values do not matter.
+    """
     missing = [key for key in keys if key not in observed.keys]
     if not missing:
         return observed
@@ -359,6 +381,6 @@ def multiplicities(
 
 
 def interval_of_group(interval: Interval, group: int) -> Interval:
-    """The interval of one of B groups."""
+    """The interval of one of B groups, from an interval of (B,) arrays."""
     mu, sigma, lo, hi = (float(values[group]) for values in interval[:4])
     return Interval(mu, sigma, lo, hi, interval.interval)

@@ -34,16 +34,18 @@ class HierarchicalIntervals(IntervalMethod):
         self._family = family
 
     def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
         if not self._family.one_sample_each(questions):
             return None
         return "one sample of each question does not show how questions differ: add samples"
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         return self._family.intervals(groups, lambda fit: hierarchical_intervals(fit, confidence))
 
 
 def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
-    """The intervals of the extrapolated scores of B groups."""
+    """The intervals of the extrapolated scores of B groups, whose numbers are (B,) arrays."""
     keys = fit.family.extrapolated
     if not keys:
         return {}
@@ -59,7 +61,14 @@ def hierarchical_intervals(fit: Fit, confidence: float) -> Intervals:
 
 
 def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: float) -> np.ndarray:
-    """(4, e) mu, sigma, lo and hi of the extrapolated scores of one group."""
+    """(4, e) mu, sigma, lo and hi of the extrapolated scores of one group.
+
+    Args:
+        fit: of B groups.
+        group: the index of one of them.
+        means: (e,) its scores under the estimated prior.
+        confidence: of each interval.
+    """
     family, multiplicity, z = fit.family, fit.multiplicity[group], normal_z(confidence)
     candidates = family.candidates(fit, group)
     if candidates is None:
@@ -79,7 +88,13 @@ def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: fl
 
 
 def _unbiased_estimates(family: Family, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """(e,) unbiased estimates of the scores with k <= n, and these means of the others."""
+    """(e,) unbiased estimates of the extrapolated scores with k <= n, and means of the others.
+
+    Args:
+        family: that has the scores.
+        multiplicity: (U,) number of questions of a group with each distinct count.
+        means: (e,) of all extrapolated scores.
+    """
     result = means.copy()
     for column, key in enumerate(family.extrapolated):
         if key in family.scores:
@@ -93,6 +108,10 @@ class Profile:
 
     If the distributions are not complete, no prior may fit, and the misfit is scaled so that the
     smallest is at most 1.
+
+    Args:
+        statistics: expected and observed ones, of the questions of each n.
+        complete: whether the distributions include every one that is possible.
     """
 
     def __init__(self, statistics: Sequence[Statistics], complete: bool):
@@ -111,7 +130,10 @@ class Profile:
         self._scale = 1.0 if complete else max(1.0, self._smallest)
 
     def lowest(self, score: np.ndarray, z: float) -> float:
-        """The lowest mean of a (J,) score over all priors that fit."""
+        """The lowest mean of a (J,) score over all priors that fit.
+
+        Their misfits exceed the smallest one by at most z^2, for the z-value z.
+        """
         from scipy.optimize import brentq  # imported here: it takes longer than all of at_k
 
         allowed = z**2 * self._scale
@@ -120,6 +142,7 @@ class Profile:
             return least
 
         def excess(mean: float) -> float:
+            """How far the misfit of a mean score is above what is allowed, as square roots."""
             # The misfit is nearly a parabola in the mean score, so this is nearly linear.
             more = self._misfit(score, mean)[0] - self._smallest
             return math.sqrt(max(0.0, more)) - math.sqrt(allowed)
@@ -129,7 +152,11 @@ class Profile:
     def _misfit(
         self, score: np.ndarray | None = None, mean: float = 0.0
     ) -> tuple[float, np.ndarray]:
-        """The smallest misfit of all priors, or of those with a mean score, and that prior."""
+        """The smallest misfit of all priors, or of those under which a (J,) score has this mean.
+
+        Returns:
+            The misfit, and the (J,) prior that has it.
+        """
         from scipy.optimize import nnls
 
         rows = [self._expected, np.full((1, self._expected.shape[1]), self._penalty)]

@@ -54,7 +54,7 @@ from .labels import CONFIDENCE_OF_RATES, LabelCounts, count_labels
 
 _CONTRADICTION = 3.0  # standard deviations by which samples contradict the rates
 _STEP = 1e-5  # of a rate, for derivatives
-_FALL = 0.005  # of pass@k with k, which papers would show
+_FALL = 0.005  # a fall of pass@k with k that tables of results would show
 
 
 def check_errors(checker_rates, labels) -> bool:
@@ -138,19 +138,26 @@ class Errors:
 
 
 class RateIntervals(DerivedIntervals):
-    """Intervals of success rates, from those of the rates of samples that are called correct."""
+    """Intervals of success rates, from those of the rates of samples that are called correct.
+
+    Args:
+        method: of the intervals of the rates of samples that are called correct.
+        rates: of the checker.
+    """
 
     def __init__(self, method: IntervalMethod, rates: CheckerRates):
         super().__init__(method)
         self._rates = rates
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each success rate, for each group of question indices."""
         return [
             {key: self._corrected(interval) for key, interval in called_correct.items()}
             for called_correct in self._method.for_groups(groups, confidence)
         ]
 
     def _corrected(self, interval: Interval) -> Interval:
+        """The interval of a success rate, from that of a rate of samples called correct."""
         mu, lo, hi = map(self._rates.corrected, (interval.mu, interval.lo, interval.hi))
         t, f = self._rates
         lo, hi = (min(1.0, max(0.0, limit)) for limit in (lo, hi))
@@ -181,6 +188,7 @@ class LabelledIntervals(DerivedIntervals):
         self._weights = weights
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         known = self._method.for_groups(groups, confidence)
         return [
             self._wider(intervals, questions, confidence)
@@ -188,10 +196,14 @@ class LabelledIntervals(DerivedIntervals):
         ]
 
     def _wider(self, known: Intervals, questions: np.ndarray, confidence: float) -> Intervals:
-        """Return intervals that also account for the labels, from those for known rates."""
+        """Return intervals of a group that also account for the labels, from those for known rates.
+
+        `questions` are the indices of the group.
+        """
         center, z = self._points.over(questions, self._weights), normal_z(confidence)
 
         def rescore(rates: CheckerRates) -> np.ndarray:
+            """(m,) the estimates over these questions at other rates."""
             return np.array([*self._rescore(rates).over(questions, self._weights).values()])
 
         moves = distances_of_rates(self._labels, np.array([*center.values()]), rescore, confidence)
@@ -210,8 +222,8 @@ class RateMoves(NamedTuple):
     """How far m scores may lie from their estimates because the rates are estimated.
 
     Attributes:
-        squares: (2, 2, m) squared distances below and above, as P and F (or t and f) move to their
-            limits.
+        squares: (2, 2, m) squared distances below and above, as the first and the second share that
+            labels estimate (P and F, or t and f, see `LabelCounts`) move to their limits.
         correlations: (m,) of the errors of both, with the sign of their effect.
         realized: (m,) squared distance, times the number of samples, by which the realized rates
             of a run may differ from those of the checker.
@@ -245,7 +257,10 @@ def distances_of_rates(
     rescore: Callable[[CheckerRates], np.ndarray],
     confidence: float,
 ) -> np.ndarray:
-    """(2, m) how far scores may lie below and above their estimates, see `moves_of_rates`."""
+    """(2, m) how far scores may lie below and above their estimates.
+
+    The arguments are those of `moves_of_rates`.
+    """
     samples = math.inf if labels.run is None else labels.run.samples
     moves = moves_of_rates(labels, points, rescore, confidence)
     return moves.distances(labels.unlabelled(), samples)
@@ -267,7 +282,8 @@ def moves_of_rates(
     """
     squares, signs = [], []
     for rates in labels.moved_rates(confidence):
-        moves = np.full((2, len(points)), [[-math.inf], [math.inf]])  # unless labels bound them
+        # Moves are infinite unless the labels bound them.
+        moves = np.full((2, len(points)), [[-math.inf], [math.inf]])
         if all(t > f for t, f in rates):
             moved = np.array([rescore(limit) for limit in rates]) - points
             moves = np.where(np.isfinite(moved).all(axis=0), moved, moves)
@@ -286,7 +302,10 @@ def moves_of_rates(
 def _realized_variances(
     labels: LabelCounts, points: np.ndarray, rescore: Callable[[CheckerRates], np.ndarray]
 ) -> np.ndarray:
-    """(m,) variances of scores from the realized rates of a run, times its number of samples."""
+    """(m,) variances of scores from the realized rates of a run, times its number of samples.
+
+    The arguments are those of `moves_of_rates`.
+    """
     t, f = labels.rates
     assert labels.run is not None
     correct = (labels.run.accepted - f) / (t - f)
@@ -318,7 +337,7 @@ class CheckerErrors:
     def pass_limits(
         self, checked: Checked, scores: Mapping[ScoreKey, Score], options: IntervalOptions
     ) -> Corrected:
-        """Return corrected scores of the pass@k family."""
+        """Return the corrected scores of the pass@k family, with their limits: see `Corrected`."""
         counts, errors = checked.outcomes.counts(), self._errors(checked)
         require_correction(scores, errors.rates)
         errors.warn_if_contradicted(counts)
@@ -329,6 +348,7 @@ class CheckerErrors:
             return corrected_scores(counts, scores, errors.rates), None, described
 
         def rescore(rates: CheckerRates) -> Scores:
+            """The corrected scores at other rates of the checker."""
             return pass_intervals(counts, scores, options, rates)[0]
 
         points, method = pass_intervals(counts, scores, options, errors.rates)
@@ -343,11 +363,19 @@ class CheckerErrors:
         method: IntervalMethod | None,
         options: IntervalOptions,
     ) -> Corrected:
-        """Return success rates, from the rates of samples that are called correct."""
+        """Return success rates, with their limits: see `Corrected`.
+
+        Args:
+            checked: the samples.
+            points: the rates of samples that are called correct.
+            method: of the limits of these rates, or None for no limits.
+            options: of the limits.
+        """
         errors = self._errors(checked)
         errors.warn_if_contradicted(checked.outcomes.counts())
 
         def rescore(rates: CheckerRates) -> Scores:
+            """The success rates at other rates of the checker."""
             return replace(points, columns=rates.corrected(points.columns))
 
         corrected, labels = rescore(errors.rates), errors.labels
@@ -358,6 +386,7 @@ class CheckerErrors:
         return corrected, method, errors.described()
 
     def _errors(self, checked: Checked) -> Errors:
+        """The rates of the checker, known or estimated from the labels of these samples."""
         return Errors.from_options(self._rates, self._labels, checked.outcomes)
 
 

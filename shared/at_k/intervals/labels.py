@@ -46,7 +46,7 @@ from ..scores.checker_rates import CheckerRates
 CONFIDENCE_OF_RATES = 0.95
 """With which labels have to show that a checker is better than chance."""
 
-_DEPENDENT = 0.001  # probability of as many pairs of errors, from which they count as dependent
+_DEPENDENT = 0.001  # errors count as dependent if so many pairs of them are less probable
 _LABEL_COUNTS = ("tp", "fn", "fp", "tn")
 
 _Limits = tuple[float, float]
@@ -74,6 +74,9 @@ class LabelledRun(NamedTuple):
 class LabelCounts(NamedTuple):
     """Labelled samples by what the person and the checker say.
 
+    They estimate P and F, the shares of correct samples among those that the checker accepts and
+    rejects; or, if the run is not known, its true-positive and false-positive rates t and f.
+
     Attributes:
         tp, fn: correct samples that the checker accepts and rejects.
         fp, tn: incorrect samples that the checker accepts and rejects.
@@ -93,6 +96,9 @@ class LabelCounts(NamedTuple):
         """The expected counts of random labels, where a share `correct` of the samples is correct.
 
         Args:
+            labels: number of labels.
+            rates: of the checker.
+            correct: share of all samples that are correct.
             samples: number of samples of the run.
         """
         (t, f), incorrect = rates, 1 - correct
@@ -173,7 +179,7 @@ class LabelCounts(NamedTuple):
 
     @property
     def show_use(self) -> bool:
-        """Whether they show that the checker is better than chance."""
+        """Whether the labels show that the checker is better than chance."""
         if any(sum(stratum) == 0 for stratum in self.strata):
             return False
         (least, _), (_, most) = self._limits_of_strata(CONFIDENCE_OF_RATES)
@@ -294,7 +300,8 @@ def warn_of_dependent_errors(question: np.ndarray, label: np.ndarray, verdict: n
     """Warn if errors of the checker share questions more often than independent ones would.
 
     Args:
-        question, label, verdict: (L,) of the labelled samples.
+        question: (L,) the index of the question of each labelled sample.
+        label, verdict: (L,) 1 if the person, or the checker, calls it correct, otherwise 0.
     """
     from scipy.special import gammainc
 

@@ -28,6 +28,7 @@ class AutoIntervals(IntervalMethod):
         self._n, self._repeated, self._single = n, repeated, single
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         methods = [self._method(questions) for questions in groups]
         repeated = [i for i, method in enumerate(methods) if method is self._repeated]
         intervals = self._repeated.for_groups([groups[i] for i in repeated], confidence)
@@ -38,12 +39,15 @@ class AutoIntervals(IntervalMethod):
         return [result[i] for i in range(len(groups))]
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores that the method for these questions cannot estimate."""
         return self._method(questions).unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores, by the method for these questions."""
         return self._method(questions).covariance(questions, keys)
 
     def _method(self, questions: np.ndarray) -> IntervalMethod:
+        """The method for the questions with these indices."""
         chosen = method_of_auto(False, False, repeated=bool(self._n[questions].max() > 1))
         return self._repeated if chosen == "sampling" else self._single
 
@@ -61,12 +65,15 @@ class JoinedIntervals(IntervalMethod):
         self._most, self._some, self._keys = most, some, {*keys}
 
     def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
         return self._most.problem(questions)
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores of which these questions show nothing."""
         return self._most.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores, 0 between scores of the two methods."""
         result = np.eye(len(keys))
         for method, has_key in ((self._most, False), (self._some, True)):
             if rows := [i for i, key in enumerate(keys) if (key in self._keys) is has_key]:
@@ -75,6 +82,7 @@ class JoinedIntervals(IntervalMethod):
         return result
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         most, some = (method.for_groups(groups, confidence) for method in (self._most, self._some))
         return [a | b for a, b in zip(most, some, strict=True)]
 
@@ -107,6 +115,7 @@ class VarianceIntervals(IntervalMethod):
         self._scores, self._weights = scores, weights
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         return [
             {
                 key: self._interval(score, questions, confidence)
@@ -116,6 +125,7 @@ class VarianceIntervals(IntervalMethod):
         ]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) the variances of the means of m scores over questions, on the diagonal."""
         # The covariances of scores at different k are not known.
         squares = self._shares(questions) ** 2
         return np.diag([float(squares @ self._scores[key].variances[questions]) for key in keys])
@@ -128,6 +138,7 @@ class VarianceIntervals(IntervalMethod):
     def _interval(
         self, score: EstimatedScore, questions: np.ndarray, confidence: float
     ) -> Interval:
+        """Wilson's interval of the mean of one score over the questions with these indices."""
         values, variances, trials = (column[questions] for column in score)
         share = self._shares(questions)
         mean = float(values.mean() if self._weights is None else share @ values)

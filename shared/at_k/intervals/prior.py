@@ -24,9 +24,9 @@ import numpy as np
 
 LOG_ODDS_STEP = 0.15  # of the grids
 _FITTING = 4.0  # twice the difference of log-likelihoods, which is two standard errors
-_LEAST_SPREAD = LOG_ODDS_STEP**2  # variance of the log-odds, about, of the narrowest Beta
+_LEAST_SPREAD = LOG_ODDS_STEP**2  # about the variance of log-odds under the narrowest Beta
 _MOST_SPREAD = 400.0
-_MORE_PARAMETERS = 2  # that an adapted prior counts for
+_MORE_PARAMETERS = 2  # an adapted prior counts as so many parameters more
 _FULL_STEPS = 200  # of the EM algorithm, which is then near its limit
 
 
@@ -42,8 +42,8 @@ def estimate_prior(
 
     Args:
         n: (U,) samples.
-        likelihood: (U, J) of each distribution of the grid.
-        multiplicity: (B, U) number of questions.
+        likelihood: (U, J) of each distinct count under each distribution of the grid.
+        multiplicity: (B, U) number of questions with each distinct count.
         start: (J,) prior to start from, of sum 1.
 
     Returns:
@@ -68,7 +68,10 @@ def early_steps(questions: float) -> int:
 def last_step(
     n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
 ) -> dict[int, np.ndarray]:
-    """One step of the EM algorithm from (B, J) priors, which splits them by n."""
+    """One step of the EM algorithm from (B, J) priors, which are split by n: {n: (B, J)}.
+
+    The other arguments are those of `estimate_prior`.
+    """
     share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
     weights = _weights(likelihood, share, prior)
     return {
@@ -117,18 +120,24 @@ def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
 def fits_too(
     likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray, other: np.ndarray
 ) -> np.ndarray:
-    """(B,) whether other (B, J) priors fit the data about as well as the estimated ones."""
+    """(B,) whether other (B, J) priors fit the data about as well as the estimated ones, `prior`.
+
+    Args:
+        likelihood: (U, J) of each distribution of the grid.
+        multiplicity: (B, U) number of questions.
+        prior, other: (B, J).
+    """
     log_ratio = np.log(_chances(prior, likelihood)) - np.log(_chances(other, likelihood))
     return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
 
 
 def _weights(likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """(B, U) share of the questions with each count, relative to its probability."""
+    """(B, U) share of the questions with each count, divided by its probability, see `_chances`."""
     return share / _chances(prior, likelihood)
 
 
 def _chances(prior: np.ndarray, likelihood: np.ndarray) -> np.ndarray:
-    """(.., U) the probability of each count under (.., J) priors."""
+    """(.., U) the probability of each count under (.., J) priors, from a (U, J) likelihood."""
     # Counts of other groups may be almost impossible under the prior of a group.
     return np.maximum(prior @ likelihood.T, 1e-300)
 
@@ -157,7 +166,7 @@ def inflated_priors(
 def _inflated_prior(
     likelihood: np.ndarray, multiplicity: np.ndarray, log_odds: np.ndarray
 ) -> np.ndarray:
-    """(J,) the prior of one group."""
+    """(J,) the prior of one group, with (U,) numbers of questions, see `inflated_priors`."""
     questions = float(multiplicity.sum())
     share = multiplicity / questions
     fits = [
@@ -178,13 +187,19 @@ def _inflated_prior(
 def _em_steps(
     likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
+    """(J,) the prior after some steps of the EM algorithm, from a (J,) prior.
+
+    Args:
+        likelihood: (U, J) probability of each distinct count at each rate.
+        share: (U,) share of the questions with each.
+    """
     for _ in range(steps):
         prior = prior * (_weights(likelihood, share, prior) @ likelihood)
     return prior
 
 
 class _Fitted(NamedTuple):
-    """A model of maximum likelihood.
+    """A model that was fitted by maximum likelihood.
 
     Attributes:
         loss: negative log-likelihood of a question.
@@ -248,7 +263,12 @@ class _Model:
         return loss, -(self._share / chances) @ self._likelihood @ slopes
 
     def _start(self, taken: float) -> np.ndarray:
-        """(p,) parameters by moments, if shares take so much of the questions at their ends."""
+        """(p,) parameters to start from, by moments.
+
+        Args:
+            taken: of the questions whose most probable rate is 0 or 1, the share that has this
+                rate. The Beta distribution has the others.
+        """
         rates = np.concatenate([[0.0], np.exp(self._log_rates[0]), [1.0]])
         best = rates[self._likelihood.argmax(axis=1)]
         weights, ratios = self._share.copy(), []
@@ -264,7 +284,7 @@ class _Model:
         return np.clip(start, *self._bounds.T)
 
     def _prior_and_slopes(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(J,) the prior, and (J, p) its derivatives by the parameters."""
+        """(J,) the prior at (p,) parameters, and (J, p) its derivatives by them."""
         beta, scores = self._beta(at)
         ratios = np.exp(at[2:])
         beta, shares = beta / (1 + ratios.sum()), ratios / (1 + ratios.sum())
@@ -274,7 +294,9 @@ class _Model:
         return prior, np.vstack([beta * scores, shares[:, None] * (ends - prior)]).T
 
     def _beta(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(J,) the Beta distribution, and (2, J) the slopes of its logarithm by its parameters.
+        """(J,) the Beta distribution at (p,) parameters, and (2, J) slopes of its logarithm.
+
+        The slopes are by its parameters, the first two.
 
         What is below the smallest rate counts as 0, and what is above the largest as 1.
         """

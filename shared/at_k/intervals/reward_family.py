@@ -107,16 +107,18 @@ class RewardFamily(Family):
         )
 
     def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m, B) bounds of Max@k, those of the rewards, for (B, U) numbers of questions."""
         shape = self.columns.shape[1], len(multiplicity)
         low, high = self.score_bounds(multiplicity)
         return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
 
     def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
+        """For each of B groups its fitted distributions, or None if all rewards are equal."""
         samples = (leveled_samples(self.rewards, group) for group in multiplicity)
         return [None if group is None else group.fit() for group in samples]
 
     def shifted(self, fit: Fit) -> list[Shifted]:
-        """Return the scores of the members of the family of each run, see `Shifted`."""
+        """Return the shifted scores of each group, under one or two estimates of its prior."""
         groups = len(fit.priors)
         number = max((len(fitted.estimates) for fitted in fit.priors if fitted), default=1)
         theta = np.zeros((number, _MEMBERS, len(self.ks), groups))
@@ -144,6 +146,7 @@ class RewardFamily(Family):
         ]
 
     def covariance_of_samples(self, fit: Fit) -> np.ndarray:
+        """(m, m) mean covariance of Max@k of a question in group 0, for new samples of it."""
         fitted, result = fit.priors[0], np.zeros((len(self.ks), len(self.ks)))
         if fitted is None:
             return result
@@ -161,6 +164,7 @@ class RewardFamily(Family):
         return result
 
     def _extrapolate(self, fit: Fit) -> list[np.ndarray]:
+        """(V, e) posterior means of extrapolated scores, for the V counts of each group."""
         if isinstance(self.rewards, RankedRewards):
             means = [self._means_of_fit(fit, group) for group in range(len(fit.priors))]
         else:
@@ -170,7 +174,7 @@ class RewardFamily(Family):
         return [np.clip(x, *ends) for x, *ends in zip(means, low, high, strict=True)]
 
     def _means_of_levels(self, multiplicity: np.ndarray) -> np.ndarray:
-        """(B, U, e) Max@k of categories under the priors of B groups.
+        """(B, U, e) Max@k of categories under the priors of B groups, by (B, U) multiplicity.
 
         It is the lowest reward plus, for each higher level, its distance from the level below times
         the pass@k of samples that reach it.
@@ -184,7 +188,7 @@ class RewardFamily(Family):
         return means
 
     def _means_of_fit(self, fit: Fit, group: int) -> np.ndarray:
-        """(V, e) Max@k of real rewards, of which no k is above n."""
+        """(V, e) Max@k of real rewards, k <= n, for the V counts of one group."""
         fitted = fit.priors[group]
         if fitted is None:  # all rewards are equal
             used = fit.multiplicity[group] > 0
@@ -196,6 +200,7 @@ class RewardFamily(Family):
         return means + fitted.samples.binning_bias(self.extrapolated_ks)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+        """Return (e,) means of Max@k, for k > n at least the estimate at the smallest n."""
         ks, least = np.array(self.extrapolated_ks), int(self.n.min())
         if isinstance(self.rewards, RankedRewards) or (ks <= least).all():
             return means
@@ -203,6 +208,7 @@ class RewardFamily(Family):
         return np.where(ks > least, np.maximum(means, unbiased), means)
 
     def candidates(self, fit: Fit, group: int) -> Candidates | None:
+        """The distributions for a profile over priors of one group; None if rewards are equal."""
         fitted = fit.priors[group]
         if fitted is None:
             return None
@@ -221,7 +227,7 @@ class RewardFamily(Family):
         return Candidates(statistics, False, np.transpose(values), offset, float(high - low))
 
     def _statistics(self, fitted: FittedRewards, n: int, finer: LevelDistributions) -> Statistics:
-        """Max@j of the questions with n samples, for several j."""
+        """Max@j of the questions with n samples, for several j: observed, and under `finer`."""
         samples, has_n = fitted.samples, fitted.samples.n == n
         rewards = samples.at_levels(samples.scaled, has_n)
         multiplicity = samples.multiplicity[has_n]

@@ -29,11 +29,11 @@ from ..core.rewards import RankedRewards, Rewards
 from ..scores.rewards import counts_at, counts_by_level, rewards_at
 from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
 
-_FEW_LEVELS = 40  # up to which levels are kept as they are
-_LEVEL_BINS = 20  # of more levels: equal shares of the samples, and of the range
-_LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # of d in log-odds
-_OCTAVES = np.arange(-2, 3.1, 0.5)  # of a, around the average sharpness
-_NEGLIGIBLE = 1e-7  # share of the largest prior probability below which a distribution is dropped
+_FEW_LEVELS = 40  # more levels are binned
+_LEVEL_BINS = 20  # bins with equal shares of the samples, and as many of equal width
+_LOCATION_RANGE, _SHIFTS_PER_LOCATION = 12.0, 3  # the grid of d: its range and step in log-odds
+_OCTAVES = np.arange(-2, 3.1, 0.5)  # the grid of a: powers of 2, times the average sharpness
+_NEGLIGIBLE = 1e-7  # distributions with less than this share of the largest prior are dropped
 _COUNTS_AT_ONCE = 2000  # distinct counts to estimate a prior from, and to work on at once
 _ODDS_STEP = 0.025
 _ODDS = _ODDS_STEP * np.arange(-1000, 1001)  # log-odds at which effects of overlaps are tabulated
@@ -58,6 +58,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
 
 
 def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
+    """(L,) levels of rewards, ascending, and (U, L) samples at each, see `leveled_samples`."""
     if not isinstance(rewards, RankedRewards):
         return counts_by_level(rewards)  # a category without a sample is possible too
     values = rewards.levels
@@ -72,7 +73,7 @@ def _levels_and_counts(rewards: Rewards) -> tuple[np.ndarray, np.ndarray]:
 def _bins(values: np.ndarray, low: float, high: float) -> np.ndarray:
     """The bin of each value: by share of the values, by range, and finer at the top."""
     shares = np.linspace(0, 1, _LEVEL_BINS + 1)
-    top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # which decides the maximum of many
+    top = 1 - 0.5 ** np.arange(2, math.log2(len(values)))  # the top decides the maximum of many
     cuts = np.sort([*np.quantile(values, [*shares, *top]), *(low + shares * (high - low))])
     return np.searchsorted(cuts, values, "right")
 
@@ -113,7 +114,7 @@ class LeveledSamples:
         return np.rint(1 / inverse[octave]).astype(np.int64)
 
     def at_levels(self, levels: np.ndarray, rows: np.ndarray | slice = slice(None)) -> Rewards:
-        """The samples of some of the counts, with the rewards `levels`."""
+        """The samples of some rows, with the (L,) rewards `levels` in place of their own."""
         at_most = np.cumsum(self.counts[rows], axis=1)
         return Rewards(np.arange(len(at_most)), levels, at_most)
 
@@ -179,7 +180,7 @@ class LeveledSamples:
         return _Grid(shapes, shape, location, distributions, start / start.sum())
 
     def distributions(self, shapes: np.ndarray, location: np.ndarray) -> LevelDistributions:
-        """Distributions with (.., L - 1) log-odds at the location 0, and (..) locations."""
+        """Distributions with (.., L - 1) log-odds `shapes`, shifted by (..) steps of the grid."""
         return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
 
     def _beta_prior(self, grid: _Grid) -> np.ndarray:
@@ -228,7 +229,7 @@ class _Grid(NamedTuple):
     Attributes:
         shapes: (S, L - 1) log-odds of the shapes of distributions, at the location 0.
         shape: (J,) the shape of each distribution.
-        location: (J,) its location.
+        location: (J,) its location, in steps of `LOG_ODDS_STEP`.
         distributions: all J.
         start: (J,) their prior that the EM algorithm starts from.
     """
@@ -264,7 +265,7 @@ class FittedRewards:
 
     @property
     def sizes(self) -> list[int]:
-        """The n of the questions."""
+        """The distinct n of the questions, by which the estimates are split."""
         return [*self.estimates[0]]
 
     @cached_property
@@ -298,7 +299,7 @@ class FittedRewards:
         return self.samples.distributions(self.shapes[:, None], locations)
 
     def shifted_means(self, values: np.ndarray, priors: np.ndarray) -> np.ndarray:
-        """(E, F) means of (S, T) values of `shifted`, under (E, J) priors at each shift."""
+        """(E, F) means of (S, T) values of `shifted`, under (E, J) priors at each of F shifts."""
         column = self.location - self.location.min()
         shifts = np.arange(values.shape[1] - column.max())
         return priors @ values[self.shape[:, None], column[:, None] + shifts]
@@ -337,13 +338,13 @@ class LevelDistributions:
 
     @cached_property
     def _row_of_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """(.., L - 1) the row of a table of effects for the log-odds, and the share of the next."""
+        """(.., L - 1) the index in `_ODDS` below the log-odds, and the share of the next one."""
         exact = np.clip((self.log_odds - _ODDS[0]) / _ODDS_STEP, 0, len(_ODDS) - 1)
         row = exact.astype(np.intp)
         return row, exact - row
 
     def likelihood(self, counts: np.ndarray) -> np.ndarray:
-        """(U, J) likelihood of (U, L) samples, relative to the distribution with the largest."""
+        """(U, J) likelihood of (U, L) counts of samples by level, relative to the largest of J."""
         log_below, log_above = self._log_below, self._log_below + self.log_odds
         # Between two levels, F_l - F_(l-1) = F_l (1 - F_(l-1)) (1 - the quotient of the odds).
         distinct = -np.expm1(np.minimum(np.diff(self.log_odds, axis=1), -1e-9))
@@ -405,6 +406,8 @@ def squared_changes(counts: np.ndarray, gaps: np.ndarray, k: int) -> np.ndarray:
 
     Args:
         counts: (U, L) number of samples at each level, two samples or more of each question.
+        gaps: (L - 1,) differences of the levels.
+        k: number of samples in a subset.
     """
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
@@ -444,13 +447,17 @@ def _overlap_pmf(n: int, j: int, k: int) -> np.ndarray:
 
 
 def _effect(k: int, weights: np.ndarray) -> np.ndarray:
-    """(2001,) the sum over c of (k + 1,) weights times F^(k-c) - F^k, at each of the odds."""
+    """(2001,) the sum over c of (k + 1,) weights times F^(k-c) - F^k, at each of the odds.
+
+    F is the probability of at most a level, which a reward exceeds with these odds.
+    """
     (c,) = np.nonzero(np.abs(weights) > 1e-17)
     log_below = -np.logaddexp(0, _ODDS)[:, None]
     return -np.expm1(c * log_below) * np.exp((k - c) * log_below) @ weights[c]
 
 
 def _log_choose(n: int, c) -> np.ndarray:
+    """Logarithms of the binomial coefficients C(n, c), for one c or an array."""
     from scipy.special import gammaln  # imported here, because it takes longer than all of at_k
 
     return gammaln(n + 1) - gammaln(np.asarray(c) + 1) - gammaln(n - np.asarray(c) + 1)

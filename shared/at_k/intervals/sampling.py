@@ -57,9 +57,14 @@ class SamplingIntervals(IntervalMethod):
         self._family = family
 
     def problem(self, questions: np.ndarray) -> str | None:
+        """The reason why these questions have no interval, or None."""
         return ONE_SAMPLE_EACH if self._family.one_sample_each(questions) else None
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores over these questions.
+
+        Extrapolated scores count as uncorrelated, with the variance 1.
+        """
         family, result, scores = self._family, np.eye(len(keys)), list(self._family.scores)
         known = [i for i, key in enumerate(keys) if key in scores]
         columns = [scores.index(keys[i]) for i in known]
@@ -70,6 +75,7 @@ class SamplingIntervals(IntervalMethod):
         return result
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         return self._family.intervals(groups, lambda fit: _fit_intervals(fit, confidence))
 
     def over(self, multiplicity: np.ndarray, confidence: float) -> Intervals:
@@ -78,13 +84,13 @@ class SamplingIntervals(IntervalMethod):
 
 
 def _fit_intervals(fit: Fit, confidence: float) -> Intervals:
-    """The intervals of B groups, from the priors that are estimated for them."""
+    """The intervals of B groups, from the priors of a fit. Their numbers are (B,) arrays."""
     result = _sampling_intervals(fit, confidence) if fit.family.scores else {}
     return result | hierarchical_intervals(fit, confidence)
 
 
 def _sampling_intervals(fit: Fit, confidence: float) -> Intervals:
-    """The unions of the intervals under each prior that fits."""
+    """The intervals of the scores with k <= n: the unions of those under each prior that fits."""
     family, shifted_families = fit.family, _shifted_families(fit)
     point = (fit.multiplicity @ family.columns / fit.multiplicity.sum(axis=1, keepdims=True)).T
     theta, covariance, offset, scale = shifted_families[0]
@@ -125,6 +131,7 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
     family, total = fit.family, fit.multiplicity.sum(axis=1)
 
     def shifted_families(fit: Fit) -> list[Shifted]:
+        """The shifted families of a fit, with the covariances of means over questions."""
         return [
             x._replace(covariance={pair: y / total for pair, y in x.covariance.items()})
             for x in family.shifted_families(fit)
@@ -133,7 +140,7 @@ def _shifted_families(fit: Fit) -> list[Shifted]:
     result = shifted_families(fit)
     if fit.squares is None:
         return result
-    # The fit whose mean covariance is that of the estimates of questions with weights.
+    # The variance of a weighted mean is a sum over questions with squared weights.
     spreads = shifted_families(family.fit(fit.squares))
     spreads += spreads[:1] * (len(result) - len(spreads))
     return [
@@ -182,7 +189,7 @@ def upper_limit(
 def lower_limit(
     theta: np.ndarray, sigma: np.ndarray, u: np.ndarray, z: np.ndarray, alpha: float
 ) -> np.ndarray:
-    """(B,) the smallest score that is not rejected: `upper_limit` of the mirror image."""
+    """(B,) the smallest score that is not rejected, with the arguments of `upper_limit`."""
     return -upper_limit(-theta[::-1], sigma[::-1], -u, z, alpha)
 
 
@@ -213,6 +220,7 @@ class OneSampleIntervals(IntervalMethod):
         self._other_questions = family.for_other_questions()
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
+        """The interval of each score, for each group of question indices."""
         others = self._other_questions
         return [
             self._whole_ranges(questions)
@@ -222,12 +230,15 @@ class OneSampleIntervals(IntervalMethod):
         ]
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
+        """The scores with k > n."""
         return self._family.extrapolated
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
+        """(m, m) covariance of the errors of m scores, for other questions."""
         return self._other_questions.covariance(questions, keys)
 
     def _whole_ranges(self, questions: np.ndarray) -> Intervals:
+        """For one question, each score with its whole range as the interval."""
         family = self._family
         numbers = family.multiplicities([questions]).numbers
         least, most = (extreme[:, 0] for extreme in family.extremes(numbers))

@@ -73,6 +73,8 @@ def read_aligned(lists, name: str, sizes: np.ndarray) -> Aligned:
 def read_scores(lists, name: str, outcomes: Samples) -> np.ndarray:
     """Return (S,) numbers, one for each sample, finite for those that are scored.
 
+    `lists` and `name` are those of `read_aligned`.
+
     Raises:
         ValueError: if a scored sample has none, or if samples are counts, which have no order.
     """

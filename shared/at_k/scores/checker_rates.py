@@ -71,7 +71,7 @@ NO_ERRORS = CheckerRates()
 
 
 def check_rates(checker_rates) -> CheckerRates:
-    """Return the rates of a checker.
+    """Return the rates of a checker, (t, f); those of one without errors for None.
 
     Raises:
         ValueError: unless they are two numbers from 0 to 1, and the first is larger.
@@ -98,6 +98,9 @@ def check_rates(checker_rates) -> CheckerRates:
 def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Credits]:
     """Return h(0) and the k credits h(j) - h(j - 1), some of which are negative.
 
+    h(j) is the value of j samples among k that the checker calls correct, such that the expected h
+    is the score of k samples with these credits.
+
     Raises:
         ValueError: if k is too large.
     """
@@ -116,7 +119,7 @@ def corrected_credits(credit: Credits, rates: CheckerRates) -> tuple[float, Cred
 
 
 def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
-    """The control values on the interval from 0 to `end` of a curve with `values` on [0, 1]."""
+    """The control values, on [0, end], of the Bezier curve that has `values` on [0, 1]."""
     weight, rest = DoubleDouble.from_fraction(end), DoubleDouble.from_fraction(1 - end)
     first = [values[:1]]
     while len(values.hi) > 1:
@@ -126,7 +129,10 @@ def _left_part(values: DoubleDouble, end: Fraction) -> DoubleDouble:
 
 
 def require_useful(credit: Credits, rates: CheckerRates) -> None:
-    """Raise a ValueError if the corrected credits are so large that the estimate is useless."""
+    """Raise a ValueError if a score with these k credits cannot be corrected: errors are too large.
+
+    The estimate of the score would be useless.
+    """
     first, steps = corrected_credits(credit, rates)
     if not max(map(abs, (first, *steps))) <= _LARGEST_VALUE:
         raise ValueError(
@@ -161,7 +167,7 @@ None decreases with c, unless it corrects for the errors of a checker."""
 def corrected_scores(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], rates: CheckerRates = NO_ERRORS
 ) -> Scores:
-    """Unbiased estimates of the scores. No k may exceed the n of a question.
+    """Unbiased estimates of the scores, whose terms are credits of k samples, k <= n.
 
     Args:
         rates: of the checker that counted correct samples.
@@ -173,7 +179,7 @@ def corrected_scores(
 def unbiased_estimates(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], rates: CheckerRates
 ) -> np.ndarray:
-    """(U, m) unbiased estimates of expected credits, from counts by a checker with these rates."""
+    """(U, m) unbiased estimates of m scores with credits, from (U,) n and c of a checker."""
     if rates.are_exact:
         return expected_credits(n, c, credits)
     corrected = [corrected_credits(credit, rates) for credit in credits]
@@ -192,6 +198,7 @@ def estimator(
     products = [key for key, score in keys.items() if not score.pooled]
 
     def estimate(n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """The estimates of all columns, (U, columns), for (U,) n and c."""
         columns = unbiased_estimates(n, c, credits, rates)
         values = [keys[key].value(columns.T) for key in products]
         return np.column_stack([columns, *values]) if values else columns

@@ -34,12 +34,12 @@ from .distributions import Prior, cumulative_credit, pmf, posterior_means
 from .double_double import DoubleDouble
 
 _FEW_VALUES = 4  # A sum over so few values of a score takes steps linear in k.
-_MOST_OF_A_TABLE = 64  # samples of a question, up to which values for all c are kept
+_MOST_OF_A_TABLE = 64  # for at most so many samples of a question, values for all c are kept
 _MOST_CELLS = 4e8  # probabilities of numbers of correct samples in a half of 2k samples
 
 
 def pass_moments(counts: BinaryCounts, scores: Mapping[ScoreKey, Score], prior: Prior) -> Moments:
-    """Posterior means and covariances of the scores, for any k."""
+    """Posterior means and covariances of the scores, whose terms are credits of any k samples."""
     credits, keys = number_terms(scores)
     n, c = counts.unique
     pairs = sorted({pair for score in keys.values() for pair in score.pairs()})
@@ -58,6 +58,11 @@ def credit_covariances(
     """(U, m) posterior covariances of m pairs of scores at the same k, never negative.
 
     The mean of the product of both scores is an expected value under the same distribution at 2k.
+
+    Args:
+        n, c: (U,) samples, and correct ones.
+        pairs: the credits of both scores: what the first, .., k-th correct sample of k adds.
+        prior: of the success rates.
     """
     result = np.zeros((len(c), len(pairs)))
     size = one_size(n)
@@ -81,7 +86,7 @@ def _covariance_table(
 def _covariances_of_k(
     n: np.ndarray, c: np.ndarray, pairs: Sequence[tuple[Credits, Credits]], prior: Prior
 ) -> np.ndarray:
-    """(U, m) covariances of pairs of scores of one k."""
+    """(U, m) covariances of pairs of scores of one k. The arguments: see `credit_covariances`."""
     k, result = len(pairs[0][0]), np.zeros((len(c), len(pairs)))
     for a, b in pairs:
         if not (a == b and _has_equal_halves(a)):
@@ -101,7 +106,13 @@ def _covariance(
     b: Credits,
     over_halves: Callable[[Credits, int, Credits, int], DoubleDouble],
 ) -> np.ndarray:
-    """(U,) the covariance of two scores, from the pmf of k and of 2k samples."""
+    """(U,) the covariance of two scores.
+
+    Args:
+        once, twice: (U, k + 1) and (U, 2k + 1) pmf of the correct ones of k and of 2k samples.
+        a, b: credits of the scores.
+        over_halves: `_over_halves`, or a cache of it.
+    """
     result = np.empty(len(twice.hi))
     centered_a = list(_centered(a, once))
     centered_b = centered_a if a == b else list(_centered(b, once))
@@ -116,7 +127,10 @@ def _covariance(
 
 
 def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
-    """(2k + 1,) the mean of the product of both scores, each less its value at a plateau."""
+    """(2k + 1,) the mean of the product of both scores, if 0 .. 2k of 2k samples are correct.
+
+    From each score its value at a plateau is subtracted, which is a number of correct samples.
+    """
     value_a, value_b = _less_plateau(a, plateau_a), _less_plateau(b, plateau_b)
     if a == b and _has_equal_halves(a):
         return mean_over_equal_halves(a, value_a)
@@ -124,7 +138,7 @@ def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> Doub
 
 
 def _less_plateau(credit: Credits, plateau: int) -> DoubleDouble:
-    """(k + 1,) the values of 0 .. k correct samples, less that of the plateau."""
+    """(k + 1,) values of 0 .. k correct samples by the credits, less that of `plateau` of them."""
     values = cumulative_credit(credit)
     return values - values[plateau]
 
@@ -137,6 +151,10 @@ def _centered(
     The means are those of the score less the value of the plateau. A covariance does not change if
     a constant is subtracted from each score, and keeps its digits if the means are then small. The
     value is 0 if few samples are correct, and the sum of the credits if nearly all are.
+
+    Args:
+        credit: what the first, .., k-th correct sample adds to the score.
+        pmf_of_k: (U, k + 1) of the number of correct samples.
     """
     plateaus = _plateaus(credit)
     means = [(pmf_of_k * _less_plateau(credit, plateau)).sum() for plateau in plateaus]
@@ -147,7 +165,10 @@ def _centered(
 
 @lru_cache(maxsize=16)
 def _plateaus(credit: Credits) -> list[int]:
-    """Return one number of correct samples for each value that several numbers have, 0 and k."""
+    """Return one number of correct samples for each value that successive numbers share.
+
+    The values of 0 and of k are among them.
+    """
     weights = np.array(credit)
     flat = np.flatnonzero(weights[: np.flatnonzero(weights)[-1]] == 0)
     flat = np.concatenate([[0], flat, [len(credit)]])
@@ -179,7 +200,7 @@ def _mean_over_halves(first: DoubleDouble, second: DoubleDouble) -> DoubleDouble
 
 
 def _check_cells(k: int, support: int) -> None:
-    """Raise a ValueError if k is too large for scores with so many values other than 0."""
+    """Raise a ValueError if k is too large for scores with `support` values other than 0."""
     if 2 * k * support > _MOST_CELLS:
         raise ValueError(
             f"The posterior variance at k = {k} needs {2 * k * support:.0e} probabilities for "
@@ -189,7 +210,7 @@ def _check_cells(k: int, support: int) -> None:
 
 
 def _longest_plateau(credit: Credits) -> int:
-    """The largest number of successive counts of correct samples that have the same value."""
+    """The most successive numbers of correct samples that have the same value, by the credits."""
     return int(np.diff(np.flatnonzero(credit), prepend=-1, append=len(credit)).max())
 
 
@@ -198,7 +219,10 @@ def _longest_plateau(credit: Credits) -> int:
 
 @lru_cache(maxsize=16)
 def _has_equal_halves(credit: Credits) -> bool:
-    """Whether `mean_over_equal_halves` has a formula: the score is a threshold or a ramp."""
+    """Whether `mean_over_equal_halves` has a formula: the score is a threshold or a ramp.
+
+    A threshold has one credit that is not 0. A ramp has equal ones from some sample to the k-th.
+    """
     first, *others = np.flatnonzero(credit).tolist()
     is_ramp = 0 < first == len(credit) - 1 - len(others) and len({*credit[first:]}) == 1
     return not others or is_ramp
@@ -224,13 +248,13 @@ def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble
 
 
 def _both_at_least(k: int, r: int) -> DoubleDouble:
-    """(2k + 1,) P(both halves have at least r of m marked samples), r >= 1."""
+    """(2k + 1,) P(both halves have at least r of m = 0 .. 2k marked samples), r >= 1."""
     change = _probability_of(r - 1, k - 1, 2 * k - 1)
     return _sums_before(change, np.arange(2 * k) >= 2 * r - 1)
 
 
 def _both_above(k: int, h: int) -> DoubleDouble:
-    """(2k + 1,) the mean product of max(0, H - h) of both halves, h >= 1."""
+    """(2k + 1,) the mean product of max(0, H - h) of both halves with H marked samples, h >= 1."""
     m = np.arange(2 * k - 1)
     share = Fraction(k, 2 * k - 1)
     crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
@@ -240,7 +264,7 @@ def _both_above(k: int, h: int) -> DoubleDouble:
 
 
 def _both_up_to(k: int, d: int) -> DoubleDouble:
-    """(2k + 1,) the mean product of min(H, d) of both halves, d >= 1."""
+    """(2k + 1,) the mean product of min(H, d) of both halves with H marked samples, d >= 1."""
     m = np.arange(2 * k - 1)
     share = Fraction(k, 2 * k - 1)
     crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
@@ -262,7 +286,7 @@ def _probability_of(j: int, k: int, n: int) -> DoubleDouble:
 
 
 def _sums_before(change: DoubleDouble, counted: np.ndarray | bool = True) -> DoubleDouble:
-    """Return the sums of the first 0, 1, .., all changes, in which some may not be counted."""
+    """Return the sums of the first 0, 1, .., all changes, where `counted` is True."""
     kept = DoubleDouble(change.hi * counted, change.lo * counted)
     sums = kept[::-1].suffix_sums()[::-1]
     return DoubleDouble.concatenate([DoubleDouble.from_doubles([0.0]), sums])

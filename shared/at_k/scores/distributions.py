@@ -36,7 +36,7 @@ from .double_double import DoubleDouble, ScaledDoubleDouble, factorial_powers
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
 
-_MOST_OF_A_TABLE = 128  # samples of a question, up to which values for all c are kept
+_MOST_OF_A_TABLE = 128  # for at most so many samples of a question, values for all c are kept
 
 
 def posterior_means(
@@ -63,21 +63,21 @@ def posterior_means(
 
 @lru_cache(maxsize=1 << 10)
 def _table_of_means(n: int, credits: tuple[Credits, ...], prior: Prior) -> np.ndarray:
-    """(n + 1, m) posterior means of scores of one k for c = 0 .. n of n samples."""
+    """(n + 1, m) posterior means of m scores of one k for c = 0 .. n of n samples."""
     return _means_of_k(np.full(n + 1, n), np.arange(n + 1), credits, prior)
 
 
 def _means_of_k(
     n: np.ndarray, c: np.ndarray, credits: Sequence[Credits], prior: Prior
 ) -> np.ndarray:
-    """(U, m) posterior means of scores of one k."""
+    """(U, m) posterior means of scores of one k, with the arguments of `posterior_means`."""
     cells = pmf(n, c, len(credits[0]), prior)
     return np.stack([(cells * cumulative_credit(credit)).sum().hi for credit in credits], axis=1)
 
 
 @lru_cache(maxsize=16)
 def cumulative_credit(credit: Credits) -> DoubleDouble:
-    """(k + 1,) the value of 0, 1, .., k correct samples."""
+    """(k + 1,) the value of 0, 1, .., k correct samples: the sum of so many first credits."""
     return DoubleDouble.from_doubles((0.0, *credit)[::-1]).suffix_sums()[::-1]
 
 

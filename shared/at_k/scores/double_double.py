@@ -37,6 +37,7 @@ class DoubleDouble:
         return DoubleDouble(-self.hi, -self.lo)
 
     def __add__(self, other: DoubleDouble) -> DoubleDouble:
+        """The sum, rounded to a double-double number."""
         hi, lo = _two_sum(self.hi, other.hi)
         return DoubleDouble(*_fast_two_sum(hi, lo + (self.lo + other.lo)))
 
@@ -44,6 +45,7 @@ class DoubleDouble:
         return self + -other
 
     def __mul__(self, other: DoubleDouble) -> DoubleDouble:
+        """The product, rounded to a double-double number."""
         hi, lo = _two_product(self.hi, other.hi)
         return DoubleDouble(*_fast_two_sum(hi, lo + (self.hi * other.lo + self.lo * other.hi)))
 

@@ -27,7 +27,7 @@ from ..core.consensus import more_than_half
 from ..core.samples import Samples
 from .aligned import read_scores
 
-_MOST_SUBSETS = 20_000  # that are enumerated
+_MOST_SUBSETS = 20_000  # of more, random ones are drawn
 _RANDOM_SUBSETS = 10_000
 _MOST_VOTERS = 20_000  # of a question, to bound memory
 _EQUAL = 1e-12  # relative difference of sums that are equal but for rounding
@@ -54,7 +54,16 @@ class WeightedVotes:
 
     @classmethod
     def from_checked(cls, checked: Checked, vote_weights: Any, merge_right: bool) -> WeightedVotes:
-        """Return the votes of checked samples; a ValueError if a weight is missing or invalid."""
+        """Return the votes of checked samples.
+
+        Args:
+            checked: the outcomes and the answers.
+            vote_weights: a weight for each sample, in the form of the samples.
+            merge_right: whether all correct answers to a question count as one.
+
+        Raises:
+            ValueError: if there are no answers, or a weight is missing or invalid.
+        """
         if checked.answers is None:
             raise ValueError("vote_weights weigh answers: give predictions and references.")
         weights = read_weights(vote_weights, checked.outcomes)
@@ -77,6 +86,7 @@ class WeightedVotes:
 
 
 def _vote_of_question(question: int, votes: WeightedAnswers, k: int) -> float:
+    """weighted_vote@k of one question; `question` is its index, which seeds random subsets."""
     if (n := len(votes.weights)) > _MOST_VOTERS:
         raise InputError(
             Place("Question", question),
@@ -89,7 +99,10 @@ def _vote_of_question(question: int, votes: WeightedAnswers, k: int) -> float:
 
 
 def read_weights(vote_weights, outcomes: Samples) -> np.ndarray:
-    """Return (S,) weights of the votes of samples; a ValueError if one is missing or below 0."""
+    """Return (S,) weights of the votes of samples; a ValueError if one is missing or below 0.
+
+    `vote_weights` has a number for each sample, in lists for the questions.
+    """
     weights = read_scores(vote_weights, "vote_weights", outcomes)
     named = replace(outcomes, values=weights, name="vote_weights")
     wanted = "a weight of a vote is a number from 0 to 1e300"
@@ -127,7 +140,10 @@ def weigh_answers(
 def _distinct_answers(
     codes: np.ndarray, is_correct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct codes, (n,) which of them each sample has, and their shares correct."""
+    """Return the distinct codes of (n,) answers to a question, and two arrays.
+
+    These are (n,) the index of each sample's code, and the share of correct samples of each code.
+    """
     distinct, index = np.unique(codes, return_inverse=True)
     return distinct, index, np.bincount(index, is_correct) / np.bincount(index)
 
