@@ -45,31 +45,47 @@ def read_options(reference: Any) -> Options | None:
 
 
 def _options_of_row(row: Mapping[str, Any]) -> Options | None:
-    """Return the options of a row of a benchmark, and the correct one; None if it has none.
-
-    Labels of the options, as the keys of a dict or as in ARC, {"text": [..], "label": [..]}, say
-    which is which. Without labels, an answer such as "B" that is also the text of another option
-    says nothing.
-    """
-    texts, labels = row.get("options", row.get("choices")), None
-    if isinstance(texts, Mapping):
-        labels, texts = texts.get("label", [*texts]), texts.get("text", [*texts.values()])
-    if not isinstance(texts, Sequence) or isinstance(texts, str) or len(texts) > len(_LETTERS):
-        return None
-    known, letters = tuple(_normal(str(text)) for text in texts), _LETTERS[: len(texts)]
-    names = [str(label).strip().upper() for label in labels or letters]
-    if len({*names}) != len(texts):
+    """Return the options of a row of a benchmark, and the correct one; None if it has none."""
+    texts, labels = _texts_and_labels(row.get("options", row.get("choices")))
+    known, letters = tuple(map(_normal, texts)), _LETTERS[: len(texts)]
+    names = [label.strip().upper() for label in labels or letters]
+    if not texts or len({*names}) != len(texts) or len(texts) > len(_LETTERS):
         return None
     if all(len(name) == 1 and name in _LETTERS for name in names):
         letters = "".join(names)
     answer = row.get("answer") if row.get("answer") is not None else row.get("answer_index")
+    index = _index_of_answer(answer, names, known, bool(labels))
+    return None if index is None else Options(letters[index], letters, known)
+
+
+def _texts_and_labels(options: Any) -> tuple[list[str], list[str]]:
+    """Return the texts of options, and their labels if they have some; nothing for other values.
+
+    Options are a list, a dict of texts by their labels, or as in ARC {"text": [..], "label": [..]}.
+    """
+    labels: Any = ()
+    if isinstance(options, Mapping):
+        labels = options.get("label", [*options])
+        options = options.get("text", [*options.values()])
+    if not isinstance(options, Sequence) or isinstance(options, str):
+        return [], []
+    return [*map(str, options)], [*map(str, labels)]
+
+
+def _index_of_answer(
+    answer: Any, names: Sequence[str], texts: Sequence[str], are_labels: bool
+) -> int | None:
+    """Return the index of the correct option, or None if the answer does not say which it is.
+
+    An answer such as "B" that is also the text of another option says nothing without labels.
+    """
     if isinstance(answer, int) and not isinstance(answer, bool):
-        return Options(letters[answer], letters, known) if 0 <= answer < len(known) else None
+        return answer if 0 <= answer < len(texts) else None
     name, text = _letter_of_reference(answer) or str(answer).strip(), _normal(str(answer))
-    chosen = [names.index(name)] if name in names else []
-    if text in known and not (chosen and labels):
-        chosen.append(known.index(text))
-    return Options(letters[chosen[0]], letters, known) if len({*chosen}) == 1 else None
+    indices = {names.index(name)} if name in names else set()
+    if text in texts and not (indices and are_labels):
+        indices.add(texts.index(text))
+    return indices.pop() if len(indices) == 1 else None
 
 
 def _letter_of_reference(answer: Any) -> str | None:

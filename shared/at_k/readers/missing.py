@@ -100,13 +100,8 @@ def settle_missing(
     why = f", {table.layout.why}" if table.layout and table.layout.why else ""
     if rule == "drop":
         return _scored_questions(table.title, samples, counted, why)
-    outcomes = itertools.chain(*samples.values()) if written is None else ()
-    if any(isinstance(x, (int, float)) and x < 0 for x in outcomes):
-        raise MissingError(
-            f"{table.title}: an outcome that counts as incorrect is 0, and some rewards are below "
-            f"0. 'drop' leaves missing outcomes out; or write the reward that they have.",
-            [Way({"missing": "drop"})],
-        )
+    if written is None:
+        _refuse_rewards_below_0(table.title, itertools.chain(*samples.values()))
     number = sum(map(_missing_in, counted.values()))
     return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
 
@@ -133,6 +128,16 @@ def _scored_questions(
     ids = ", ".join(empty[:10]) + (", .." if len(empty) > 10 else "")
     warnings.warn(f"{title}: {left} out: {ids}.", stacklevel=3)
     return kept, f"{said}; {left} out"
+
+
+def _refuse_rewards_below_0(title: str, outcomes: Iterable[Any]) -> None:
+    """Raise a MissingError if an outcome is below 0: then a missing one is not 0."""
+    if any(isinstance(x, (int, float)) and x < 0 for x in outcomes):
+        raise MissingError(
+            f"{title}: an outcome that counts as incorrect is 0, and some rewards are below 0. "
+            f"'drop' leaves missing outcomes out; or write the reward that they have.",
+            [Way({"missing": "drop"})],
+        )
 
 
 def _with_multiplicities(

@@ -279,10 +279,7 @@ def _cells(
     Columns that are read beside those of samples are added to the dict `chosen`.
     """
     chosen |= {role: named[role] for role in PER_SAMPLE if role in named}
-    if reading.unfinished:
-        chosen["finish"] = named.get("finish") or finish_column(table)
-    elif "references" in chosen:
-        _warn_of_cut_off(table)
+    _read_finish(table, chosen, named, reading)
     lists = [x for x in reading.where if has_lists(table.columns[x[0]])]
     table = rows_where(rows_of_samples(table, chosen), lists)
     cells, are_lists = read_cells(table, chosen, reading)
@@ -298,6 +295,16 @@ def _cells(
         grades = as_outcomes(table.columns[graded[0]])
         cells["grades"] = [[grade] for grade in grades] if are_lists else grades
     return table, cells, are_lists
+
+
+def _read_finish(
+    table: Table, chosen: dict[str, Any], named: Mapping[str, Any], reading: ReadingOptions
+) -> None:
+    """Add the column that says why responses ended, if it counts; or warn if it might."""
+    if reading.unfinished:
+        chosen["finish"] = named.get("finish") or finish_column(table)
+    elif "references" in chosen:
+        _warn_of_cut_off(table)
 
 
 def _warn_of_cut_off(table: Table) -> None:

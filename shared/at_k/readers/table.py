@@ -181,6 +181,10 @@ class Table:
         numbers = self.columns.get(ROW, self.numbers)
         return row if numbers is None else numbers[row]
 
+    def row_numbers(self) -> list[int]:
+        """Return the numbers of all rows in their files."""
+        return [*map(self.row_number, range(self.size))]
+
     def row_place(self, row: int) -> tuple[str | Index, ...]:
         """Return the beginning of a message, in pieces, that names a row of the source."""
         title = self.files[self.columns[FILE][row]] if FILE in self.columns else self.title
@@ -404,7 +408,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
         files=files,
         is_csv=any(table.is_csv for table in tables),
         has_decimal_commas=all(table.has_decimal_commas for table in tables),
-        numbers=[table.row_number(row) for table in tables for row in range(table.size)],
+        numbers=list(itertools.chain(*map(Table.row_numbers, tables))),
     )
 
 
