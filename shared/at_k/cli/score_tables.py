@@ -186,7 +186,7 @@ class ScoresView(View):
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
-        """What the limits are for, why scores have none, and what maj@k is."""
+        """What the limits are for, why scores have none, and what mG-Pass@k and maj@k are."""
         notes = self._notes_of_limits(for_paper)
         if self.scope.correction:
             notes += outside_of_range(x.score for x in self.estimates)
@@ -198,6 +198,9 @@ class ScoresView(View):
             notes.append(self._noise_in_words(self.noise))
         notes += _reasons_for_no_interval(self.estimates)
         metrics = {x.metric for x in self.estimates}
+        odd = {x.metric for x in self.estimates if isinstance(x.k, int) and x.k % 2}
+        if "mG-Pass@k" in odd:
+            notes.append("mG-Pass@k is at most (k - 1)/k for odd k: compare it at even k.")
         if "maj@k" in metrics:
             where = ", in this table" if "vote@k" in metrics else " of cons_at_k"
             notes.append(
