@@ -77,7 +77,7 @@ def test_a_link_of_another_page_or_with_an_invalid_option_is_refused(page):
         ({"metric": "max_at_k"}, "is of the page 'max_at_k', and not of this"),
         ({"options": {"k": 0}}, "k must be a number between 1 and 512"),
         ({"options": {"x": 0}}, "There is no option 'x'"),
-        ({"checker": "rm"}, "checker must be one of exact_match, numeric, math_verify"),
+        ({"checker": "rm"}, "checker must be one of exact_match, numeric, choice, math_verify"),
     ):
         link = link_of(OLD | {"text": "1 0", "reading": {}} | change)
         with pytest.raises(ValueError, match=message):
