@@ -111,7 +111,7 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
 
 def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
     """Return the chart of the scores of groups, if there are any; of several runs Bayes@N only."""
-    if all(x.group is None for x in runs[0].estimates().values()):
+    if all(x.group is None for x in runs[0].estimates()):
         return None
     key = {"key": runs[0].estimate_of("bayes@N").key} if len(runs) > 1 else {}
     return Chart(

@@ -28,19 +28,15 @@ _CHART = re.compile(r"Chart (\d) as (SVG|PDF|PNG)")
 
 def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
     """Return the options, the scores of each call, and the samples, as the API returns them."""
-    scores = {name: {run.label: run.results[name] for run in answer.runs} for name in answer.calls}
-    return {
-        "metric": space.metric,
-        "options": answer.options,
-        **scores,
-        **_comparison(answer),
-        "samples": answer.samples,
-    }
-
-
-def _comparison(answer: Answer) -> dict[str, Any]:
-    comparison = answer.comparison
-    return {} if comparison is None else {"comparison": comparison.board or comparison.differences}
+    result: dict[str, Any] = {"metric": space.metric, "options": answer.options}
+    for name, call in answer.calls.items():
+        results = {run.label: run.results[name] for run in answer.runs}
+        if call.sweep:
+            results = {label: [*by_value.values()] for label, by_value in results.items()}
+        result[name] = results
+    if answer.comparison is not None:
+        result["comparison"] = answer.comparison.board or answer.comparison.differences
+    return result | {"samples": {run.label: run.samples for run in answer.runs}}
 
 
 class Downloads:

@@ -6,6 +6,7 @@ import inspect
 import re
 from typing import Any
 
+import numpy as np
 from altair.utils import schemapi
 from at_k import charts
 from at_k.charts.figure import Figure
@@ -13,7 +14,7 @@ from at_k.charts.figure import Figure
 from .charts import Chart
 from .controls import SAME_QUESTIONS
 from .request import Answer
-from .sentences import number_range, scale_of
+from .sentences import scale_of
 
 _WIDTH = 3.3  # inches, that of a column of a paper. The page scales charts to its own width.
 
@@ -26,7 +27,7 @@ def draw(chart: Chart, answer: Answer) -> Figure:
     function = getattr(charts, chart.function)
     arguments = chart_arguments(chart, answer)
     if "labels" in inspect.signature(function).parameters:
-        arguments["labels"] = answer.questions.names
+        arguments["labels"] = answer.questions
     return function(_results(chart, answer), **arguments, width=_WIDTH)
 
 
@@ -45,8 +46,6 @@ def _results(chart: Chart, answer: Answer) -> Any:
         assert answer.comparison is not None
         return answer.comparison.board or answer.comparison.differences[0]
     results = {run.label: run.results[chart.call] for run in answer.runs}
-    if sweep := answer.calls[chart.call].sweep:
-        results = {label: dict(zip(sweep[1], r, strict=True)) for label, r in results.items()}
     return results if len(results) > 1 else next(iter(results.values()))
 
 
@@ -62,8 +61,9 @@ def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
         arguments["checker"] = answer.checker
     if chart.function == "forest":
         return arguments
-    n = number_range([count for run in answer.runs for count in run.sample_counts])
-    arguments["n"] = int(n) if n.isdigit() else n
+    counts = np.concatenate([run.sample_counts for run in answer.runs])
+    lowest, highest = int(counts.min()), int(counts.max())
+    arguments["n"] = lowest if lowest == highest else f"{lowest} to {highest}"
     if chart.function == "by_question":  # which counts the questions, and shows no limits
         return arguments
     questions = {len(run.sample_counts) for run in answer.runs}

@@ -4,75 +4,88 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 from at_k.core.checking import CheckCache, Checked, Checking
-from at_k.core.columns import from_numpy
 from at_k.core.computation import Computation, SampledQuestions
+from at_k.core.counts import sums_per_question
 from at_k.core.samples import Samples as MetricSamples
+from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run
 
-from .request import Questions, Samples
+from .space import Samples
 
 _TEXTS = ("question", "problem", "prompt", "instruction", "input", "query")
 """Names of columns with the texts of questions, in lower case."""
 
 
 @dataclass(frozen=True)
-class CheckedSamples(SampledQuestions):
-    """Samples of which a metric gets the outcomes without another check.
+class CheckedOnce(SampledQuestions):
+    """Samples whose first check is used for all calls of a metric."""
 
-    Attributes:
-        run: the outcomes and answers.
-    """
-
-    run: Run
+    checks: list[Checked] = field(default_factory=list)
 
     def check(self, checking: Checking) -> Checked:
-        """Return the validated outcomes of all questions, and their answers."""
-        answers = self.run.answers
-        assert answers is not None
-        codes = from_numpy(answers, answers < 0)  # which stand for the answers
-        self.validate(self.run.outcomes)
-        return Checked(self.run.outcomes, pa.chunked_array([codes]))
+        if not self.checks:
+            self.checks.append(super().check(checking))
+        return self.checks[0]
 
 
-def samples_for(computation: Computation, samples: Samples, run: Run) -> SampledQuestions:
-    """Return the samples of a run as a metric takes them, with the outcomes of their checks."""
-    batch = computation.read(samples["predictions"], samples.get("references"))
-    if batch.references is not None:
-        return CheckedSamples(batch, computation.validate, CheckCache(), run)
-    return SampledQuestions(batch, computation.validate, CheckCache())
+def samples_for_metric(
+    computation: Computation, runs: Mapping[str, Samples]
+) -> dict[str, CheckedOnce]:
+    """Return the samples of each run as a metric takes them; a ValueError if one is invalid."""
+    sampled = {}
+    for label, samples in runs.items():
+        with naming_run(label):
+            batch = computation.read(samples["predictions"], samples.get("references"))
+        sampled[label] = CheckedOnce(batch, computation.validate, CheckCache())
+    return sampled
 
 
-def questions_of(
-    samples: Mapping[str, Samples], identifiers: Mapping[str, Sequence[Any]], runs: Sequence[Run]
-) -> Questions:
-    """Return the questions, and the outcomes of their samples."""
-    first = next(iter(samples.values()))["predictions"]
-    total = len(first["n"]) if isinstance(first, dict) else len(first)
+def grade(sampled: Mapping[str, CheckedOnce], checking: Checking) -> list[Run]:
+    """Return the outcomes and answers of each run; a ValueError if a sample cannot be checked."""
+    runs = []
+    for label, questions in sampled.items():
+        with naming_run(label):
+            checked = questions.check(checking)
+        runs.append(Run(label, checked.outcomes, checked.answers))
+    return runs
+
+
+def names_and_texts(
+    identifiers: Mapping[str, Sequence[Any]], total: int
+) -> tuple[list[str], list[str]]:
+    """Return the name of each question, or its number from 1; and its text, or "".
+
+    Args:
+        identifiers: columns that identify the questions, by name in lower case.
+        total: the number of questions.
+    """
     columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
     texts = next((columns[name] for name in _TEXTS if name in columns), [""] * total)
     names = next(
         (entries for name, entries in columns.items() if name not in _TEXTS),
         [str(number) for number in range(1, total + 1)],
     )
-    return Questions(names, texts, {run.name: _by_question(run.outcomes) for run in runs})
+    return names, texts
 
 
-def _by_question(outcomes: MetricSamples) -> list[list[float | None]]:
-    """Return the outcome of each sample of each question, None if it is not scored."""
-    values: list[float | None]
-    if outcomes.multiplicity is not None:  # counts
-        sizes, values = outcomes.n, [float(value) for value in outcomes.scored_values]
-    else:
-        sizes = outcomes.sizes
-        scored = itertools.repeat(True) if outcomes.scored is None else outcomes.scored
-        values = [
-            float(value) if is_scored else None
-            for value, is_scored in zip(outcomes.values, scored, strict=False)
-        ]
-    entries = iter(values)
+def rewards_by_question(
+    outcomes: MetricSamples, w: Sequence[float] | None
+) -> list[list[float | None]]:
+    """Return the outcome of each sample of each question, None if it is not scored.
+
+    Args:
+        outcomes: of all questions.
+        w: the reward of each category, which takes the place of the category, or None.
+    """
+    values = outcomes.values.astype(float)
+    if w:
+        values = np.array(w)[outcomes.values.astype(int)]
+    rewards = np.where(outcomes.is_scored, values, None)
+    entries = iter(np.repeat(rewards, outcomes.occurrences).tolist())
+    sizes = sums_per_question(outcomes.occurrences, outcomes.sizes)
     return [list(itertools.islice(entries, size)) for size in sizes.tolist()]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from at_k.readers.run import COLUMNS
 
 from .charts import Chart, charts_of
 from .figures import chart_arguments
-from .request import Answer, Comparison
+from .request import Answer, Comparison, Reading
 from .samples import arguments_of_read
 from .space import Call, Space
 
@@ -27,12 +27,12 @@ def python_code(space: Space, answer: Answer) -> str:
     lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"', *imports, ""]
     if {"samples", "references_first"} & answer.reading.keys():
         lines.append("# Name the columns of the file first: reference, 1, 2, 3, ..")
-    reads = {label: _read(answer, label) for label in answer.files}
+    reads = {run.label: _read(answer.reading, run.file) for run in answer.runs}
     if several:
         lines += ["runs = {", *(f"    {label!r}: {call}," for label, call in reads.items()), "}"]
     else:
         (call,) = reads.values()
-        is_text = "text" in answer.files.values()
+        is_text = answer.runs[0].file == "text"
         lines += [*["# text: a file with the samples"] * is_text, f"samples = {call}"]
     lines.append(f'{metric} = at_k.load("{metric}")')
     for name, call_of_page in answer.calls.items():
@@ -50,13 +50,13 @@ def python_code(space: Space, answer: Answer) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _read(answer: Answer, label: str) -> str:
-    arguments = arguments_of_read(answer.reading)
+def _read(reading: Reading, file: str) -> str:
+    arguments = arguments_of_read(reading)
     arguments.pop("unnamed", None)
     columns = {name: arguments.pop(name) for name in COLUMNS if name in arguments}
     if columns:
         arguments["columns"] = columns
-    return f"at_k.read({', '.join([repr(answer.files[label]), *_arguments(arguments)])})"
+    return f"at_k.read({', '.join([repr(file), *_arguments(arguments)])})"
 
 
 def _comparing(comparison: Comparison) -> list[str]:
@@ -78,25 +78,15 @@ def _arguments(arguments: Mapping[str, Any]) -> list[str]:
 
 def _chart(chart: Chart, answer: Answer) -> str:
     """Return the expression of a call of a function of `at_k.charts`."""
-    results, call = chart.call, answer.calls.get(chart.call)
-    if call is not None and (sweep := call.sweep) is not None:
-        results = _by_value(sweep[1], chart.call, len(answer.runs) > 1)
     arguments = _arguments(chart_arguments(chart, answer))
-    return f"charts.{chart.function}({', '.join([results, *arguments])})"
-
-
-def _by_value(values: Sequence[float], call: str, several: bool) -> str:
-    """Return the expression of the results of a sweep, by the values of its parameter."""
-    if several:
-        return f"{{label: dict(zip({values!r}, result)) for label, result in {call}.items()}}"
-    return f"dict(zip({values!r}, {call}))"
+    return f"charts.{chart.function}({', '.join([chart.call, *arguments])})"
 
 
 def _call(metric: str, call: Call) -> str:
-    """Return the expression of a call of `compute`, or of the list of calls of a sweep."""
+    """Return the expression of a call of `compute`, or of the results of a sweep by value."""
     arguments = _arguments(call.arguments)
     if call.sweep is None:
         return f"{metric}.compute(**samples, {', '.join(arguments)})"
     name, values = call.sweep
     arguments.append(f"{name}=value")
-    return f"[{metric}.compute(**samples, {', '.join(arguments)}) for value in {values!r}]"
+    return f"{{value: {metric}.compute(**samples, {', '.join(arguments)}) for value in {values!r}}}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from at_k.cli.formats import csv_text
+from at_k.core.estimates import read_score
 
 from .answer_html import escape
-from .request import Answer, Samples
+from .request import Answer
 from .sentences import scale_of
 from .space import Run, Space
 
@@ -44,23 +46,23 @@ def question_rows(
     """
     questions, runs, keys = answer.questions, _shown_runs(answer), _shown_keys(space, answer)
     is_shown = FILTERS.get(selected, FILTERS[ALL])
-    rows = [i for i in range(len(questions.names)) if is_shown(_share_correct(answer, i))]
+    rows = [i for i in range(len(questions)) if is_shown(_mean_reward(runs, i))]
     scores, scale = [_scores_of_questions(run) for run in runs], scale_of(answer.runs)
     unit, differences = " (%)" if scale.percent else "", _differences(scores, keys)
     if differences:
         rows.sort(key=lambda i: -abs(differences[i]))
     result = []
     for i in rows:
-        cells = {space.row_noun: _shortened(questions.names[i], _LONGEST_TEXT)}
+        cells = {space.row_noun: _shortened(questions[i], _LONGEST_TEXT)}
         if differences:
             cells[f"difference in {keys[0]}{unit}"] = scale.number(differences[i], sign=True)
         labels = [f", {run.label}" if len(runs) > 1 else "" for run in runs]
         for label, by_key in zip(labels, scores, strict=True):
             cells |= {f"{key}{unit}{label}": scale.number(by_key[key][i]) for key in keys}
         for label, run in zip(labels, runs, strict=True):
-            cells[f"{space.cell_noun}s{label}"] = _samples_in_row(answer, run, i)
-        if any(questions.texts):
-            cells["text"] = _shortened(questions.texts[i], _LONGEST_TEXT)
+            cells[f"{space.cell_noun}s{label}"] = _samples_in_row(run, i)
+        if any(answer.texts):
+            cells["text"] = _shortened(answer.texts[i], _LONGEST_TEXT)
         result.append((i, cells))
     return result
 
@@ -112,42 +114,41 @@ def samples_csv(space: Space, answer: Answer) -> str:
     """Return a row for each sample: its run, question, text and outcome."""
     rows: list[list[Any]] = [["run", space.row_noun, "reference", space.cell_noun, "outcome"]]
     for run in _shown_runs(answer):
-        columns = answer.samples[run.label]
-        references = columns.get("references")
-        for index, outcomes in enumerate(answer.questions.outcomes[run.label]):
-            reference = "" if references is None else references[index]
-            rewards = _rewards(answer, outcomes)
-            for sample, reward in zip(_texts(columns, index, rewards), rewards, strict=True):
+        references = run.samples.get("references") or [""] * len(run.rewards)
+        for index, rewards in enumerate(run.rewards):
+            for text, reward in zip(_texts(run, index), rewards, strict=True):
                 outcome = "" if reward is None else f"{reward:g}"
-                name = answer.questions.names[index]
-                rows.append([run.label, name, str(reference), sample, outcome])
+                name, reference = answer.questions[index], str(references[index])
+                rows.append([run.label, name, reference, text, outcome])
     return csv_text(rows)
 
 
-def _texts(columns: Samples, index: int, rewards: Sequence[float | None]) -> list[str]:
+def _has_counts(run: Run) -> bool:
+    """Whether the samples are the numbers of samples with each outcome."""
+    return isinstance(run.samples["predictions"], dict)
+
+
+def _texts(run: Run, index: int) -> list[str]:
     """Return the samples of a question as text, which are empty if they are outcomes."""
-    predictions = columns["predictions"]
-    if isinstance(predictions, dict):
-        return [""] * len(rewards)
-    return ["" if x is None or not isinstance(x, str) else x for x in predictions[index]]
+    if _has_counts(run):
+        return [""] * len(run.rewards[index])
+    return [x if isinstance(x, str) else "" for x in run.samples["predictions"][index]]
 
 
-def _share_correct(answer: Answer, index: int) -> float:
-    """Return the mean outcome of a question over all runs, from 0 to 1 if samples are correct."""
-    rows = [answer.questions.outcomes[run.label][index] for run in _shown_runs(answer)]
-    scored = [x for row in rows for x in row if x is not None]
+def _mean_reward(runs: Sequence[Run], index: int) -> float:
+    """Return the mean of a question over all runs: the share of samples that are correct."""
+    scored = [x for run in runs for x in run.rewards[index] if x is not None]
     return sum(scored) / len(scored) if scored else 0.0
 
 
-def _samples_in_row(answer: Answer, run: Run, index: int) -> str:
+def _samples_in_row(run: Run, index: int) -> str:
     """Return the number of correct samples, or their mean, and each with a mark."""
-    rewards = _rewards(answer, answer.questions.outcomes[run.label][index])
+    rewards = run.rewards[index]
     summary = _summary(rewards, run.is_binary)
-    if isinstance(answer.samples[run.label]["predictions"], dict):  # counts
+    if _has_counts(run):
         return summary
-    texts = _texts(answer.samples[run.label], index, rewards)
     shown = []
-    for text, reward in zip(texts, rewards[:_SAMPLES_IN_ROW], strict=False):
+    for text, reward in zip(_texts(run, index), rewards[:_SAMPLES_IN_ROW], strict=False):
         is_marked = run.is_binary or reward is None
         mark = _MARKS[reward if reward is None else int(reward)] if is_marked else f"{reward:g}"
         short = " ".join(_shortened(text, _LONGEST_IN_ROW).split())
@@ -164,11 +165,10 @@ def samples_html(space: Space, answer: Answer, index: int) -> str:
         answer: the answer.
         index: the index of the question, from 0.
     """
-    questions = answer.questions
-    lines = [f"<h3>{escape(space.row_noun.capitalize())} {escape(questions.names[index])}</h3>"]
-    if questions.texts[index]:
-        lines.append(f"<p>{escape(_shortened(questions.texts[index], _LONGEST_SAMPLE))}</p>")
-    references = next(iter(answer.samples.values())).get("references")
+    lines = [f"<h3>{escape(space.row_noun.capitalize())} {escape(answer.questions[index])}</h3>"]
+    if answer.texts[index]:
+        lines.append(f"<p>{escape(_shortened(answer.texts[index], _LONGEST_SAMPLE))}</p>")
+    references = answer.runs[0].samples.get("references")
     if references is not None:
         reference = _shortened(str(references[index]), _LONGEST_SAMPLE)
         checked = f"checked with {answer.checker}"
@@ -181,9 +181,8 @@ def samples_html(space: Space, answer: Answer, index: int) -> str:
 def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
     """Return the samples of a question in one run. The page shows runs beside each other."""
     heading = f"<h4>{escape(run.label)}</h4>" if len(answer.runs) > 1 else ""
-    rewards = _rewards(answer, answer.questions.outcomes[run.label][index])
-    predictions = answer.samples[run.label]["predictions"]
-    if isinstance(predictions, dict):
+    rewards = run.rewards[index]
+    if _has_counts(run):
         return (
             f"<div>{heading}<p>{_summary(rewards, run.is_binary)} {space.cell_noun}s are correct. "
             f"The input has only their numbers.</p></div>"
@@ -191,7 +190,7 @@ def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
     words = [_word(reward, run.is_binary) for reward in rewards]
     items = "".join(
         f"<li><span>{word}</span>{_sample_html(sample, answer.checker)}</li>"
-        for sample, word in zip(predictions[index], words, strict=True)
+        for sample, word in zip(run.samples["predictions"][index], words, strict=True)
     )
     return f'<div>{heading}<ol tabindex="0">{items}</ol></div>'
 
@@ -202,8 +201,9 @@ def _shown_keys(space: Space, answer: Answer) -> list[str]:
     by_run = [_scores_of_questions(run) for run in runs]
     keys = [key for key in by_run[0] if all(key in scores for scores in by_run)]
     if "k" in answer.options:
-        k, known = answer.options["k"], answer.runs[0].estimates_of_all_calls()
-        keys = [key for key in keys if known[key].k == k and known[key].tau is None]
+        scores = map(read_score, keys)
+        at_k = [score.k == answer.options["k"] and score.tau is None for score in scores]
+        keys = [*itertools.compress(keys, at_k)]
     main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
     return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(runs)]
 
@@ -212,17 +212,8 @@ def _scores_of_questions(run: Run) -> dict[str, list[float]]:
     """Return the scores of the questions of all calls that have them, by their keys."""
     by_key: dict[str, list[float]] = {}
     for result in run.results.values():
-        if isinstance(result, dict):
-            by_key |= result.get("per_question", {})
+        by_key |= result.get("per_question", {})  # of a sweep, there are none
     return by_key
-
-
-def _rewards(answer: Answer, outcomes: Sequence[float | None]) -> list[float | None]:
-    """Return the reward of each outcome of a question, which is a category if there are rewards."""
-    rewards = answer.options.get("w")
-    if not rewards or not all(outcome in (None, *range(len(rewards))) for outcome in outcomes):
-        return list(outcomes)
-    return [None if outcome is None else rewards[int(outcome)] for outcome in outcomes]
 
 
 def _summary(rewards: Sequence[float | None], binary: bool) -> str:

@@ -16,9 +16,6 @@ from .space import CHECKERS, Call, Options, Run, Space
 
 MAX_SAMPLES_PER_QUESTION = 512
 
-Samples = dict[str, Any]
-"""The predictions, and if there are any the references and groups, as `compute` takes them."""
-
 Reading = dict[str, Any]
 """Arguments of `at_k.read` that a visitor has chosen, such as {"missing": "drop"}."""
 
@@ -98,22 +95,6 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Questions:
-    """The questions of an answer, and how their samples were checked.
-
-    Attributes:
-        names: the name of each question, or its number from 1.
-        texts: the text of each question, or "" if the samples do not have it.
-        outcomes: for each run, the outcome of each sample of each question; None if it is not
-            scored. Of counts, they are in no particular order.
-    """
-
-    names: list[str]
-    texts: list[str]
-    outcomes: dict[str, list[list[float | None]]]
-
-
-@dataclass(frozen=True)
 class Answer:
     """The scores of a request, and how they were computed.
 
@@ -121,11 +102,10 @@ class Answer:
         runs: the runs with their scores.
         calls: the calls of `compute` that gave the scores, by name.
         options: the options that were used. k can be lower than requested.
-        samples: the samples of each run, by its label.
-        files: the name of the file of each run.
         reading: what the visitor has chosen about the samples.
         checker: the name of the checker, or None if the samples have no references.
-        questions: the questions and the outcomes of their samples.
+        questions: the name of each question, or its number from 1.
+        texts: the text of each question, or "" if the samples do not have it.
         comparison: the differences between the runs, or None if there is one run or they cannot be
             compared.
         notes: sentences that say how the samples were read, and what to beware of.
@@ -134,11 +114,10 @@ class Answer:
     runs: list[Run]
     calls: dict[str, Call]
     options: Options
-    samples: dict[str, Samples]
-    files: dict[str, str]
     reading: Reading
     checker: str | None
-    questions: Questions
+    questions: list[str]
+    texts: list[str]
     comparison: Comparison | None = None
     notes: tuple[str, ...] = ()
 

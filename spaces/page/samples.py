@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from at_k.cli.formats import enumerated
 from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, short
+from at_k.core.counts import sums_per_question
+from at_k.core.samples import read_samples as as_samples
 from at_k.readers.names import PER_QUESTION
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
@@ -20,8 +21,8 @@ from at_k.runs.outcomes_of_runs import Order, orders_of
 from .asking import choice_error, columns_in, source_of
 from .places import REWARDS
 from .received import copy_files, write_text
-from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Reading, Request, Samples
-from .space import Space
+from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Reading, Request
+from .space import Samples, Space
 
 MAX_QUESTIONS = 10_000
 MAX_SAMPLES = 200_000
@@ -35,15 +36,15 @@ class ReadSamples:
     """The samples of a request.
 
     Attributes:
+        files: the name of the file of each run, by its label.
         runs: the samples of each run, by its label.
-        files: the name of the file of each run.
         identifiers: columns that identify questions, such as "id": M texts each, by name.
         notes: sentences that say how the samples were read.
         problem: why the runs cannot be compared, or "".
     """
 
-    runs: dict[str, Samples]
     files: dict[str, str]
+    runs: dict[str, Samples]
     identifiers: dict[str, list[Any]]
     notes: list[str]
     problem: str
@@ -66,15 +67,15 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     columns: dict[str, Any] = {role: None for role in PER_QUESTION if role in parameters}
     notes: list[str] = []
     if request.files:
-        paths = copy_files(request.files)
+        files = copy_files(request.files)
         if "groups" in columns:
             # A group column can be chosen for files, on the pages that have such an option.
             columns["groups"] = request.options.get("group")
     else:
-        paths = [write_text(request.text)]
+        files = write_text(request.text)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        runs = {Path(path).stem: _read_run(request, path, columns) for path in paths}
+        runs = {label: _read_run(request, file, columns) for label, file in files.items()}
     samples, problem = _in_one_order(runs, request.reading.get("by_order"))
     space = request.space
     for label, run in runs.items():
@@ -83,12 +84,11 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
         notes.append(f"{prefix}{described}")
         samples[label]["predictions"] = _as_scored(space, samples[label])
         _check_size(samples[label], prefix)
-    notes += [_without_path(str(warning.message), paths) for warning in caught]
+    notes += [_without_name(str(warning.message), [*files.values()]) for warning in caught]
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
     first = next(iter(runs.values()))
-    files = dict(zip(runs, paths, strict=True))
-    return ReadSamples(samples, files, dict(first.identifiers), list(dict.fromkeys(notes)), problem)
+    return ReadSamples(files, samples, dict(first.identifiers), list(dict.fromkeys(notes)), problem)
 
 
 def _as_scored(space: Space, samples: Samples) -> Any:
@@ -103,11 +103,11 @@ def _as_scored(space: Space, samples: Samples) -> Any:
     return _as_rewards(predictions)
 
 
-def _without_path(note: str, paths: Sequence[str]) -> str:
+def _without_name(note: str, files: Sequence[str]) -> str:
     """Return a note about the only file without its name."""
-    if len(paths) > 1 or not note.startswith(f"{paths[0]}: "):
+    if len(files) > 1 or not note.startswith(f"{files[0]}: "):
         return note
-    note = note.removeprefix(f"{paths[0]}: ")
+    note = note.removeprefix(f"{files[0]}: ")
     return f"{note[0].upper()}{note[1:]}"
 
 
@@ -127,25 +127,14 @@ def _as_rewards(predictions: list[Any]) -> list[Any]:
     ]
 
 
-def sample_counts(samples: Samples) -> list[int]:
-    """Return the number of scored samples of each question."""
-    predictions = samples["predictions"]
-    if isinstance(predictions, dict):  # counts of samples
-        return predictions["n"]
-    return [sum(sample is not None for sample in row or ()) for row in predictions]
-
-
 def _check_size(samples: Samples, prefix: str) -> None:
     """Raise a ValueError, with a prefix in its message, if the samples are too many."""
-    predictions = samples["predictions"]
-    if isinstance(predictions, dict):
-        sizes = predictions["n"]
-    else:
-        sizes = [len(row or ()) for row in predictions]
+    predictions = as_samples(samples["predictions"])
+    sizes = sums_per_question(predictions.occurrences, predictions.sizes)
     counts = (
         ("questions", len(sizes), MAX_QUESTIONS),
-        ("samples per question", max(sizes), MAX_SAMPLES_PER_QUESTION),
-        ("samples", sum(sizes), MAX_SAMPLES),
+        ("samples per question", sizes.max(), MAX_SAMPLES_PER_QUESTION),
+        ("samples", sizes.sum(), MAX_SAMPLES),
         ("groups", len(set(map(str, samples.get("groups", ())))), MAX_GROUPS),
     )
     for things, count, limit in counts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from at_k.cli.formats import Scope, View, csv_text
 from at_k.cli.score_tables import ScoresView, records_of
 from at_k.core.estimates import as_dict
@@ -44,14 +43,14 @@ def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> RunVie
     """Return the view of a run: first the scores that a paper would report."""
     options = answer.options
     main = space.main_scores(run, options)
-    estimates = [x for x in run.estimates().values() if not space.is_repeated(x)]
+    estimates = [x for x in run.estimates() if not space.is_repeated(x)]
     shown = [x for key in main for x in estimates if x.key == key]
     if not for_paper:
         shown += [x for x in estimates if x.key not in main]
     several = len(answer.runs) > 1
     return RunView(
         Result(as_dict(shown), shown),
-        Scope([np.array(run.sample_counts)], answer.checker, space.row_noun, space.cell_noun),
+        Scope([run.sample_counts], answer.checker, space.row_noun, space.cell_noun),
         [run.label] if several else (),
         options,
         label=f"scores-{run.label}" if several else "scores",
@@ -66,7 +65,7 @@ def table_text(space: Space, answer: Answer, name: str) -> str:
     if name != "CSV":
         views = views_of(space, answer, for_paper=True)
         return "\n\n".join(view.printed(name.lower()) for view in views) + "\n"
-    rows = [(run.label, x) for run in answer.runs for x in run.estimates().values()]
+    rows = [(run.label, x) for run in answer.runs for x in run.estimates()]
     head, *lines = records_of([x for _, x in rows])
     labels = [label for label, _ in rows]
     return csv_text(

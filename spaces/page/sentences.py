@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-import numpy as np
 from at_k.cli.formats import Scale, Scope
 from at_k.cli.formats import enumerated as enumerated
 
@@ -44,19 +43,13 @@ def sizes_note(runs: Sequence[Run], row: str, cell: str) -> str:
         row: what a question is called.
         cell: what a sample is called.
     """
-    clauses = [Scope([np.array(run.sample_counts)], None, row, cell).in_words() for run in runs]
+    clauses = [Scope([run.sample_counts], None, row, cell).in_words() for run in runs]
     if len(runs) > 1:
         clauses = [f"{run.label}: {x}" for run, x in zip(runs, clauses, strict=True)]
     return f"{'; '.join(clauses)}."
 
 
-def number_range(numbers: Collection[int]) -> str:
-    """Return the range of numbers: "6 to 8", or "8" if they are equal."""
-    lowest, highest = min(numbers), max(numbers)
-    return f"{lowest}" if lowest == highest else f"{lowest} to {highest}"
-
-
 def scale_of(runs: Sequence[Run]) -> Scale:
     """Return how the page prints scores: in percent, or rewards in their own unit."""
-    estimates = [x for run in runs for x in run.estimates().values()]
+    estimates = [x for run in runs for x in run.estimates()]
     return Scale.of([x.metric for x in estimates], [x.score for x in estimates])

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import at_k
+import numpy as np
 from at_k.core.estimates import Estimate
-from at_k.results import estimates_of
+from at_k.results import Result
 
 from .charts import Chart
 from .controls import Control
@@ -32,8 +33,8 @@ CHECKERS = ("exact_match", "numeric", "choice", "math_verify")
 Options = dict[str, Any]
 """The value of each control, by its name."""
 
-Scores = dict[str, Any]
-"""The dict that `compute` returns."""
+Samples = dict[str, Any]
+"""The predictions, and if there are any the references and groups, as `compute` takes them."""
 
 
 @dataclass(frozen=True)
@@ -78,40 +79,38 @@ class Run:
     """A set of samples and its scores.
 
     Attributes:
-        label: the name of the file, or "text".
-        sample_counts: the number of scored samples of each question.
-        results: the scores of each call by its name, or the list of them for a sweep.
+        label: the name of the file without its ending, or "text".
+        file: the name of the file.
+        samples: the samples.
+        rewards: for each question the outcome of each sample, or the reward of its category; None
+            if it is not scored. Of counts, they are in no particular order.
+        results: the scores of each call by its name; of a sweep, by the values of its parameter.
         is_binary: whether a sample is correct or not, and has no reward.
     """
 
     label: str
-    sample_counts: list[int]
+    file: str
+    samples: Samples
+    rewards: list[list[float | None]]
     results: dict[str, Any]
     is_binary: bool
 
-    def scores(self, call: str = "scores") -> Scores:
+    @cached_property
+    def sample_counts(self) -> np.ndarray:
+        """(M,) the number of scored samples of each question."""
+        return np.array([len(row) - row.count(None) for row in self.rewards])
+
+    def scores(self, call: str = "scores") -> Result:
         """Return the scores of a call."""
         return self.results[call]
 
-    def estimates(self, call: str = "scores") -> dict[str, Estimate]:
-        """Return the scores of a call as records, by their keys."""
-        return self._estimates[call]
-
-    @cached_property
-    def _estimates(self) -> dict[str, dict[str, Estimate]]:
-        return {
-            call: {x.full_key: x for x in estimates_of(scores)}
-            for call, scores in self.results.items()
-            if isinstance(scores, dict)  # and no list of a sweep
-        }
-
-    def estimates_of_all_calls(self) -> dict[str, Estimate]:
-        """Return the scores of all calls together, by their keys."""
-        return {key: x for estimates in self._estimates.values() for key, x in estimates.items()}
+    def estimates(self, call: str = "scores") -> Sequence[Estimate]:
+        """Return the scores of a call as records."""
+        return self.scores(call).estimates
 
     def estimate_of(self, metric: str, call: str = "scores") -> Estimate:
         """Return the first score of a metric, such as "avg@N"."""
-        return next(x for x in self.estimates(call).values() if x.metric == metric)
+        return next(x for x in self.estimates(call) if x.metric == metric)
 
 
 def compared_interval(options: Options) -> str:

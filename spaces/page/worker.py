@@ -22,18 +22,18 @@ from at_k.core.checking import Checking
 from at_k.core.checks import check_categories
 from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
-from at_k.runs.options import ComparisonOptions
+from at_k.core.score_agg import VERDICTS
 from at_k.runs.outcomes_of_runs import Run as GradedRun
-from at_k.runs.outcomes_of_runs import check_same_questions, grade_runs, parse_run
+from at_k.runs.outcomes_of_runs import Ungraded, check_same_questions
 
 from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS, NumberField
-from .grading import questions_of, samples_for
+from .grading import grade, names_and_texts, rewards_by_question, samples_for_metric
 from .places import in_words
 from .received import MAX_BYTES
-from .request import Answer, ChoiceError, Request, Samples
-from .samples import read_samples, sample_counts
-from .space import Call, Options, Run, Space
+from .request import Answer, ChoiceError, Request
+from .samples import read_samples
+from .space import Call, Options, Run, Samples, Space
 
 SECONDS = {"exact_match": 10, "numeric": 10, "choice": 10, "math_verify": 20}
 """The processor time that a request may take, by its checker."""
@@ -51,9 +51,6 @@ _logger = logging.getLogger(__name__)
 
 _EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
 """math_verify would start processes of its own, unless it has an executor. This one is no pool."""
-
-_ROLES = ("predictions", "references")
-"""The samples of a run. Its other columns are options of `compute`."""
 
 
 def work(request: Request, folder: str, connection: Connection) -> None:
@@ -114,28 +111,36 @@ def _score(request: Request) -> Answer:
     """Return the answer to a request: read, check and score its samples."""
     space, computation = request.space, COMPUTATIONS[request.space.metric]
     read = read_samples(request, computation.parameters)
-    samples = read.runs
-    counts = {label: sample_counts(run) for label, run in samples.items()}
-    smallest = max(1, min(min(run) for run in counts.values()))
-    options, changes = _used_options(request, counts, smallest)
-    has_references = any("references" in run for run in samples.values())
+    has_references = any("references" in samples for samples in read.runs.values())
     checker = request.checker if has_references else None
-    calls, measures = _calls(space, options, smallest, checker)
-    labels: Any = ComparisonOptions(**measures[0]).checking.labels
-    labels = labels or check_categories(options.get("categories"))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        parsed = [parse_run(label, run, labels) for label, run in samples.items()]
+        sampled = samples_for_metric(computation, read.runs)
+        sizes = [questions.n for questions in sampled.values()]
+        smallest = min(int(n.min()) for n in sizes)
+        options, changes = _used_options(request, sizes, smallest)
+        calls, measures = _calls(space, options, smallest, checker)
+        labels = check_categories(options.get("categories")) if space.has_references else VERDICTS
         checking = Checking(
             checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels
         )
-        graded = grade_runs(parsed, checking)
-        runs = [_scored_run(space, options, calls, samples[run.name], run) for run in graded]
+        graded = grade(sampled, checking)
+        runs = [
+            Run(
+                run.name,
+                read.files[run.name],
+                samples,
+                rewards_by_question(run.outcomes, options.get("w")),
+                _results(computation, sampled[run.name], samples, calls),
+                _is_binary(space, options, run),
+            )
+            for run, samples in zip(graded, read.runs.values(), strict=True)
+        ]
         comparison, problem = None, read.problem
         if len(runs) > 1 and not problem:
             scope = Scope([x.outcomes.n for x in graded], checker, space.row_noun, space.cell_noun)
             try:
-                check_same_questions(parsed)
+                check_same_questions([Ungraded(label, x.batch) for label, x in sampled.items()])
                 comparison = compare(graded, measures, options.get("k"), scope)
             except ValueError as error:
                 problem = f"The runs are not compared: {_in_words(error, request)}"
@@ -144,24 +149,22 @@ def _score(request: Request) -> Answer:
         runs,
         calls,
         options,
-        samples,
-        read.files,
         request.reading,
         checker,
-        questions_of(samples, read.identifiers, graded),
+        *names_and_texts(read.identifiers, len(sizes[0])),
         comparison,
         tuple(filter(None, [*read.notes, *changes, *messages, problem])),
     )
 
 
 def _used_options(
-    request: Request, counts: Mapping[str, Sequence[int]], smallest: int
+    request: Request, sizes: Sequence[np.ndarray], smallest: int
 ) -> tuple[Options, list[str]]:
     """Return the options that are used, and sentences that say which were changed.
 
     Args:
         request: the request.
-        counts: the number of samples of each question, by run.
+        sizes: for each run (M,) numbers of samples.
         smallest: the smallest of them.
 
     Raises:
@@ -178,13 +181,13 @@ def _used_options(
                 f"{row}."
             )
     chosen = options.setdefault("interval", SAME_QUESTIONS)
-    is_single = any(len(run) == 1 for run in counts.values())
+    is_single = any(len(n) == 1 for n in sizes)
     if chosen == OTHER_QUESTIONS and is_single:
         raise ValueError(
             f"One {row} does not show how {row}s vary: add {row}s, or choose the same {row}s, "
             f"sampled again."
         )
-    has_one_each = all(max(run) == 1 for run in counts.values())
+    has_one_each = all(n.max() == 1 for n in sizes)
     if chosen == SAME_QUESTIONS and space.has_references and has_one_each and not is_single:
         options["interval"] = OTHER_QUESTIONS
         changes.append(f"Each {row} has one {cell}, so the limits are for other {row}s like these.")
@@ -218,39 +221,35 @@ def _calls(
     return calls, measures
 
 
-def _scored_run(
-    space: Space, options: Options, calls: Mapping[str, Call], samples: Samples, run: GradedRun
-) -> Run:
-    """Return the scores of a run.
+def _results(
+    computation: Computation,
+    questions: SampledQuestions,
+    samples: Samples,
+    calls: Mapping[str, Call],
+) -> dict[str, Any]:
+    """Return the scores of each call of `compute`; of a sweep, by the values of its parameter."""
+    columns = {x: y for x, y in samples.items() if x not in ("predictions", "references")}
+    results: dict[str, Any] = {}
+    for name, call in calls.items():
+        options = {**columns, **call.arguments}
+        if call.sweep is None:
+            results[name] = computation.results(questions, **options)
+        else:
+            parameter, values = call.sweep
+            results[name] = {
+                value: computation.results(questions, **options, **{parameter: value})
+                for value in values
+            }
+    return results
 
-    Args:
-        space: the page.
-        options: the options that are used.
-        calls: the calls of `compute`, by name.
-        samples: the samples.
-        run: their outcomes.
-    """
-    computation = COMPUTATIONS[space.metric]
-    sampled = samples_for(computation, samples, run)
-    others = {name: column for name, column in samples.items() if name not in _ROLES}
-    results = {name: _results(computation, sampled, others, call) for name, call in calls.items()}
+
+def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
+    """Whether samples are correct or not, and have no rewards."""
     has_rewards = options.get("w") or options.get("categories") or not space.has_references
-    is_binary = not has_rewards and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
-    return Run(run.name, sample_counts(samples), results, is_binary)
+    return not has_rewards and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
 
 
 def _without_python(message: str) -> str:
     """Return a warning of the package in the words of the page."""
     without_programs = message.replace(", and 'python_tests' runs programs with tests", "")
     return without_programs.replace("check_correct_fn=", "The checker ")
-
-
-def _results(
-    computation: Computation, samples: SampledQuestions, others: dict[str, Any], call: Call
-) -> Any:
-    """Return the scores of a call, or the list of them for a sweep."""
-    options = {**others, **call.arguments}
-    if call.sweep is None:
-        return computation.results(samples, **options)
-    name, values = call.sweep
-    return [computation.results(samples, **options, **{name: value}) for value in values]

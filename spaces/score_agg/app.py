@@ -61,7 +61,7 @@ def main_scores(run: Run, options: Options) -> list[str]:
 def sentence(runs: Sequence[Run], options: Options) -> str:
     clauses = []
     for run in runs:
-        sweep = run.results["by_temperature"]
+        sweep = [*run.results["by_temperature"].values()]
         score, strictest, most_lenient = (
             percent(scores["score_agg"]) for scores in (run.scores(), sweep[0], sweep[-1])
         )

@@ -110,6 +110,9 @@ def test_the_questions_have_counts_rewards_grades_and_verdicts(page):
     table, html = table_of(page, "gpassk", counts, k=2)
     assert table[1:] == [["q1", "60.0", "6.7", "2 of 6"], ["q2", "100.0", "100.0", "6 of 6"]]
     assert "2 of 6 samples are correct." in html
+    equal = "id,outcome,count\nq1,1,3\nq1,0,2\n"
+    table, _ = table_of(page, "gpassk", equal, k=2, reading={"counts": "count"})
+    assert table[1] == ["q1", "90.0", "30.0", "3 of 5"]
     table, html = table_of(page, "max_at_k", '{"rewards": [0.25, 0.75]}', k=2)
     assert table == [["question", "max@2", "samples"], ["1", "0.750", "0.500:  0.25   0.75"]]
     grades = '{"id": "q1", "outcomes": ["A", "C"]}'
@@ -136,6 +139,9 @@ def test_questions_are_filtered_by_the_share_of_correct_samples(page):
     printed = page.question_table.samples_csv(space, answer).splitlines()
     assert printed[:3] == ["run,question,reference,sample,outcome", "text,1,,,1", "text,1,,,1"]
     assert len(printed) == 7
+    grades = "\n".join(f'{{"outcomes": {row}}}' for row in ('["A", "A"]', '["B", "B"]'))
+    space, answer = answer_of(page, "bayes_at_n", grades, categories="C, B, A", w="0, 0.5, 1")
+    assert [index for index, _ in rows(space, answer, "All correct")] == [0]
 
 
 def test_two_runs_have_the_largest_differences_first_and_their_code_compares_them(page, tmp_path):

@@ -160,7 +160,7 @@ def test_rewards_are_refused_with_the_way_to_their_pages(page, text):
     assert message.startswith("Question 1, sample 1 is ")
     assert message.endswith("1 if correct (the pages Max@k and Bayes@N score rewards).")
     _, answer = answer_of(page, "max_at_k", text)
-    assert answer.samples["text"]["predictions"] == [[float(x) for x in text.split()]]
+    assert answer.runs[0].samples["predictions"] == [[float(x) for x in text.split()]]
 
 
 def test_choices_add_up_and_conditions_hold_together(page):
@@ -268,3 +268,8 @@ def test_a_zip_of_one_file_and_a_plain_text_are_read(page, tmp_path):
         request = request_for(page, "gpassk", files=(str(tmp_path / "uploaded" / name),))
         (run,) = page.samples.read_samples(request, ()).runs.values()
         assert run["predictions"] == predictions
+    texts = [tmp_path / "uploaded" / name for name in ("run.1.txt", "run.2.txt")]
+    for text in texts:
+        text.write_text("1 0\n1 1\n")
+    read = page.samples.read_samples(request_for(page, "gpassk", files=tuple(map(str, texts))), ())
+    assert [*read.runs] == ["run_1", "run_2"]
