@@ -29,7 +29,7 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
     sentence, verdict = space.sentence(answer.runs, answer.options), ""
     if answer.comparison is not None:
         verdict = answer.comparison.view.sentence()
-        if answer.comparison.board is not None:  # of many runs, it says what is most important
+        if answer.comparison.is_leaderboard:  # of many runs, it says what is most important
             sentence, verdict = verdict, ""
     percentage = r"\b[\d.]+ %(?! (?:confidence|credible) interval)"
     decimal = r"(?<![\w.@^])(?<!temperature )\d+\.\d+\b"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from at_k.cli.comparison_tables import LeaderboardView
 from at_k.runs.comparison import differences_in
 
 if TYPE_CHECKING:
@@ -47,14 +48,14 @@ def _comparison_chart(answer: Answer) -> Chart | None:
     comparison = answer.comparison
     if comparison is None:
         return None
-    if comparison.board is not None:
+    if isinstance(comparison.view, LeaderboardView):
         return Chart(
             "The runs by their scores",
             "Runs that share a letter cannot be told apart.",
             "forest",
             "comparison",
         )
-    if len(differences_in(comparison.differences[0])) < 2:
+    if len(differences_in(comparison.results[0])) < 2:
         return None
     return Chart(
         "The difference by k",
@@ -64,7 +65,7 @@ def _comparison_chart(answer: Answer) -> Chart | None:
         "comparison",
         {
             "runs": [run.label for run in answer.runs],
-            "interval": comparison.interval,
+            "interval": comparison.view.options.interval,
             "highlight": answer.options.get("k"),
         },
     )

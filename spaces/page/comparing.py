@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
-from at_k.cli.formats import Cells, Scope, View
+from at_k.cli.formats import Cells, Scope
 from at_k.runs.comparison import Difference, differences_as_dict
 from at_k.runs.differences import compare_runs, differences_of
 from at_k.runs.leaderboard import leaderboard_of
 from at_k.runs.options import ComparisonOptions
 from at_k.runs.outcomes_of_runs import Run
-
-from .request import Comparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +37,27 @@ class MeasuresView(ComparisonView):
         return super().sentence(key or self.key)
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """The differences between the scores of runs.
+
+    Attributes:
+        view: their tables and sentences.
+        results: for two runs what `at_k.compare` returns for each measure of the Space; for more
+            runs what `at_k.leaderboard` returns for the first measure.
+        arguments: the arguments of the call of each result.
+    """
+
+    view: MeasuresView | LeaderboardView
+    results: list[Mapping[str, Any]]
+    arguments: list[dict[str, Any]]
+
+    @property
+    def is_leaderboard(self) -> bool:
+        """Whether there are more than two runs."""
+        return isinstance(self.view, LeaderboardView)
+
+
 def _is_power(k: Any) -> bool:
     """Whether k is a power of two. A score without k is shown too."""
     return not isinstance(k, int) or k & (k - 1) == 0
@@ -61,11 +80,8 @@ def compare(
     first = ComparisonOptions(**measures[0])
     if len(runs) > 2:
         selected: dict[str, Any] = {} if k is None else {"k": k}
-        compared = compare_runs(runs, replace(first, **selected, all_k=False))
-        board = leaderboard_of(compared)
-        key, arguments = compared.scores[0].key, [{**measures[0], **selected}]
-        view: View = LeaderboardView(board, scope)
-        return Comparison(view, str(first.interval), key, [], board, arguments)
+        board = leaderboard_of(compare_runs(runs, replace(first, **selected, all_k=False)))
+        return Comparison(LeaderboardView(board, scope), [board], [{**measures[0], **selected}])
     by_measure = [differences_of(compare_runs(runs, ComparisonOptions(**x))) for x in measures]
     differences, *others = by_measure
     key = next(x.key for x in differences if k is None or x.k == k)
@@ -77,5 +93,4 @@ def compare(
         key=key,
         others=[x for measure in others for x in measure],
     )
-    results = [differences_as_dict(measure) for measure in by_measure]
-    return Comparison(view, str(first.interval), key, results, None, list(measures))
+    return Comparison(view, [*map(differences_as_dict, by_measure)], list(measures))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,23 +91,6 @@ class Choice(Control):
         if value not in self.choices:
             raise ValueError(f"{self.name} must be one of {', '.join(self.choices)}.")
         return value
-
-
-def parse_options(
-    controls: Sequence[Control], given: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the value of each control as it is given or by default, and after it was parsed.
-
-    Raises:
-        ValueError: if there is no such option, or its value is invalid.
-    """
-    names = {control.name for control in controls}
-    for name in given:
-        if name not in names:
-            known = ", ".join(control.name for control in controls)
-            raise ValueError(f"There is no option {name!r:.60}. The options are {known}.")
-    raw = {control.name: given.get(control.name, control.value) for control in controls}
-    return raw, {control.name: control.parse(raw[control.name]) for control in controls}
 
 
 CONFIDENCE = NumberField("confidence", "Confidence", "of the limits", 0.95, 0.5, 0.99, 0.01)

@@ -35,7 +35,8 @@ def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
             results = {label: [*by_value.values()] for label, by_value in results.items()}
         result[name] = results
     if answer.comparison is not None:
-        result["comparison"] = answer.comparison.board or answer.comparison.differences
+        first, *others = answer.comparison.results
+        result["comparison"] = first if answer.comparison.is_leaderboard else [first, *others]
     return result | {"samples": {run.label: run.samples for run in answer.runs}}
 
 

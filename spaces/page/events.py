@@ -224,7 +224,7 @@ class Handlers:
         """Return updates that let the inputs show a request."""
         layout = self._layout
         has_files = bool(request.files)
-        options = {layout.controls[name]: value for name, value in request.raw_options.items()}
+        options = {layout.controls[name]: value for name, value in request.shown.items()}
         return {
             layout.source: FILES if has_files else TEXT,
             layout.text: gr.update(value=request.text, visible=not has_files),

@@ -44,7 +44,7 @@ def page_svg(figure: Figure) -> str:
 def _results(chart: Chart, answer: Answer) -> Any:
     if chart.call == "comparison":
         assert answer.comparison is not None
-        return answer.comparison.board or answer.comparison.differences[0]
+        return answer.comparison.results[0]
     results = {run.label: run.results[chart.call] for run in answer.runs}
     return results if len(results) > 1 else next(iter(results.values()))
 

@@ -128,7 +128,7 @@ class Layout:
             elem_id="checker",
         )
         self.score = gr.Button("Score", variant="primary", elem_id="score")
-        self.controls = {x.name: _control(x, request.raw_options[x.name]) for x in space.controls}
+        self.controls = {x.name: _control(x, request.shown[x.name]) for x in space.controls}
 
     def _add_details(self, space: Space, shown: dict[str, Any]) -> None:
         """Add what is below the result: charts, tables, questions, code and downloads."""

@@ -61,13 +61,8 @@ def _read(reading: Reading, file: str) -> str:
 
 def _comparing(comparison: Comparison) -> list[str]:
     """Return lines that call `at_k.compare` or `at_k.leaderboard`, and print the result."""
-    if comparison.board is not None:
-        arguments = ["runs", *_arguments(comparison.arguments[0])]
-        return [f"comparison = at_k.leaderboard({', '.join(arguments)})", "print(comparison)"]
-    calls = [
-        f"at_k.compare({', '.join(['*runs.values()', *_arguments(arguments)])})"
-        for arguments in comparison.arguments
-    ]
+    start = "leaderboard(runs" if comparison.is_leaderboard else "compare(*runs.values()"
+    calls = [f"at_k.{', '.join([start, *_arguments(x)])})" for x in comparison.arguments]
     further = [f"print({call})" for call in calls[1:]]
     return [f"comparison = {calls[0]}", "print(comparison)", *further]
 

@@ -29,7 +29,7 @@ def copy_files(uploads: Sequence[str]) -> dict[str, str]:
         label = re.sub(r"[^\w.=+-]+", "_", upload.stem).strip("._-")[:24] or "file"
         if suffix == ".txt":  # a text is read as if it were pasted: its name has no type
             label, suffix = label.replace(".", "_"), ""
-        if label in names:
+        while label in names:
             label = f"{label}_{number}"
         names[label] = f"{label}{suffix}"
         Path(names[label]).write_bytes(upload.read_bytes())

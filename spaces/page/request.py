@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from at_k.cli.formats import View
 from at_k.core.checks import InputError
 
-from .controls import parse_options
+from .comparing import Comparison
 from .space import CHECKERS, Call, Options, Run, Space
 
 MAX_SAMPLES_PER_QUESTION = 512
@@ -50,8 +50,7 @@ class Request:
     Attributes:
         space: the page of the metric.
         checker: the name of the checker. It is used if the samples have references.
-        options: the value of each control, by its name.
-        raw_options: the same before they were parsed, as the controls show them.
+        shown: the value of each control as it shows it, by its name.
         text: what was pasted.
         files: the paths of uploaded files.
         reading: what the visitor has chosen about these samples.
@@ -59,11 +58,17 @@ class Request:
 
     space: Space
     checker: str
-    options: Options
-    raw_options: Options
+    shown: Options
     text: str = ""
     files: tuple[str, ...] = ()
     reading: Reading = field(default_factory=dict)
+
+    @cached_property
+    def options(self) -> Options:
+        """What the value of each control stands for; a ValueError if one is invalid."""
+        return {
+            control.name: control.parse(self.shown[control.name]) for control in self.space.controls
+        }
 
     def fingerprint_of_samples(self) -> str:
         """Return a text that is equal for requests with the same samples."""
@@ -71,27 +76,6 @@ class Request:
         for file in self.files:
             content.update(Path(file).name.encode() + b"\0" + Path(file).read_bytes() + b"\0")
         return content.hexdigest()
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The differences between the scores of runs.
-
-    Attributes:
-        view: their tables and sentences.
-        interval: the interval method of the differences.
-        key: the key of the score that is compared, at the selected k.
-        differences: for two runs, what `at_k.compare` returns for each measure of the Space.
-        board: for more runs, what `at_k.leaderboard` returns; otherwise None.
-        arguments: the arguments of `at_k.compare` for each measure, or of `at_k.leaderboard`.
-    """
-
-    view: View
-    interval: str
-    key: str
-    differences: Sequence[Mapping[str, float]]
-    board: dict[str, Any] | None
-    arguments: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -136,5 +120,12 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
     """
     if checker not in CHECKERS:
         raise ValueError(f"checker must be one of {', '.join(CHECKERS)}.")
-    raw, values = parse_options(space.controls, options)
-    return Request(space, checker, values, raw, **samples)
+    shown = {control.name: control.value for control in space.controls}
+    for name in options:
+        if name not in shown:
+            known = ", ".join(shown)
+            raise ValueError(f"There is no option {name!r:.60}. The options are {known}.")
+    shown |= options
+    for control in space.controls:
+        control.parse(shown[control.name])  # a ValueError if it is invalid
+    return Request(space, checker, shown, **samples)

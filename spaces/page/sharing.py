@@ -36,7 +36,7 @@ def shared_text(request: Request) -> str:
     content: dict[str, Any] = {
         "metric": request.space.metric,
         "checker": request.checker,
-        "options": request.raw_options,
+        "options": request.shown,
         "reading": request.reading,
     }
     if request.files:

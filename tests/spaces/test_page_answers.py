@@ -154,8 +154,8 @@ def test_two_runs_have_the_largest_differences_first_and_their_code_compares_the
     for file in TWO_FILES:
         (tmp_path / file.rpartition("/")[2]).write_bytes(Path(file).read_bytes())
     printed = lines_of(page.python_code.python_code(space, answer), tmp_path)
-    compared = answer.comparison.differences[0]
-    assert f"{answer.comparison.key!r}: {compared[answer.comparison.key]!r}" in printed[1]
+    compared, key = answer.comparison.results[0], answer.comparison.view.key
+    assert f"{key!r}: {compared[key]!r}" in printed[1]
 
 
 def test_the_code_reads_what_was_chosen(page, tmp_path):
