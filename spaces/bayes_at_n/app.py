@@ -7,14 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from page.charts import Chart
-from page.controls import (
-    CONFIDENCE,
-    WHICH_QUESTIONS,
-    TextField,
-    parse_numbers,
-    parse_word,
-    parse_words,
-)
+from page.controls import CONFIDENCE, WHICH_QUESTIONS, TextField, parse_numbers, parse_words
 from page.sentences import decimal, percent, sentence_per_run
 from page.space import Call, Example, Options, Run, Space, compared_interval
 
@@ -178,7 +171,7 @@ SPACE = Space(
             "",
             parse_words,
         ),
-        TextField("group", "Group column", "of a file, such as topic", "", parse_word),
+        TextField("group", "Group column", "of a file, such as topic", "", str),
     ],
     calls=calls,
     measures=measures,

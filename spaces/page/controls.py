@@ -66,7 +66,8 @@ class TextField(Control):
     """A field for one line of text.
 
     Attributes:
-        parser: returns the value that a text stands for, or raises a ValueError.
+        parser: returns the value that a text stands for, or raises a ValueError. Without a text,
+            the value is None.
     """
 
     parser: Callable[[str], Any]
@@ -74,7 +75,7 @@ class TextField(Control):
     def parse(self, value: Any) -> Any:
         if not isinstance(value, str) or len(value) > _MAX_CHARACTERS:
             raise ValueError(f"{self.name} must be a text of at most {_MAX_CHARACTERS} characters.")
-        return self.parser(value.strip())
+        return self.parser(value.strip()) if value.strip() else None
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,8 @@ WHICH_QUESTIONS = Choice(
 """The values are those of `interval` of `compute`."""
 
 
-def parse_numbers(text: str) -> list[float] | None:
-    """Return the numbers of a text such as "0, 0.5, 1", or None if it is empty."""
-    if not text:
-        return None
+def parse_numbers(text: str) -> list[float]:
+    """Return the numbers of a text such as "0, 0.5, 1"."""
     try:
         numbers = [float(part) for part in re.split(r"[,;\s]+", text.strip(",; "))]
     except ValueError:
@@ -125,8 +124,3 @@ def parse_numbers(text: str) -> list[float] | None:
 def parse_words(text: str) -> list[str] | None:
     """Return the words of a text such as "incorrect, correct", or None if there are none."""
     return [part.strip() for part in text.split(",") if part.strip()] or None
-
-
-def parse_word(text: str) -> str | None:
-    """Return the text, or None if it is empty."""
-    return text or None

@@ -54,7 +54,8 @@ class Layout:
         """
         self.address = gr.Textbox("", visible=False)
         self.folder, self.asked_for = gr.State(shown["folder"]), gr.State("")
-        gr.HTML(title_html(space), elem_id="summary")
+        title = f"# {TITLES[space.metric]}\n{space.summary}"
+        gr.HTML(html_of(title), elem_id="summary")
         with gr.Column(elem_id="examples"):
             self.examples = [gr.Button(example.name, size="sm") for example in space.examples]
         with gr.Column(elem_id="body"):
@@ -180,11 +181,6 @@ class Layout:
         further = {self.code, self.download, self.file, self.copy_link, self.folder}
         shown = {self.problem, self.result} | columns | details | further
         return shown | self.inputs - {self.address}
-
-
-def title_html(space: Space) -> str:
-    """Return the title of a page and what its metric measures."""
-    return html_of(f"# {TITLES[space.metric]}\n{space.summary}")
 
 
 def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:

@@ -97,10 +97,15 @@ def _as_scored(space: Space, samples: Samples) -> Any:
     if not isinstance(predictions, list):
         return predictions
     if space.metric == "score_agg":
-        return [_in_lower_case(row) for row in predictions]
+        return [
+            [x.strip().lower() if isinstance(x, str) else x for x in row] for row in predictions
+        ]
     if space.has_binary_outcomes or "references" in samples:
         return predictions
-    return _as_rewards(predictions)
+    if not any(isinstance(x, int) and x < 0 for row in predictions for x in row):
+        return predictions
+    # A negative integer is no category, so all numbers are rewards.
+    return [[float(x) if isinstance(x, int) else x for x in row] for row in predictions]
 
 
 def _without_name(note: str, files: Sequence[str]) -> str:
@@ -109,22 +114,6 @@ def _without_name(note: str, files: Sequence[str]) -> str:
         return note
     note = note.removeprefix(f"{files[0]}: ")
     return f"{note[0].upper()}{note[1:]}"
-
-
-def _in_lower_case(verdicts: list[Any] | None) -> list[Any] | None:
-    """Return verdicts such as "Fully" as the metric names them."""
-    if verdicts is None:
-        return None
-    return [v.strip().lower() if isinstance(v, str) else v for v in verdicts]
-
-
-def _as_rewards(predictions: list[Any]) -> list[Any]:
-    """Return outcomes as real rewards if one is a negative integer, which is no category."""
-    if not any(isinstance(x, int) and x < 0 for row in predictions for x in row or ()):
-        return predictions
-    return [
-        [float(x) if isinstance(x, int) else x for x in row] if row else row for row in predictions
-    ]
 
 
 def _check_size(samples: Samples, prefix: str) -> None:

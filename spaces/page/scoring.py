@@ -23,13 +23,8 @@ _MAX_WAIT = 3 * max(SECONDS.values())
 _BUSY = "The server is busy. Try again in a minute."
 
 # Requests with a slow checker have their own slots, so that they do not delay the others.
-_FAST_SLOTS = threading.BoundedSemaphore(4)
-_SLOTS = {
-    "exact_match": _FAST_SLOTS,
-    "numeric": _FAST_SLOTS,
-    "choice": _FAST_SLOTS,
-    "math_verify": threading.BoundedSemaphore(1),
-}
+_SLOTS = dict.fromkeys(SECONDS, threading.BoundedSemaphore(4))
+_SLOTS["math_verify"] = threading.BoundedSemaphore(1)
 
 # The fork server imports the libraries once. Each process starts as a copy of it.
 _context = multiprocessing.get_context("forkserver")
