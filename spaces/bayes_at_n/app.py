@@ -9,7 +9,7 @@ from typing import Any
 from page.charts import Chart
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, TextField, parse_numbers, parse_words
 from page.sentences import decimal, percent, sentence_per_run
-from page.space import Call, Example, Options, Run, Space, compared_interval
+from page.space import Call, Example, Options, Run, Space
 
 POSTERIOR = "posterior"
 
@@ -77,9 +77,7 @@ def reward_range(options: Options) -> list[float] | None:
 
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
     rewards = {} if options["w"] is None else {"w": options["w"]}
-    if options["interval"] == POSTERIOR:
-        return [{"metric": "bayes@N", **rewards}]
-    return [{"metric": "avg@N", "interval": compared_interval(options), **rewards}]
+    return [{"metric": "bayes@N" if options["interval"] == POSTERIOR else "avg@N", **rewards}]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from page.charts import Chart
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
 from page.sentences import enumerated, percent, sentence_per_run
-from page.space import Call, Example, Options, Run, Space, compared_interval
+from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
 Sample $k$ answers and take a vote among them. How often is the vote correct? Three definitions are
@@ -61,8 +61,7 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
     """Return the arguments of each comparison: vote@k only of checked samples, the answers."""
     metrics = ["vote@k", "maj@k"] if checked else ["maj@k"]
-    common = {"k": options["k"], "interval": compared_interval(options)}
-    return [{"metric": metric, **common} for metric in metrics]
+    return [{"metric": metric, "k": options["k"]} for metric in metrics]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
@@ -88,9 +87,7 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     return sentence_per_run(runs, clauses)
 
 
-def by_k(runs: Sequence[Run], options: Options) -> Chart | None:
-    if min(min(run.sample_counts) for run in runs) == 1:
-        return None
+def by_k(runs: Sequence[Run], options: Options) -> Chart:
     has_votes = all("vote@1" in run.scores("by_k") for run in runs)  # if the samples are answers
     metrics = ["vote@k", "maj@k"] if has_votes else ["maj@k"]
     return Chart(

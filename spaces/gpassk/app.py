@@ -9,7 +9,7 @@ from typing import Any
 from page.charts import Chart, curve_ks
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
 from page.sentences import percent
-from page.space import Call, Estimate, Example, Options, Run, Space, compared_interval
+from page.space import Call, Estimate, Example, Options, Run, Space
 
 ABOUT = r"""
 A model is sampled $n$ times on each question, and $c$ of the samples are correct. **G-Pass@k** is
@@ -81,7 +81,7 @@ def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, A
     if 1 < required_samples(k, tau) < k:
         compared.append({"metric": "G-Pass@k", "k": k, "tau": tau})
     compared.append({"metric": "pass^k", "k": k})
-    return [{**measure, "interval": compared_interval(options)} for measure in compared]
+    return compared
 
 
 def required_samples(k: int, tau: float) -> int:
@@ -143,9 +143,7 @@ def by_threshold(runs: Sequence[Run], options: Options) -> Chart | None:
     )
 
 
-def by_k(runs: Sequence[Run], options: Options) -> Chart | None:
-    if min(min(run.sample_counts) for run in runs) == 1:
-        return None
+def by_k(runs: Sequence[Run], options: Options) -> Chart:
     return Chart(
         "pass@k and pass^k by k",
         "Probability that at least one of k samples is correct (pass@k), and that all k are "

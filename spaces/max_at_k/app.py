@@ -8,7 +8,7 @@ from typing import Any
 from page.charts import Chart, curve_ks
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField, TextField, parse_numbers
 from page.sentences import decimal, sentence_per_run
-from page.space import Call, Example, Options, Run, Space, compared_interval
+from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
 Each sample of a question has a reward: a test score, a grade, or 0 and 1. **Max@k** is the expected
@@ -60,7 +60,7 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
     rewards = {} if options["w"] is None else {"w": options["w"]}
     ks = sorted({*curve_ks(smallest), options["k"]})
-    return [{"metric": "max@k", "k": ks, "interval": compared_interval(options), **rewards}]
+    return [{"metric": "max@k", "k": ks, **rewards}]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
@@ -80,9 +80,7 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
     return sentence_per_run(runs, clauses)
 
 
-def by_k(runs: Sequence[Run], options: Options) -> Chart | None:
-    if min(min(run.sample_counts) for run in runs) == 1:
-        return None
+def by_k(runs: Sequence[Run], options: Options) -> Chart:
     return Chart(
         "Max@k by k",
         "Expected reward of the best of k samples. At k = 1 it is the mean reward. Dashed line: "

@@ -39,8 +39,10 @@ class Chart:
 
 def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
     """Return the charts of a Space, with that of a comparison after the first."""
-    first, *others = (chart(answer.runs, answer.options) for chart in space.charts)
-    return [first, _comparison_chart(answer), *others]
+    charts = [chart(answer.runs, answer.options) for chart in space.charts]
+    if min(run.sample_counts.min() for run in answer.runs) == 1:  # a curve by k is one point
+        charts = [None if chart and chart.function == "by_k" else chart for chart in charts]
+    return [charts[0], _comparison_chart(answer), *charts[1:]]
 
 
 def _comparison_chart(answer: Answer) -> Chart | None:

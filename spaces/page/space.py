@@ -113,16 +113,6 @@ class Run:
         return next(x for x in self.estimates(call) if x.metric == metric)
 
 
-def compared_interval(options: Options) -> str:
-    """Return the interval method of differences between runs, for the chosen questions."""
-    return "questions" if options["interval"] == "questions" else "sampling"
-
-
-def is_never_repeated(estimate: Estimate) -> bool:
-    """Return that no score equals another one by its definition."""
-    return False
-
-
 @dataclass(frozen=True)
 class Space:
     """The page of one metric.
@@ -138,12 +128,14 @@ class Space:
             the checker, and the confidence and the interval unless it is a sweep.
         measures: returns the scores by which runs are compared, as arguments of `at_k.compare`,
             given the options, the smallest number of samples, and whether samples were checked.
+            The page adds the checker, the confidence and the interval.
             The first one is in the sentence and the chart of a comparison.
         sentence: returns the result in words, as plain text. The page emphasizes numbers in it.
         main_scores: returns the keys of the scores that a paper would report, the most important
             first. The limits in words are theirs, and they are first in the table of scores.
         charts: functions that return the charts, or None for one that these runs do not have.
-        is_repeated: whether a score equals another one in the table by its definition.
+        is_repeated: whether a score equals another one in the table by its definition; None if
+            none does.
         row_noun: what a question is called.
         cell_noun: what a sample is called.
         has_references: whether samples can be checked against references.
@@ -159,7 +151,7 @@ class Space:
     sentence: Callable[[Sequence[Run], Options], str]
     main_scores: Callable[[Run, Options], list[str]]
     charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
-    is_repeated: Callable[[Estimate], bool] = is_never_repeated
+    is_repeated: Callable[[Estimate], bool] | None = None
     row_noun: str = "question"
     cell_noun: str = "sample"
     has_references: bool = True

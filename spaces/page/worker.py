@@ -75,11 +75,13 @@ def work(request: Request, folder: str, connection: Connection) -> None:
     reply: Answer | ValueError
     try:
         reply = _score(request)
-    except ChoiceError as error:
-        message = _shortened(_in_words(error, request))
-        reply = ChoiceError([message], error.ways, error.columns, error.asks_correct)
     except (ValueError, TypeError, OverflowError) as error:
-        reply = ValueError(_shortened(_in_words(error, request)))
+        message = _in_words(error, request)
+        if len(message) >= _MAX_MESSAGE:
+            message = f"{message[:_MAX_MESSAGE]}.."
+        reply = ValueError(message)
+        if isinstance(error, ChoiceError):
+            reply = ChoiceError([message], error.ways, error.columns, error.asks_correct)
     except RecursionError:
         reply = ValueError("The lists are nested too deeply.")
     except MemoryError:
@@ -101,10 +103,6 @@ def _in_words(error: Exception, request: Request) -> str:
     """Return the message of an error in the words of the page."""
     space = request.space
     return in_words(error, space.row_noun, space.cell_noun, has_names=bool(request.files))
-
-
-def _shortened(message: str) -> str:
-    return message if len(message) < _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}.."
 
 
 def _score(request: Request) -> Answer:
@@ -214,8 +212,12 @@ def _calls(
         )
         for name, call in space.calls(options, smallest).items()
     }
+    compared: dict[str, Any] = {"confidence": options["confidence"]}
+    if space.has_references and options["interval"] in (SAME_QUESTIONS, OTHER_QUESTIONS):
+        has_same = options["interval"] == SAME_QUESTIONS
+        compared["interval"] = "sampling" if has_same else "questions"
     measures = [
-        {**checking, **measure, "confidence": options["confidence"]}
+        {**checking, **measure, **compared}
         for measure in space.measures(options, smallest, checker is not None)
     ]
     return calls, measures
