@@ -20,14 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SPACES, METRICS, PACKAGE = ROOT / "spaces", ROOT / "metrics", ROOT / "shared" / "at_k"
 PYTHON_VERSION = "3.11"  # a Space runs Python 3.10 unless its card names a version
-REQUIREMENTS = (
-    "math-verify>=0.9",
-    "altair>=6.0",
-    "vl-convert-python>=1.9",
-    "latex2mathml>=3.81",
-    "markdown-it-py>=4.0",
-    "inspect_ai>=0.3.285",  # reads .eval files
-)
+EXTRAS = ("spaces", "math", "charts", "inspect")  # of the package, which a Space requires
 _INIT = '''\
 """The modules of the package evaluate-at-k that this page needs."""
 
@@ -69,8 +62,18 @@ def bundle(name: str, target: Path) -> None:
     text = text.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
     (target / "README.md").write_text(with_links_of_a_space(text, card, page), encoding="utf-8")
     needed = (METRICS / name / "requirements.txt").read_text(encoding="utf-8").split()
-    needed += [f"gradio=={version[1]}", *REQUIREMENTS]
-    (target / "requirements.txt").write_text("\n".join(needed) + "\n", encoding="utf-8")
+    extras = "\n".join(_setup()["options.extras_require"][extra] for extra in EXTRAS).split()
+    needed += [x for x in extras if not x.startswith(("evaluate-at-k", "gradio"))]
+    needed.append(f"gradio=={version[1]}")
+    lines = "".join(f"{line}\n" for line in dict.fromkeys(needed))
+    (target / "requirements.txt").write_text(lines, encoding="utf-8")
+
+
+def _setup() -> configparser.ConfigParser:
+    """Return the metadata of the project, from setup.cfg."""
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    return setup
 
 
 def _copy(files: Iterable[Path], folder: Path) -> None:
@@ -103,9 +106,7 @@ def with_links_of_a_space(text: str, card: Path, page: Path) -> str:
     Pictures are copied to the folder `page`. Links to other files of the project become links to
     its repository.
     """
-    setup = configparser.ConfigParser()
-    setup.read(ROOT / "setup.cfg", encoding="utf-8")
-    repository = setup["metadata"]["url"]
+    repository = _setup()["metadata"]["url"]
 
     def replace(link: re.Match[str]) -> str:
         file = (card.parent / link["path"]).resolve()

@@ -135,7 +135,7 @@ SPACE = Space(
         ),
     ],
     controls=[
-        NumberField("k", "k", "samples that vote", 5, 1, 512, 1, limited_by_samples=True),
+        NumberField("k", "k", "samples that vote", 5, 1, 512, 1),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],

@@ -187,7 +187,7 @@ SPACE = Space(
         ),
     ],
     controls=[
-        NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1, limited_by_samples=True),
+        NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1),
         NumberField("tau", "τ", "share of them that must be correct", 0.5, 0, 1, 0.05),
         WHICH_QUESTIONS,
         CONFIDENCE,

@@ -117,7 +117,7 @@ SPACE = Space(
         ),
     ],
     controls=[
-        NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1, limited_by_samples=True),
+        NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1),
         TextField(
             "w",
             "Rewards",

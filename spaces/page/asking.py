@@ -88,7 +88,7 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
         has_references: whether the page checks samples against references.
     """
     columns = _columns(path)
-    names = columns_in(path)
+    names = [*filter(None, columns)]
     names_columns = error.is_open and error.roles & {*ROLES, "counts"}
     ways = list(_ways(error, columns))
     if names_columns:
@@ -110,7 +110,7 @@ def _columns(path: str) -> Columns:
 
 def columns_in(path: str) -> list[str]:
     """Return the names of the columns of a file."""
-    return [name for name in _columns(path) if name]
+    return [*filter(None, _columns(path))]
 
 
 def _ways(error: SelectionError, columns: Columns) -> Iterator[Reading]:

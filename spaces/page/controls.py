@@ -40,13 +40,11 @@ class NumberField(Control):
         minimum: the smallest value.
         maximum: the largest value.
         step: by how much the arrow keys change the value. If it is an integer, so are the values.
-        limited_by_samples: whether the value can be at most the number of samples per question.
     """
 
     minimum: float
     maximum: float
     step: float
-    limited_by_samples: bool = False
 
     def parse(self, value: Any) -> int | float:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from typing import Any
 
@@ -24,11 +23,10 @@ schemapi.disable_debug_mode()
 
 def draw(chart: Chart, answer: Answer) -> Figure:
     """Return the figure of a chart that shows an answer."""
-    function = getattr(charts, chart.function)
-    arguments = chart_arguments(chart, answer)
-    if "labels" in inspect.signature(function).parameters:
+    arguments = chart_arguments(chart, answer) | {"width": _WIDTH}
+    if chart.function == "by_question":
         arguments["labels"] = answer.questions
-    return function(_results(chart, answer), **arguments, width=_WIDTH)
+    return getattr(charts, chart.function)(_results(chart, answer), **arguments)
 
 
 def page_svg(figure: Figure) -> str:

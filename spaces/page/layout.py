@@ -191,7 +191,7 @@ def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
         return gr.Radio(choices, value=value, **about)
     if not isinstance(control, NumberField):
         return gr.Textbox(value, **about)
-    if not control.limited_by_samples:
+    if control.name != "k":  # whose largest value depends on the samples
         about["info"] += f", {control.minimum:g} to {control.maximum:g}"
     return gr.Number(value, step=control.step, **about)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from at_k.cli.formats import csv_text
@@ -82,16 +82,15 @@ def _shown_runs(answer: Answer) -> list[Run]:
 
 def questions_html(space: Space, answer: Answer, selected: str = ALL) -> str:
     """Return the table of questions as a grid, whose rows the script of the page lets select."""
-    rows, body, headings = question_rows(space, answer, selected), "", ""
+    rows, body = question_rows(space, answer, selected), ""
+    kinds = {heading: _kind(space, heading) for _, cells in rows[:1] for heading in cells}
     for index, cells in rows[:_MAX_ROWS]:
         tab = "-1" if body else "0"  # arrow keys lead from the first row to the others
-        columns = list(zip(_kinds(space, cells), cells.items(), strict=True))
-        texts = "".join(f'<td class="{kind}">{escape(x)}</td>' for kind, (_, x) in columns)
+        texts = "".join(f'<td class="{kinds[x]}">{escape(text)}</td>' for x, text in cells.items())
         body += f'<tr data-index="{index}" tabindex="{tab}">{texts}</tr>'
-        headings = "".join(
-            f'<th scope="col" class="{kind}">{escape(heading)}</th>'
-            for kind, (heading, _) in columns
-        )
+    headings = "".join(
+        f'<th scope="col" class="{kind}">{escape(heading)}</th>' for heading, kind in kinds.items()
+    )
     more = ""
     if len(_shown_runs(answer)) < len(answer.runs):
         more = f"The {space.row_noun}s of {answer.runs[0].label}."
@@ -103,11 +102,11 @@ def questions_html(space: Space, answer: Answer, selected: str = ALL) -> str:
     )
 
 
-def _kinds(space: Space, headings: Iterable[str]) -> list[str]:
-    """Return the class of each column in the style sheet: of names, numbers or texts."""
-    _, *others = headings
-    texts = (f"{space.cell_noun}s", "text")
-    return ["name", *("text" if x.startswith(texts) else "number" for x in others)]
+def _kind(space: Space, heading: str) -> str:
+    """Return the class of a column in the style sheet: of names, numbers or texts."""
+    if heading == space.row_noun:
+        return "name"
+    return "text" if heading.startswith((f"{space.cell_noun}s", "text")) else "number"
 
 
 def samples_csv(space: Space, answer: Answer) -> str:

@@ -27,7 +27,7 @@ from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import Ungraded, check_same_questions
 
 from .comparing import compare
-from .controls import OTHER_QUESTIONS, SAME_QUESTIONS, NumberField
+from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .grading import grade, names_and_texts, rewards_by_question, samples_for_metric
 from .places import in_words
 from .received import MAX_BYTES
@@ -170,14 +170,9 @@ def _used_options(
     """
     space, options, changes = request.space, dict(request.options), []
     row, cell = space.row_noun, space.cell_noun
-    for control in space.controls:
-        is_limited = isinstance(control, NumberField) and control.limited_by_samples
-        if is_limited and options[control.name] > smallest:
-            options[control.name] = smallest
-            changes.append(
-                f"{control.name} was lowered to {smallest}, the smallest number of {cell}s of any "
-                f"{row}."
-            )
+    if options.get("k", 1) > smallest:
+        options["k"] = smallest
+        changes.append(f"k was lowered to {smallest}, the smallest number of {cell}s of any {row}.")
     chosen = options.setdefault("interval", SAME_QUESTIONS)
     is_single = any(len(n) == 1 for n in sizes)
     if chosen == OTHER_QUESTIONS and is_single:
