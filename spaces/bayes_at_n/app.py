@@ -56,23 +56,7 @@ q3,C,C,B,C
 
 def calls(options: Options, smallest: int) -> dict[str, Call]:
     chosen = {name: options[name] for name in ("w", "categories") if options[name] is not None}
-    bounds = reward_range(options)
-    return {
-        "scores": Call(
-            {
-                **chosen,
-                **({} if bounds is None else {"bounds": bounds}),
-                "return_per_question": True,
-            }
-        )
-    }
-
-
-def reward_range(options: Options) -> list[float] | None:
-    """Return the smallest and the largest reward of a category, or None for real rewards."""
-    if options["w"] is not None:
-        return [min(options["w"]), max(options["w"])]
-    return [0.0, 1.0] if options["interval"] == POSTERIOR else None
+    return {"scores": Call({**chosen, "return_per_question": True})}
 
 
 def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
