@@ -51,7 +51,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
 }
 
 
-def in_words(way: Reading) -> str:
+def choice_in_words(way: Reading) -> str:
     """Return the words of a choice: "Missing samples are left out"."""
     parts = [_WORDS[role](value) for role, value in way.items()]
     words = ", ".join(f"{part[0].lower()}{part[1:]}" for part in parts)
@@ -63,7 +63,7 @@ def is_reading(reading: Any) -> bool:
     """Whether an object holds choices that a page offers, as a link and a program have to."""
     try:
         way = {name: x for name, x in reading.items() if name not in _CORRECT}
-        return not way or bool(in_words(way))
+        return not way or bool(choice_in_words(way))
     except (TypeError, ValueError, LookupError, AttributeError):
         return False
 

@@ -22,7 +22,7 @@ from .answer_html import (
     result_html,
     scores_html,
 )
-from .asking import in_words, merged
+from .asking import choice_in_words, merged
 from .downloads import Downloads
 from .layout import COPY_LINK, FILES, TEXT, Layout
 from .python_code import python_code
@@ -273,7 +273,7 @@ class Handlers:
     def _asking_updates(self, request: Request, error: ChoiceError) -> Values:
         """Show inputs for what the rules of reading ask."""
         layout = self._layout
-        ways = [(in_words(way), json.dumps(way)) for way in error.ways]
+        ways = [(choice_in_words(way), json.dumps(way)) for way in error.ways]
         columns = [("none", ""), *((name, name) for name in error.columns)]
         updates: Values = {
             layout.asking: gr.update(visible=True),
@@ -292,8 +292,8 @@ class Handlers:
         """Show what was chosen about the samples, and ask no more."""
         layout = self._layout
         rest = {x: y for x, y in request.reading.items() if not x.startswith("correct_")}
-        choices = [(in_words({x: y}), json.dumps({x: y})) for x, y in rest.items()]
-        correct = _words_of_correct(request.reading)
+        choices = [(choice_in_words({x: y}), json.dumps({x: y})) for x, y in rest.items()]
+        correct = _correct_as_text(request.reading)
         updates: Values = {
             layout.asking: gr.update(visible=bool(request.reading)),
             layout.ways: gr.update(choices=[], value=None, visible=False),
@@ -357,7 +357,8 @@ def _correct_outcomes(text: str) -> Reading:
         raise ValueError(f"The least score has to be a number: {text!r:.40} is none.") from error
 
 
-def _words_of_correct(reading: Reading) -> str:
+def _correct_as_text(reading: Reading) -> str:
+    """Return the outcomes that are correct as a visitor types them, or ""."""
     if "correct_at_least" in reading:
         return f">= {reading['correct_at_least']:g}"
     return ", ".join(reading.get("correct_values", ()))

@@ -103,8 +103,8 @@ class Layout:
         )
         self.text = gr.Textbox(
             request.text,
-            lines=6,
-            max_lines=6,
+            lines=5,
+            max_lines=5,
             label="A table, rows of outcomes, or JSON",
             elem_id="text",
         )

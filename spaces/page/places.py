@@ -9,12 +9,7 @@ REWARDS = " (the pages Max@k and Bayes@N score rewards)"
 _NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
 
 
-def in_words(
-    error: Exception,
-    row: str,
-    cell: str,
-    has_names: bool = True,
-) -> str:
+def message_in_words(error: Exception, row: str, cell: str, has_names: bool = True) -> str:
     """Return the message of an error with places that count from 1.
 
     Args:

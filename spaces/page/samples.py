@@ -27,7 +27,7 @@ from .space import Samples, Space
 MAX_QUESTIONS = 10_000
 MAX_SAMPLES = 200_000
 MAX_GROUPS = 40
-_OF_THE_PAGE = ("samples", "references_first", "by_order")
+_CHOICES_OF_PAGE = ("samples", "references_first", "by_order")
 """Choices of a visitor that are no arguments of `read`."""
 
 
@@ -136,7 +136,7 @@ def _check_size(samples: Samples, prefix: str) -> None:
 
 def arguments_of_read(reading: Reading, has_verdicts: bool = False) -> dict[str, Any]:
     """Return what a visitor has chosen as arguments of `read_run`."""
-    chosen = {name: x for name, x in reading.items() if name not in _OF_THE_PAGE}
+    chosen = {name: x for name, x in reading.items() if name not in _CHOICES_OF_PAGE}
     if "where" in chosen:
         chosen["where"] = [(column, entry) for column, entry in chosen["where"]]
     if reading.get("references_first"):

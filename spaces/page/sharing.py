@@ -24,7 +24,7 @@ LONGEST_LINK = 16_000
 """Characters. Programs for mail and chats cut longer ones."""
 
 _MAX_JSON = 10 * MAX_BYTES
-_OF_GRADIO = ("view", "footer", "deep_link", "session_hash", "logs", "embed")
+_GRADIO_PARAMETERS = ("view", "footer", "deep_link", "session_hash", "logs", "embed")
 _BROKEN = (
     "This link or saved page is broken, or a part of it is missing. Ask the sender to copy it "
     "again, or for the page as a file."
@@ -124,7 +124,7 @@ def example_request(space: Space, example: Example) -> Request:
 def check_parameters(parameters: Mapping[str, str]) -> None:
     """Raise a ValueError if an address has parameters, which this page does not read."""
     for name in parameters:
-        if not name.startswith("__") and name not in _OF_GRADIO:
+        if not name.startswith("__") and name not in _GRADIO_PARAMETERS:
             raise ValueError(
                 f"The address has the parameter {name:.40}, which this page does not read. Choose "
                 f"an example or paste samples, and copy the link of the result."

@@ -29,7 +29,7 @@ from at_k.runs.outcomes_of_runs import Ungraded, check_same_questions
 from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .grading import grade, names_and_texts, rewards_by_question, samples_for_metric
-from .places import in_words
+from .places import message_in_words
 from .received import MAX_BYTES
 from .request import Answer, ChoiceError, Request
 from .samples import read_samples
@@ -102,7 +102,7 @@ def _end_with_parent() -> None:
 def _in_words(error: Exception, request: Request) -> str:
     """Return the message of an error in the words of the page."""
     space = request.space
-    return in_words(error, space.row_noun, space.cell_noun, has_names=bool(request.files))
+    return message_in_words(error, space.row_noun, space.cell_noun, has_names=bool(request.files))
 
 
 def _score(request: Request) -> Answer:
@@ -125,12 +125,12 @@ def _score(request: Request) -> Answer:
         graded = grade(sampled, checking)
         runs = [
             Run(
-                run.name,
-                read.files[run.name],
-                samples,
-                rewards_by_question(run.outcomes, options.get("w")),
-                _results(computation, sampled[run.name], samples, calls),
-                _is_binary(space, options, run),
+                label=run.name,
+                file=read.files[run.name],
+                samples=samples,
+                rewards=rewards_by_question(run.outcomes, options.get("w")),
+                results=_results(computation, sampled[run.name], samples, calls),
+                is_binary=_is_binary(space, options, run),
             )
             for run, samples in zip(graded, read.runs.values(), strict=True)
         ]
@@ -143,16 +143,9 @@ def _score(request: Request) -> Answer:
             except ValueError as error:
                 problem = f"The runs are not compared: {_in_words(error, request)}"
     messages = dict.fromkeys(_without_python(str(warning.message)) for warning in caught)
-    return Answer(
-        runs,
-        calls,
-        options,
-        request.reading,
-        checker,
-        *names_and_texts(read.identifiers, len(sizes[0])),
-        comparison,
-        tuple(filter(None, [*read.notes, *changes, *messages, problem])),
-    )
+    notes = tuple(filter(None, [*read.notes, *changes, *messages, problem]))
+    names, texts = names_and_texts(read.identifiers, len(sizes[0]))
+    return Answer(runs, calls, options, request.reading, checker, names, texts, comparison, notes)
 
 
 def _used_options(

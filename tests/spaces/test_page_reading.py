@@ -137,7 +137,7 @@ def test_a_page_asks_where_the_rules_of_reading_need_an_answer(page, name):
     with pytest.raises(page.request.ChoiceError) as error:
         page.samples.read_samples(request_for(page, "gpassk", text), ())
     assert list(error.value.ways) == ways
-    assert all(map(page.asking.in_words, ways))
+    assert all(map(page.asking.choice_in_words, ways))
     assert error.value.asks_correct == (name in ("scores", "words"))
     asks_columns = {"words", "columns without usual names", "numbered columns"}
     asks_columns |= {"two columns of references", "a header of any names"}
