@@ -103,8 +103,8 @@ class Layout:
         )
         self.text = gr.Textbox(
             request.text,
-            lines=5,
-            max_lines=5,
+            lines=6,
+            max_lines=6,
             label="A table, rows of outcomes, or JSON",
             elem_id="text",
         )
@@ -115,7 +115,7 @@ class Layout:
             height=150,
             elem_id="files",
         )
-        programs = " Programs are not run here." if space.has_references else ""
+        programs = " It runs no programs." if space.has_references else ""
         gr.HTML(
             f"<p>At most {MAX_BYTES // 1_000_000} MB and {MAX_SAMPLES:,} {cell}s.{programs}</p>",
             elem_id="limits",
