@@ -24,7 +24,7 @@ $$
 
 - For small $\tau$ it is **pass@k**: at least one of $k$ samples is correct.
 - For $\tau = 1$ it is **pass^k**: all $k$ samples are correct.
-- **mG-Pass@k** is an average over the thresholds from one half to one.
+- **mG-Pass@k** sums up the thresholds above one half. For odd k it is at most (k - 1)/k.
 
 All of them are means over *all* subsets of $k$ of the $n$ samples, so they are unbiased. The
 limits are for one of two questions: how far the scores could move if the *same* questions were

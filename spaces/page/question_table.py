@@ -83,6 +83,8 @@ def _shown_runs(answer: Answer) -> list[Run]:
 def questions_html(space: Space, answer: Answer, selected: str = ALL) -> str:
     """Return the table of questions as a grid, whose rows the script of the page lets select."""
     rows, body = question_rows(space, answer, selected), ""
+    if not rows:
+        return f'<p class="caption">No {space.row_noun} has such {space.cell_noun}s.</p>'
     kinds = {heading: _kind(space, heading) for _, cells in rows[:1] for heading in cells}
     for index, cells in rows[:_MAX_ROWS]:
         tab = "-1" if body else "0"  # arrow keys lead from the first row to the others

@@ -415,5 +415,6 @@ def test_the_focus_goes_through_the_page_in_its_order_and_is_seen(browser, space
         page.locator("#column-questions input").focus()
         page.keyboard.press("ArrowDown")
         page.wait_for_selector("[role=listbox]")
+        page.wait_for_timeout(300)  # a person is slower than the script that opens the list
         page.keyboard.press("Tab")
         page.wait_for_selector("[role=listbox]", state="hidden")

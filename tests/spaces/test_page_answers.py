@@ -136,6 +136,9 @@ def test_questions_are_filtered_by_the_share_of_correct_samples(page):
         "Some correct": ["2"],
         "None correct": ["3"],
     }
+    _, answer_of_correct = answer_of(page, "gpassk", "1 1\n1 1")
+    html = page.question_table.questions_html(space, answer_of_correct, "None correct")
+    assert html == '<p class="caption">No question has such samples.</p>'
     printed = page.question_table.samples_csv(space, answer).splitlines()
     assert printed[:3] == ["run,question,reference,sample,outcome", "text,1,,,1", "text,1,,,1"]
     assert len(printed) == 7
