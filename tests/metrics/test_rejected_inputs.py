@@ -29,7 +29,6 @@ GPASSK = [
         r"predictions\[1\]\[1\] is 2",
     ),
     ({"predictions": np.zeros((2, 2, 2))}, "3 dimensions"),
-    ({"predictions": np.array(1)}, "predictions is 1: give a list with the samples"),
     ({"predictions": np.zeros(2)}, "each question has a list"),
     ({"predictions": TEXTS}, "no references to check the predictions"),
     ({"predictions": TEXTS, "references": ["a"]}, "2 lists of predictions but 1 references"),
@@ -133,6 +132,11 @@ INVALID = [
     *(("cons_at_k", *case) for case in CONSENSUS),
     *(("score_agg", *case) for case in SCORE_AGG),
 ]
+
+
+def test_an_array_without_axes_is_refused():
+    with pytest.raises(ValueError, match="predictions is 1: give a list with the samples"):
+        at_k.load("gpassk").compute(predictions=np.array(1))
 
 
 def added_before(name: str, call: dict) -> tuple[dict, dict]:
