@@ -974,6 +974,11 @@ def test_equal_answers_may_have_different_verdicts():
     assert scores["pass@3"] == 1
     merging = cons_at_k.compute(**run, k=3, merge_right=False)
     assert merging["vote@3"] == 0.75
+    assert run == at_k.read(rows, **options)
+    with pytest.raises(
+        ValueError, match=r"predictions\[1\] has 2 samples, and its reference has the"
+    ):
+        cons_at_k.compute(**run | {"predictions": [["12", "12", "13"], ["x", "y"]]})
     # Runs are paired by their ids, and each has verdicts of its own.
     compared = at_k.compare(run, reversed_run, "vote@k", k=2)
     assert compared["vote@2_a"] == compared["vote@2_b"] == pytest.approx(0.5)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.checking import CheckCache, Checked, Checking, outcomes_of_match
-from ..core.checks import InputError
+from ..core.checks import InputError, Place
 from ..core.columns import to_python
 from ..core.samples import Samples, sample_place
 
 
+@dataclass(frozen=True)
 class GradedAnswers:
     """A checker of `compute` for answers that have been graded.
 
@@ -29,11 +31,13 @@ class GradedAnswers:
         Nothing is run, so that `checking` and `cache` are not used.
         """
         verdicts = [json.loads(reference) for reference in to_python(rows.references)]
-        sizes = [*map(len, verdicts)]
-        if sizes != rows.sizes.tolist():
-            raise ValueError(
-                "The samples are not those that were read: a reference has the verdict of each."
-            )
+        for question, (row, size) in enumerate(zip(verdicts, rows.sizes.tolist(), strict=True)):
+            if len(row) != size:
+                raise InputError(
+                    Place("predictions", question),
+                    f" has {size} samples, and its reference has the verdicts of {len(row)}: give "
+                    f"predictions and references as at_k.read returned them.",
+                )
         values = np.array([*itertools.chain(*verdicts)], dtype=float)
         if len(wrong := np.flatnonzero(~((values >= 0) & (values <= 1)))):
             raise InputError(
