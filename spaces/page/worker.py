@@ -143,7 +143,8 @@ def _score(request: Request) -> Answer:
             except ValueError as error:
                 problem = f"The runs are not compared: {_in_words(error, request)}"
     messages = dict.fromkeys(_without_python(str(warning.message)) for warning in caught)
-    notes = tuple(filter(None, [*read.notes, *changes, *messages, problem]))
+    about_reading = map(_without_python, read.notes)
+    notes = tuple(filter(None, [*about_reading, *changes, *messages, problem]))
     names, texts = names_and_texts(read.identifiers, len(sizes[0]))
     return Answer(runs, calls, options, request.reading, checker, names, texts, comparison, notes)
 
@@ -241,5 +242,12 @@ def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
 
 def _without_python(message: str) -> str:
     """Return a warning of the package in the words of the page."""
-    without_programs = message.replace(", and 'python_tests' runs programs with tests", "")
-    return without_programs.replace("check_correct_fn=", "The checker ")
+    words = {
+        ", and 'python_tests' runs programs with tests": "",
+        "check_correct_fn=": "The checker ",
+        ": unfinished='incorrect' counts them as incorrect": "",
+        "correct_at_least": "the least correct score",
+    }
+    for python, word in words.items():
+        message = message.replace(python, word)
+    return message

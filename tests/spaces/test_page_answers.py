@@ -238,6 +238,12 @@ def test_the_notes_say_how_samples_were_read_and_suggest_another_checker(page):
     assert lowered == "k was lowered to 2, the smallest number of samples of any question."
     assert "The checker 'numeric' compares the number that a text gives" in advice
     assert not re.search(r"check_correct_fn|python_tests", " ".join(answer.notes))
+    _, answer = answer_of(page, "gpassk", "id,pred,gold,finish_reason\n1,7,7,length\n1,7,7,stop\n")
+    words = "were cut off by length, as finish_reason says, and are read as they are"
+    assert answer.notes[1] == f"1 of the responses {words}."
+    reading = {"correct_at_least": 0.5}
+    _, answer = answer_of(page, "gpassk", "id,score\n1,12\n1,78\n", reading=reading)
+    assert "has scores up to 78, and the least correct score is 0.5" in " ".join(answer.notes)
 
 
 def test_many_files_are_a_sorted_table_with_letters(page, tmp_path):
