@@ -60,7 +60,8 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
     if not lists:
         return table
     rows = [row for row, samples in enumerate(next(iter(lists.values()))) for _ in samples]
-    numbers = [table.row_number(row) for row in rows]
+    every = table.row_numbers()
+    numbers = [every[row] for row in rows]
     others = {x: column for x, column in table.columns.items() if x not in lists}
     columns: Columns = {x: [column[row] for row in rows] for x, column in others.items()}
     columns |= {name: list(itertools.chain(*column)) for name, column in lists.items()}

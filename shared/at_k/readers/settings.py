@@ -318,9 +318,9 @@ def _refuse_equal_questions(questions: QuestionRows) -> None:
     table, several = questions.table, questions.several
     if not 0 < len(several) < len(questions.rows):
         return
-    rows = list(zip(*(map(entry_text, x) for x in table.columns.values()), strict=True))
-    if all(len({rows[row] for row in of_question}) == 1 for of_question in several):
-        first, second, *_ = questions.several[0]
+    columns = table.columns.values()
+    if all(len({tuple(entry_text(x[i]) for x in columns) for i in rows}) == 1 for rows in several):
+        first, second, *_ = several[0]
         raise InputError(
             *table.places_of_two(first, second),
             f" are equal, and each has the samples of {questions.ids_of(first) or 'a question'}: "

@@ -178,12 +178,12 @@ class Table:
 
     def row_number(self, row: int) -> int:
         """Return the number of a row in its file, from 0."""
-        numbers = self.columns.get(ROW, self.numbers)
-        return row if numbers is None else numbers[row]
+        return self.row_numbers()[row]
 
-    def row_numbers(self) -> list[int]:
+    def row_numbers(self) -> Sequence[int]:
         """Return the numbers of all rows in their files."""
-        return [*map(self.row_number, range(self.size))]
+        numbers = self.columns.get(ROW, self.numbers)
+        return range(self.size) if numbers is None else numbers
 
     def row_place(self, row: int) -> tuple[str | Index, ...]:
         """Return the beginning of a message, in pieces, that names a row of the source."""
@@ -364,7 +364,8 @@ def rows_where(table: Table, where: Sequence[tuple[str, Any]]) -> Table:
                 f"{first_entries(known)}."
             )
         columns = table.columns.items()
-        numbers = [table.row_number(row) for row in rows]
+        every = table.row_numbers()
+        numbers = [every[row] for row in rows]
         kept: Columns = {x: [cells[row] for row in rows] for x, cells in columns}
         table = replace(table, columns=kept, numbers=numbers)
     return table
