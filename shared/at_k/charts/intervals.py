@@ -62,11 +62,12 @@ def by_group(
         >>> result = {"pass@1": 0.4, "algebra/pass@1": 0.5, "geometry/pass@1": 0.3}
         >>> chart = by_group(result, questions=30, n=16)
     """
-    runs = {name: estimates_by_key(scores) for name, scores in runs_by_name(results).items()}
+    scores_of_runs = runs_by_name(results)
+    runs = {name: estimates_by_key(scores) for name, scores in scores_of_runs.items()}
     overall = {name: _overall_keys(name, by_key) for name, by_key in runs.items()}
     shown = shown_names(key, overall, "key", "scores", MOST_KEYS)
     groups = dict.fromkeys(x.group for by_key in runs.values() for x in by_key.values())
-    first = next(iter(runs_by_name(results).values()))
+    first = next(iter(scores_of_runs.values()))
     overall_name = overall_label(getattr(first, "averaging", ""))
     rows = [
         row_of(
@@ -81,7 +82,7 @@ def by_group(
         if (estimate := by_key.get(score if group is None else f"{group}/{score}"))
     ]
     details = ChartDetails(**options)
-    text = details.caption_of(rows, "Bars", correction(runs_by_name(results)))
+    text = details.caption_of(rows, "Bars", correction(scores_of_runs))
     names = score_titles(shown, next(iter(runs.values())).values())
     return figure_of_rows(with_panels(rows, names, "score"), text, details)
 

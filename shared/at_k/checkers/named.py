@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from inspect import signature
@@ -410,12 +410,11 @@ def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
 
     math-verify compares numbers with an absolute tolerance, in which all those near 0 are equal.
     """
-    try:
+    # Some answers are no numbers, such as sets.
+    with suppress(TypeError, ValueError, AttributeError, OverflowError):
         a, b = float(expected), float(answer)
         if 0 < abs(a) < _TINY or 0 < abs(b) < _TINY:
             return math.isclose(a, b, rel_tol=1e-6), False
-    except (TypeError, ValueError, AttributeError, OverflowError):
-        pass  # one of them is no number
     verify = math_verify_library().verify
     return _call_math_verify(verify, expected, answer, timeout_seconds=0)
 

@@ -16,13 +16,14 @@ from ..core.checking import Checked, Checking
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS, GPASSK
 from ..core.containers import to_numpy
+from ..core.estimates import Estimate
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
 from ..readers.run import Run as Questions
 from ..readers.run import read_run
 from ..readers.words import number_in
-from ..results import Estimate, Result, estimates_of
+from ..results import Result, estimates_of
 from ..runs.noise import Noise, correction_in_words, noise_of
 from ..runs.options import WITHOUT_K, ComparisonOptions, compared_scores
 from ..runs.outcomes_of_runs import Run

@@ -17,7 +17,7 @@ to 1. So
 The integrand is a polynomial in y of degree at most k/t - 1, which Gauss-Legendre quadrature with
 half as many nodes integrates exactly. For t = 1 it needs none: the winners are all answers with a
 vote, so w is the degree in z without the samples that have no answer. No term is negative, so
-nothing cancels.
+nothing cancels. An answer of which a judge accepts only some samples counts with their share.
 """
 
 from __future__ import annotations
