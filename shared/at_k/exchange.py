@@ -47,6 +47,9 @@ _LAUNCHERS = (
 )
 """Environment variables that launchers set to the same values for all processes of a run."""
 
+_SECONDS_TO_LOCK = 1.0
+"""How long a process waits for its role, which another process may be about to leave."""
+
 _SECONDS_TO_READ = 5.0
 """How long process 0 waits until all others have read its result."""
 
@@ -128,14 +131,11 @@ class Exchange:
             self._number = _register(self, _objects.setdefault(role, []))
         if role in _roles:
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(role[1])
         try:
-            lock.acquire(timeout=1)
+            _roles[role] = _locked(Path(role[1]))
         except Timeout:
             self._conflict.touch()
             raise ValueError(self._two_runs()) from None
-        _roles[role] = lock
         left = [*self._folder.glob(f"{self._process}.*-*")]  # half written by a process that ended
         if self._process == 0:
             for pattern in ("*.rows", "request-*", "result-*"):
@@ -344,8 +344,9 @@ class Exchange:
             lock.acquire(timeout=0)
         except Timeout:
             return True
-        with suppress(OSError):
-            path.unlink(missing_ok=True)  # acquiring has created it, if the process just ended
+        except FileNotFoundError:  # the process has just left
+            return False
+        # Only the process itself removes its file. Here it could be one that it has just made.
         lock.release()
         return False
 
@@ -405,8 +406,30 @@ def _register(exchange: Exchange, objects: list[weakref.ref[Exchange]]) -> int:
     return number
 
 
+def _locked(path: Path) -> FileLock:
+    """Return the lock of a role, in a folder that may not exist yet.
+
+    Another process removes the folder when it leaves, if the folder is empty. That can happen
+    between the two steps below, so they are repeated.
+
+    Raises:
+        Timeout: if another process has the role.
+        OSError: if the folder or the file cannot be made.
+    """
+    lock, problem = FileLock(path), None
+    for _ in _waits(_SECONDS_TO_LOCK):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=_SECONDS_TO_LOCK)
+            return lock
+        except (FileNotFoundError, FileExistsError) as error:
+            problem = error
+    assert problem is not None
+    raise problem
+
+
 def _release(lock: FileLock) -> None:
-    """Remove the lock of a role."""
+    """Remove the lock of a role, and the folder of the run if this was the last file there."""
     path = Path(lock.lock_file)
     with suppress(OSError):
         path.unlink(missing_ok=True)

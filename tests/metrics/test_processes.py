@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import at_k
@@ -282,6 +283,23 @@ def test_a_process_removes_what_a_killed_one_with_its_role_has_half_written(tmp_
     for process in (0, 1):
         Exchange(tmp_path, 12, process, timeout=1).leave()
     assert list(tmp_path.iterdir()) == [kept]
+
+
+def test_a_process_takes_its_role_while_another_removes_the_empty_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    removed: list[Path] = []
+    make = Path.mkdir
+
+    def make_and_lose_twice(path, *arguments, **options):
+        make(path, *arguments, **options)
+        if len(removed) < 2:  # FileLock makes the folder too
+            path.rmdir()
+            removed.append(path)
+
+    monkeypatch.setattr(Path, "mkdir", make_and_lose_twice)
+    Exchange(folder, 2, 0, timeout=1)
+    assert removed == [folder] * 2
+    assert [path.name for path in folder.iterdir()] == ["0.lock"]
 
 
 TAKE_PLACE = """
