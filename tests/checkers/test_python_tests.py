@@ -245,6 +245,9 @@ def test_the_code_in_a_response_is_found(response):
         ),
         ({"entry_point": "f", "inputs": [[{1}]], "outputs": [1]}, "['inputs'][0] is [{1}]"),
         ({"entry_point": "f(x)", "test": "assert 1"}, "has the entry point 'f(x)'"),
+        ({"entry_point": "f", "test": "assert f()", "prompt": 5}, "['prompt'] is 5: give code"),
+        (CALLS | {"prompt": 5}, "['prompt'] is 5: give code"),
+        ({"test": "assert f()", "test_imports": 5}, "['test_imports'] is 5: give code"),
         ({"input_output": "{"}, "references[1]['input_output'] is '{'"),
     ],
 )

@@ -161,6 +161,8 @@ def test_a_reference_that_is_not_one_number_is_refused(reference):
         ("Answer: $1,200 for 3 people", "1.2E+3"),
         ("The answer is (3, 4).", None),
         ("The answer is 5 or 6", None),
+        ("Answer: 12 34", None),
+        ("Answer: 12 3/4", "12.75"),
         ("The answer is x^2", None),
         ("<answer>5</answer> as 7 - 2 = 5", "5"),
         (r"so \boxed{12}. Check: 3 + 9", "12"),
@@ -412,14 +414,19 @@ def test_a_percentage_equals_its_value_and_without_its_sign_its_number():
     assert check([["1e999999%", "2"]], ["2"], "numeric") == [[0, 1]]
 
 
-def test_a_percentage_and_its_value_are_one_answer_in_a_vote():
+@pytest.mark.parametrize(
+    ("samples", "vote"),
+    [
+        (["50%", "0.5", "3", "3", "0.5"], 1.0),
+        (["30%", "0.3", "3/10", "0.5", "0.5"], 0.0),  # equal answers that are incorrect
+        (["30%", "30", "0.5", "0.5", "7"], 1.0),
+    ],
+)
+def test_a_percentage_and_its_value_are_one_answer_in_a_vote(samples, vote):
     scores = at_k.load("cons_at_k").compute(
-        predictions=[["50%", "0.5", "3", "3", "0.5"]],
-        references=["1/2"],
-        check_correct_fn="numeric",
-        k=5,
+        predictions=[samples], references=["1/2"], check_correct_fn="numeric", k=5
     )
-    assert scores["vote@5"] == 1.0
+    assert scores["vote@5"] == vote
 
 
 @pytest.mark.parametrize(

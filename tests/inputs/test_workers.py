@@ -289,6 +289,11 @@ def test_a_timeout_is_a_number_of_seconds(timeout):
         check([["a"]], ["a"], same, timeout=timeout)
 
 
+@pytest.mark.parametrize("timeout", [1e7, 1e20, float("inf")])
+def test_a_timeout_may_be_longer_than_systems_wait(timeout):
+    assert check([["a"]], ["a"], same, timeout=timeout) == [[1]]
+
+
 def test_a_timeout_needs_processes():
     with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="give num_proc instead"):
         check([["a"]], ["a"], same, executor=pool, timeout=1)

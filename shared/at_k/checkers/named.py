@@ -238,11 +238,16 @@ def match_numbers(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
     per_answer = np.array([*map(len, forms)])
     per_question = np.add.reduceat(per_answer, np.cumsum(counts) - counts)
     correct = equals_any(numbers, accepted, per_question, rows.sizes)
-    # 50% and 0.5 are one answer to a question with one reference.
+    # 50% and 0.5 are one answer. So is 50, if it is the only reference.
     only = np.repeat(counts == 1, rows.sizes)
     first = np.repeat(np.cumsum(counts) - counts, rows.sizes)
     references = pa.array(answers, TEXTS).take(from_numpy(first))
-    merged = pc.if_else(from_numpy(correct & only), references, one_chunk(numbers))
+    code = one_chunk(numbers).dictionary_encode()
+    values_of_percentages = [
+        equal_forms(form)[1] if form.endswith("%") else form for form in to_python(code.dictionary)
+    ]
+    others = pa.array(values_of_percentages, TEXTS).take(code.indices)
+    merged = pc.if_else(from_numpy(correct & only), references, others)
     return correct, pa.chunked_array([merged])
 
 

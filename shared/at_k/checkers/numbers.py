@@ -431,7 +431,7 @@ _TERM_IN_WORDS = re.compile(
     r"|(?:half|third|quarter|sum|product|difference|average|square|cube) of) $"
 )
 _CLAUSE_END = re.compile(r",\s|;|\s\(|\s(?:because|since|as|when|if|for)\s")
-_SEVERAL = re.compile(r"(?:[,;]\s|,?\s(?:and|und|et|y|&)\s)[-+]?\d[\d.,]*[\s.)]*$")
+_SEVERAL = re.compile(r"(?:[,;]?\s|,?\s(?:and|und|et|y|&)\s)[-+]?\d[\d.,]*[\s.)]*$")
 _BEFORE_ANSWER = re.compile(r"(?:\s|[*_:|`>]|\\\[|\\\(|\$\$)+")
 _POINT_OF_THOUSANDS = re.compile(r"(?<![\d.,])([1-9]\d{0,2})\.(\d{3})(?=\s[^\W\d_]{3})")
 _POINT_LANGUAGES = re.compile(

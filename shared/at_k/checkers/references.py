@@ -13,7 +13,7 @@ import pickle
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -180,15 +180,15 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
     _check_entry_point(entry_point, where)
     if {"inputs", "outputs"} <= row.keys():
         return _cases(row, entry_point, where)
-    tests = next((row[name] for name in ("test", "tests", "test_list") if name in row), None)
+    tests = _code_in(row, ("test", "tests", "test_list"), where)
     if tests is None:
         return None
-    setup = _as_code(row.get("test_imports", row.get("test_setup_code", "")), where)
+    setup = _code_in(row, ("test_imports", "test_setup_code"), where) or ""
     # The tests have imports of their own, so that a program cannot replace them.
     own = setup if _has_only_imports(setup) else ""
     return replace(
-        _tests_in_code(f"{own}\n{_as_code(tests, where)}", where, entry_point),
-        prompt=_as_code(row.get("prompt", ""), where) if entry_point else "",
+        _tests_in_code(f"{own}\n{tests}", where, entry_point),
+        prompt=_prompt_of_function(row, entry_point, where),
         setup=setup,
     )
 
@@ -216,13 +216,25 @@ def _check_entry_point(entry_point: Any, where: str) -> None:
         raise ValueError(f"{where} has the entry point {short(entry_point)}: give a name.")
 
 
-def _as_code(value: Any, where: str) -> str:
-    """Return a text, or texts as lines of one."""
+def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
+    """Return the code in the first of these fields that a row has, or None if it has none.
+
+    A list of texts is code with a text in each line.
+    """
+    name = next((name for name in names if name in row), None)
+    if name is None:
+        return None
+    value = row[name]
     if isinstance(value, (list, tuple)) and _are_texts(value):
         return "\n".join(value)
     if not isinstance(value, str):
-        raise ValueError(f"{where} has the tests {short(value)}: give code.")
+        raise ValueError(f"{where}[{name!r}] is {short(value)}: give code.")
     return value
+
+
+def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: str) -> str:
+    """Return the code before a sample that completes a function; "" if there is none."""
+    return (_code_in(row, ("prompt",), where) or "") if entry_point else ""
 
 
 def _has_only_imports(code: str) -> bool:
@@ -516,7 +528,7 @@ def _cases(row: Mapping[str, Any], entry_point: str | None, where: str) -> Tests
         _check_json(inputs, in_inputs)
         _check_json(outputs, in_outputs)
     return Tests(
-        prompt=row.get("prompt", "") if entry_point and not is_contest else "",
+        prompt="" if is_contest else _prompt_of_function(row, entry_point, where),
         entry_point=entry_point,
         inputs=tuple(inputs),
         outputs=tuple(outputs),

@@ -23,6 +23,7 @@ from .portable import CheckBatch, Portable, portable_check
 CONCURRENT_CALLS = 32
 """How many calls of an async checker run at the same time, unless an executor is given."""
 
+_LONGEST_WAIT = 1e6  # seconds for one wait; systems refuse more
 _BATCHES, _BATCHES_FOR_THREADS = 1 << 12, 1 << 14  # enough to keep many workers busy
 
 
@@ -139,8 +140,8 @@ def _check_in_processes(
 def _received(busy: list[_Worker]) -> list[BatchResult]:
     """Wait for results, at most until the first deadline, and return them."""
     seconds = min(process.deadline for process in busy) - time.monotonic()
-    timeout = None if seconds == math.inf else max(0.0, seconds)
-    ready = wait([process.connection for process in busy], timeout)
+    connections = [process.connection for process in busy]
+    ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
     return [process.receive() for process in busy if process.connection in ready]
 
 
