@@ -67,9 +67,8 @@ def assert_at_least(
 
     check_options(assert_at_least, options)
     requested = gate_options(metric, k, interval, confidence, anytime=anytime, **options)
-    requested = requested.with_those_of(R)
     threshold = check_threshold("threshold", threshold, requested.metric)
-    (run,) = grade_sources({"R": R}, requested)
+    (run,), requested = grade_sources([("R", R)], requested)
     _assert_shown(gate_at_least(run, threshold, requested))
 
 
@@ -107,9 +106,9 @@ def assert_not_worse(
 
     check_options(assert_not_worse, options)
     requested = gate_options(metric, k, interval, confidence, anytime=anytime, **options)
-    requested = requested.with_those_of(R)
     margin = check_margin("margin", margin, requested.metric)
-    run, other = grade_sources({"R": R, "baseline": baseline}, requested, by_order=by_order)
+    sources = [("R", R), ("baseline", baseline)]
+    (run, other), requested = grade_sources(sources, requested, by_order=by_order)
     _assert_shown(gate_not_worse(run, other, margin, requested))
 
 

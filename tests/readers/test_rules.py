@@ -774,6 +774,34 @@ def test_a_run_of_ids_is_not_paired_with_a_matrix_in_silence():
     at_k.compare(run, run["predictions"], k=1, by_order=True)
 
 
+@pytest.mark.parametrize(
+    ("role", "options"),
+    [
+        ("clusters", {"interval": "questions"}),
+        ("question_weights", {}),
+        ("groups", {"average": "groups"}),
+    ],
+)
+def test_what_runs_say_of_their_questions_is_one_or_an_error(role, options):
+    rows = [{"id": f"q{i}", "ok": [i % 2, 1], "x": i // 4 + 1} for i in range(12)]
+    others = [*rows[:5], rows[5] | {"x": 7}, *rows[6:]][::-1]
+
+    def read(table, reads_role=True):
+        if role == "groups":
+            return at_k.read(table, outcomes="ok", groups="x" if reads_role else None)
+        return at_k.read(table, outcomes="ok", columns={role: "x"} if reads_role else None)
+
+    problem = rf"Question 5 .* {role} of R_a and .* of R_b.*same {role}.* the id 'q5'"
+    with pytest.raises(ValueError, match=problem):
+        at_k.compare(read(rows), read(others), k=1, **options)
+    same = at_k.compare(read(rows), read(rows[::-1]), k=1, **options)
+    given = at_k.compare(read(rows), read(others), k=1, **options, **{role: read(rows)[role]})
+    of_b = at_k.compare(read(rows, False), read(rows[::-1]), k=1, **options)
+    assert same == given == of_b
+    if role != "groups":
+        assert same != at_k.compare(read(rows, False), read(rows, False), k=1, **options)
+
+
 # --- 8. Objects whose keys are ids --------------------------------------------------------
 
 

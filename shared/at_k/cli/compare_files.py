@@ -13,12 +13,13 @@ from ..runs.differences import Compared, compare_groups, compare_runs, differenc
 from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions
+from ..runs.outcomes_of_runs import naming_questions
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, WARM, add_flags, condition, parameters_and_helps
 from .formats import Scope, View, enumerated, number_of, print_output
 from .graded_files import ROLES_OF_SECOND, comparison_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
-from .run_input import RunInput, checker_of_all, naming_questions
+from .run_input import RunInput, checker_of_all
 from .score_tables import nouns_of
 
 _COMPARE_EXAMPLES = f"""\

@@ -20,10 +20,10 @@ from ..runs.gate import (
     gate_not_worse,
     gate_options,
 )
+from ..runs.outcomes_of_runs import naming_questions
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import Scale, limits_in_words, number_of, print_output, printable
 from .graded_files import comparison_arguments, graded_files
-from .run_input import naming_questions
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_EXAMPLES = f"""\

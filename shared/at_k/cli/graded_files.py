@@ -13,18 +13,9 @@ from ..readers.run import read_run
 from ..readers.table import SelectionError, Way
 from ..readers.words import KNOWN_WORDS, WORDS, word
 from ..runs.options import ComparisonOptions
-from ..runs.outcomes_of_runs import (
-    Run,
-    check_same_questions,
-    grade_runs,
-    in_order,
-    orders_of,
-    parse_run,
-    read_labels,
-    with_errors,
-)
+from ..runs.outcomes_of_runs import Run, grade_sources, naming_questions, read_labels
 from .flags import split_arguments
-from .run_input import RunInput, naming_questions
+from .run_input import RunInput
 
 ROLES_OF_SECOND = ("predictions", "outcomes", "references", "questions", "where")
 """What may differ for the second file: the names of its columns, and which of its rows are read."""
@@ -55,7 +46,7 @@ def graded_files(
 ) -> tuple[list[RunInput], list[Run], Any]:
     """Return the runs of a comparison as they were read, and graded; and its options.
 
-    Groups, clusters and weights are those of the first run.
+    Groups, clusters and weights are read from the files of the first run alone.
 
     Args:
         sources: the name of each run, and its files.
@@ -75,24 +66,16 @@ def graded_files(
     first = inputs[0].questions
     if "clusters" in first:
         options.clusters = first["clusters"]  # refused by an interval that does not use them
-    options = options.with_those_of(first)
-    checking, parsed = options.checking, []
-    for run in inputs:
-        with naming_questions(run.questions):
-            if checking.labels is None:
+    if options.checking.labels is None:
+        for run in inputs:
+            with naming_questions(run.questions):
                 refuse_ungraded(run.questions)
-            parsed.append(parse_run(run.name, run.questions, checking.labels))
-    names, questions = zip(*((run.name, run.questions) for run in inputs), strict=True)
-    orders = orders_of(names, questions, bool(reading.get("by_order")))
-    check_same_questions(parsed, orders)
-    with naming_questions(first):
-        options.for_samples(
-            {x.name: x.samples.n[order] for x, order in zip(parsed, orders, strict=True)}
-        )
+    questions = [(run.name, run.questions) for run in inputs]
+    labels_of_runs: Any = read_labels(run for _, run in questions) if labels is None else [labels]
+    by_order = bool(reading.get("by_order"))
     with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
-        graded = grade_runs(parsed, checking)
-    labels_of_runs: Any = read_labels(questions) if labels is None else [labels]
-    return inputs, in_order(with_errors(graded, checker_rates, labels_of_runs), orders), options
+        runs, options = grade_sources(questions, options, checker_rates, labels_of_runs, by_order)
+    return inputs, runs, options
 
 
 def _read_runs(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..core.checks import InputError, short
 from ..core.samples import Samples, read_samples
 from ..readers.run import Run as Questions
 from .formats import number_of
@@ -87,20 +85,6 @@ class RunInput:
             named = [harness, *(f"{detail} {value}" for detail, value in details)]
             text = f"{', '.join(named)}: {text}"
         return f"{text}."
-
-
-@contextlib.contextmanager
-def naming_questions(questions: Questions) -> Iterator[None]:
-    """Add to an InputError that is raised inside of it the id of its question."""
-    try:
-        yield
-    except InputError as error:
-        place, ids = error.place, questions.ids or ()
-        if place is None or place.question >= len(ids):  # of another run
-            raise
-        entry, column = short(ids[place.question]), questions.columns["questions"]
-        text = f" Question {place.question} has the {column} {entry}."
-        raise InputError(*error.args, text) from error
 
 
 def warn_of_other_grades(questions: Questions, outcomes: Samples | None, run: str = "") -> None:

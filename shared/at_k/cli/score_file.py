@@ -26,7 +26,7 @@ from ..readers.words import number_in
 from ..results import Result, estimates_of
 from ..runs.noise import Noise, correction_in_words, noise_of
 from ..runs.options import WITHOUT_K, ComparisonOptions, compared_scores
-from ..runs.outcomes_of_runs import Run
+from ..runs.outcomes_of_runs import Run, naming_questions
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Scope, print_output
 from .graded_files import refuse_ungraded
@@ -38,7 +38,7 @@ from .publishing import (
     check_published,
     published,
 )
-from .run_input import RunInput, naming_questions, warn_of_other_grades
+from .run_input import RunInput, warn_of_other_grades
 from .score_tables import ScoresView, nouns_of
 
 _METRIC_EXAMPLES = """\

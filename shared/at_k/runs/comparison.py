@@ -119,7 +119,7 @@ def compare(
         average: "questions" (the default), for the mean over all questions; or "groups", for the
             mean of the scores of the groups, whatever their sizes (macro average).
         question_weights: a weight for each question in all means over questions, not negative.
-            Default: those that run a was read with, or equal weights.
+            Default: those that the runs were read with, or equal weights.
         anytime: whether limits hold at all looks together: while samples or questions are added,
             one may look at them as often as one likes, and stop when they decide. They are 1.6 to
             1.8 times as wide. Not for bayes@N.

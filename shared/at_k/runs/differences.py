@@ -303,14 +303,9 @@ def compare_sources(
     labels: Any = None,
     by_order: bool = False,
 ) -> Compared:
-    """Read, check and compare runs.
-
-    Clusters, groups and weights of questions that the first run was read with are used if they
-    apply and no others are given. The arguments are those of `grade_sources`.
-    """
-    options = options.with_those_of(next(iter(sources.values())))
-    runs = grade_sources(sources, options, checker_rates, labels, by_order)
-    return compare_runs(runs, options)
+    """Read, check and compare runs, by their names; see `grade_sources`."""
+    pairs = list(sources.items())
+    return compare_runs(*grade_sources(pairs, options, checker_rates, labels, by_order))
 
 
 def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:

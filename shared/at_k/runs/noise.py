@@ -133,9 +133,9 @@ def noise(
     from .outcomes_of_runs import grade_sources
 
     check_options(noise, options)
-    requested = ComparisonOptions(metric, k, "questions", confidence, **options).with_those_of(R)
+    requested = ComparisonOptions(metric, k, "questions", confidence, **options)
     labels_of_runs = None if labels is None else [labels]
-    (run,) = grade_sources({"R": R}, requested, checker_rates, labels_of_runs)
+    (run,), requested = grade_sources([("R", R)], requested, checker_rates, labels_of_runs)
     return {x.score_id.key: x.as_dict() for x in noise_of(run, requested)}
 
 

@@ -215,22 +215,6 @@ class ComparisonOptions:
         result.k = self._choose_ks(sizes) or None
         return result
 
-    def with_those_of(self, run: Any) -> Self:
-        """Return the options with what a run was read with, if it applies and no other is given.
-
-        These are the clusters, the weights of the questions, and for a mean over groups the groups.
-        """
-        result = copy(self)
-        if not isinstance(run, Mapping):
-            return result
-        if self.interval == "questions" and self.clusters is None:
-            result.clusters = run.get("clusters")
-        if self.average == "groups" and self.groups is None:
-            result.groups = run.get("groups")
-        if self.question_weights is None:
-            result.question_weights = run.get("question_weights")
-        return result
-
     def limit_options(self, interval: str) -> IntervalOptions:
         """Return the options of the limits by a method, once `for_samples` has been called."""
         clusters = self.clusters if interval == "questions" else None

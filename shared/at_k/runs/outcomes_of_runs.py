@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from ..core.columns import stored
 from ..core.samples import Labels, Samples, as_outcomes, read_outcomes, read_samples
 from ..intervals.labelled import Errors, check_errors
 from .options import ComparisonOptions, naming_run
+
+OptionsT = TypeVar("OptionsT", bound=ComparisonOptions)
 
 
 class Run(NamedTuple):
@@ -62,39 +66,123 @@ class Ungraded(NamedTuple):
 
 
 def grade_sources(
-    sources: Mapping[str, Any],
-    options: ComparisonOptions,
+    sources: Sequence[tuple[str, Any]],
+    options: OptionsT,
     checker_rates: Any = None,
     labels: Any = None,
     by_order: bool = False,
-) -> list[Run]:
+) -> tuple[list[Run], OptionsT]:
     """Read and check runs on the same questions, all in the order of the first.
 
     Args:
-        sources: the runs by their names, see `parse_run`.
+        sources: the name of each run, and what it is, see `parse_run`.
         options: of the comparison or the plan. They are validated for the numbers of samples before
             any sample is checked.
         checker_rates, labels: see `with_errors`. Default: the labels that the runs were read with.
         by_order: whether questions without ids are in the same order.
+
+    Returns:
+        The runs, and the options with clusters, groups and weights that the runs were read with.
     """
-    for name, source in sources.items():
+    for name, source in sources:
         if is_read_result(source) and source.get("R0") is not None:
             raise ValueError(
                 f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k "
                 f"use: read it without R0."
             )
+    names, values = zip(*sources, strict=True)
+    orders = orders_of(names, values, by_order)
+    with naming_questions(values[0]):
+        options = _with_those_of(sources, orders, options)
     checking = options.checking
     if labels is None and checker_rates is None:
-        labels = read_labels(sources.values())
-    parsed = [parse_run(name, source, checking.labels) for name, source in sources.items()]
-    orders = orders_of(list(sources), list(sources.values()), by_order)
-    check_same_questions(parsed, orders)
+        labels = read_labels(values)
+    parsed = []
+    for name, source in sources:
+        with naming_questions(source):
+            parsed.append(parse_run(name, source, checking.labels))
+    with naming_questions(values[0]):
+        check_same_questions(parsed, orders)
     if any(run.samples.references is not None for run in parsed):  # which may take long to check
-        options.for_samples(
-            {x.name: x.samples.n[order] for x, order in zip(parsed, orders, strict=True)}
+        with naming_questions(values[0]):
+            options.for_samples(
+                {x.name: x.samples.n[order] for x, order in zip(parsed, orders, strict=True)}
+            )
+    elif not checking.matches_exactly:
+        raise ValueError(
+            "check_correct_fn is given, but no run has references to check against: a run with "
+            "references is a dict of predictions and references, as at_k.read returns it."
         )
-    graded = with_errors(grade_runs(parsed, checking), checker_rates, labels)
-    return in_order(graded, orders)
+    graded = []
+    for run, source in zip(parsed, values, strict=True):
+        with naming_questions(source):
+            graded.append(_grade(run, checking))
+    return in_order(with_errors(graded, checker_rates, labels), orders), options
+
+
+def _with_those_of(
+    sources: Sequence[tuple[str, Any]], orders: Sequence[Order], options: OptionsT
+) -> OptionsT:
+    """Return options with what the runs were read with, if it applies and no other is given.
+
+    These are the clusters, the weights of the questions, and for a mean over groups the groups.
+
+    Args:
+        sources: see `grade_sources`.
+        orders: where each has the questions of the first.
+        options: that were given.
+    """
+    applies = {
+        "clusters": options.interval == "questions",
+        "groups": options.average == "groups",
+        "question_weights": True,
+    }
+    result = copy(options)
+    for role in applies:
+        if applies[role] and getattr(options, role) is None:
+            setattr(result, role, _shared_by(sources, orders, role))
+    return result
+
+
+def _shared_by(sources: Sequence[tuple[str, Any]], orders: Sequence[Order], role: str) -> Any:
+    """Return a value of each question that runs were read with, or None if none has any.
+
+    Raises:
+        ValueError: if two runs have different values, with the first question of them.
+    """
+    shared, first = None, ""
+    for (name, source), order in zip(sources, orders, strict=True):
+        own = source.get(role) if isinstance(source, Mapping) else None
+        if own is None:
+            continue
+        own = own if isinstance(order, slice) else [own[index] for index in order]
+        if shared is None:
+            shared, first = own, name
+            continue
+        pairs = enumerate(zip(as_list(role, shared), as_list(role, own), strict=False))
+        for question, (ours, theirs) in pairs:
+            if ours != theirs:
+                raise InputError(
+                    Place("Question", question),
+                    f" has {short(ours)} in the {role} of {first} and {short(theirs)} in those of "
+                    f"{name}: read the runs with the same {role}, or give {role} that hold for "
+                    f"all of them.",
+                )
+    return shared
+
+
+@contextmanager
+def naming_questions(source: Any) -> Iterator[None]:
+    """Add to an InputError that is raised inside of it the id of its question in a run."""
+    try:
+        yield
+    except InputError as error:
+        place, ids = error.place, getattr(source, "ids", None) or ()
+        if place is None or place.question >= len(ids):  # of another run
+            raise
+        entry, column = short(ids[place.question]), source.columns["questions"]
+        text = f" Question {place.question} has the {column} {entry}."
+        raise InputError(*error.args, text) from error
 
 
 Order = list[int] | slice
@@ -189,20 +277,6 @@ def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
 def is_read_result(source: Any) -> bool:
     """Whether a run is a dict of predictions, as `at_k.read` returns it."""
     return isinstance(source, Mapping) and "predictions" in source
-
-
-def grade_runs(runs: Sequence[Ungraded], checking: Checking) -> list[Run]:
-    """Check the samples of runs that have references. The others are outcomes.
-
-    Raises:
-        ValueError: if a sample or a reference cannot be checked, with the name of the run.
-    """
-    if not checking.matches_exactly and all(x.samples.references is None for x in runs):
-        raise ValueError(
-            "check_correct_fn is given, but no run has references to check against: a run with "
-            "references is a dict of predictions and references, as at_k.read returns it."
-        )
-    return [_grade(run, checking) for run in runs]
 
 
 def _grade(run: Ungraded, checking: Checking) -> Run:

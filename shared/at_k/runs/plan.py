@@ -307,10 +307,11 @@ def plan(
     check_options(plan, options)
     if R is None and R_b is not None:
         raise ValueError("R_b is a second pilot run, and there is no first: give it as R.")
-    requested = PlanOptions(metric, k, **options).with_those_of(R)
-    sources = {name: run for name, run in {"R": R, "R_b": R_b}.items() if run is not None}
-    runs = grade_sources(sources, requested, requested.checker_rates) if sources else []
-    return plan_runs(runs, requested)
+    requested = PlanOptions(metric, k, **options)
+    if R is None:
+        return plan_runs([], requested)
+    sources = [("R", R)] if R_b is None else [("R", R), ("R_b", R_b)]
+    return plan_runs(*grade_sources(sources, requested, requested.checker_rates))
 
 
 # --- The plan -----------------------------------------------------------------------------
