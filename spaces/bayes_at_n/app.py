@@ -54,12 +54,14 @@ q3,C,C,B,C
 """
 
 
-def calls(options: Options, smallest: int) -> dict[str, Call]:
+def calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name."""
     chosen = {name: options[name] for name in ("w", "categories") if options[name] is not None}
     return {"scores": Call({**chosen, "return_per_question": True})}
 
 
-def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
+    """Return the arguments of `at_k.compare` for each score by which runs are compared."""
     rewards = {} if options["w"] is None else {"w": options["w"]}
     return [{"metric": "bayes@N" if options["interval"] == POSTERIOR else "avg@N", **rewards}]
 
@@ -92,9 +94,9 @@ def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
     return Chart(
         "Bayes@N and avg@N by group",
         "With fewer samples, the limits are wider and Bayes@N is farther from avg@N.",
-        "by_group",
-        "scores",
-        key,
+        function="by_group",
+        call="scores",
+        arguments=key,
     )
 
 
@@ -103,9 +105,9 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
     return Chart(
         "Bayes@N per question",
         "The expected reward of a new sample of each question.",
-        "by_question",
-        "scores",
-        {"key": key},
+        function="by_question",
+        call="scores",
+        arguments={"key": key},
     )
 
 

@@ -50,16 +50,20 @@ def vote_ks(maximum: int) -> list[int]:
     return sorted({1, *powers, *(k - 1 for k in powers), maximum})
 
 
-def calls(options: Options, smallest: int) -> dict[str, Call]:
-    ks = sorted({*vote_ks(smallest), options["k"]})
+def calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name."""
+    ks = sorted({*vote_ks(smallest_n), options["k"]})
     return {
         "scores": Call({"k": options["k"]}),
         "by_k": Call({"k": ks, "return_per_question": True}),
     }
 
 
-def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
-    """Return the arguments of each comparison: vote@k only of checked samples, the answers."""
+def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
+    """Return the arguments of `at_k.compare` for each score by which runs are compared.
+
+    vote@k needs answers, which samples are if they were checked.
+    """
     metrics = ["vote@k", "maj@k"] if checked else ["maj@k"]
     return [{"metric": metric, "k": options["k"]} for metric in metrics]
 
@@ -94,9 +98,9 @@ def by_k(runs: Sequence[Run], options: Options) -> Chart:
         "Majority vote of k samples",
         "Voting helps where a curve rises above its value at k = 1, the share of correct samples. "
         "Dashed line: the selected k.",
-        "by_k",
-        "by_k",
-        {
+        function="by_k",
+        call="by_k",
+        arguments={
             "metric": [*metrics, "avg@k"] if len(runs) == 1 else metrics,
             "highlight": options["k"],
         },
@@ -108,9 +112,9 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
         "Share of correct samples per question",
         "With increasing k, maj@k approaches 1 where the share is above 0.5, and 0 where it is "
         "below.",
-        "by_question",
-        "by_k",
-        {"key": runs[0].estimate_of("avg@N", "by_k").key},
+        function="by_question",
+        call="by_k",
+        arguments={"key": runs[0].estimate_of("avg@N", "by_k").key},
     )
 
 

@@ -53,7 +53,8 @@ def compared_ks(k: int) -> list[int]:
     return [*powers[-3:], k]
 
 
-def calls(options: Options, smallest: int) -> dict[str, Call]:
+def calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name."""
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
     return {
@@ -67,7 +68,7 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
         "by_threshold": Call({"k": ks, "thresholds": thresholds, "include": ["G-Pass@k"]}),
         "by_k": Call(
             {
-                "k": sorted({*curve_ks(smallest), options["k"]}),
+                "k": sorted({*curve_ks(smallest_n), options["k"]}),
                 "include": ["pass@k", "pass^k"],
                 "return_per_question": True,
             }
@@ -75,9 +76,10 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
     }
 
 
-def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
+    """Return the arguments of `at_k.compare` for each score by which runs are compared."""
     k, tau = options["k"], options["tau"]
-    compared: list[dict[str, Any]] = [{"metric": "pass@k", "k": sorted({*curve_ks(smallest), k})}]
+    compared: list[dict[str, Any]] = [{"metric": "pass@k", "k": sorted({*curve_ks(smallest_n), k})}]
     if 1 < required_samples(k, tau) < k:
         compared.append({"metric": "G-Pass@k", "k": k, "tau": tau})
     compared.append({"metric": "pass^k", "k": k})
@@ -137,9 +139,9 @@ def by_threshold(runs: Sequence[Run], options: Options) -> Chart | None:
         "G-Pass@k by threshold τ",
         "Probability that at least a share τ of k samples is correct: pass@k at small τ, pass^k at "
         "τ = 1. Dashed line: the selected τ.",
-        "by_threshold",
-        "by_threshold",
-        {"k": compared_ks(k) if len(runs) == 1 else k, "highlight": options["tau"]},
+        function="by_threshold",
+        call="by_threshold",
+        arguments={"k": compared_ks(k) if len(runs) == 1 else k, "highlight": options["tau"]},
     )
 
 
@@ -148,9 +150,9 @@ def by_k(runs: Sequence[Run], options: Options) -> Chart:
         "pass@k and pass^k by k",
         "Probability that at least one of k samples is correct (pass@k), and that all k are "
         "(pass^k). Dashed line: the selected k.",
-        "by_k",
-        "by_k",
-        {"metric": ["pass@k", "pass^k"], "highlight": options["k"]},
+        function="by_k",
+        call="by_k",
+        arguments={"metric": ["pass@k", "pass^k"], "highlight": options["k"]},
     )
 
 
@@ -159,9 +161,9 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
         "Share of correct samples per question",
         "A model that always solves some questions and never others has a steep curve; one that is "
         "equally unreliable on all questions has a flat one.",
-        "by_question",
-        "by_k",
-        {"key": "pass@1"},
+        function="by_question",
+        call="by_k",
+        arguments={"key": "pass@1"},
     )
 
 

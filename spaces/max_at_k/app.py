@@ -46,20 +46,22 @@ q4,0,0,1,0,0,0
 """
 
 
-def calls(options: Options, smallest: int) -> dict[str, Call]:
+def calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name."""
     k = options["k"]
     common: dict[str, Any] = {} if options["w"] is None else {"w": options["w"]}
     return {
         "scores": Call({"k": sorted({1, k}), **common}),
         "by_k": Call(
-            {"k": sorted({*curve_ks(smallest), k}), **common, "return_per_question": True}
+            {"k": sorted({*curve_ks(smallest_n), k}), **common, "return_per_question": True}
         ),
     }
 
 
-def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
+    """Return the arguments of `at_k.compare` for each score by which runs are compared."""
     rewards = {} if options["w"] is None else {"w": options["w"]}
-    ks = sorted({*curve_ks(smallest), options["k"]})
+    ks = sorted({*curve_ks(smallest_n), options["k"]})
     return [{"metric": "max@k", "k": ks, **rewards}]
 
 
@@ -85,9 +87,9 @@ def by_k(runs: Sequence[Run], options: Options) -> Chart:
         "Max@k by k",
         "Expected reward of the best of k samples. At k = 1 it is the mean reward. Dashed line: "
         "the selected k.",
-        "by_k",
-        "by_k",
-        {"metric": "max@k", "highlight": options["k"]},
+        function="by_k",
+        call="by_k",
+        arguments={"metric": "max@k", "highlight": options["k"]},
     )
 
 
@@ -95,9 +97,9 @@ def by_question(runs: Sequence[Run], options: Options) -> Chart:
     return Chart(
         f"Max@{options['k']} per question",
         f"Expected reward of the best of {options['k']} samples of each question.",
-        "by_question",
-        "by_k",
-        {"key": f"max@{options['k']}"},
+        function="by_question",
+        call="by_k",
+        arguments={"key": f"max@{options['k']}"},
     )
 
 

@@ -54,8 +54,8 @@ def _comparison_chart(answer: Answer) -> Chart | None:
         return Chart(
             "The runs by their scores",
             "Runs that share a letter cannot be told apart.",
-            "forest",
-            "comparison",
+            function="forest",
+            call="comparison",
         )
     if len(differences_in(comparison.results[0])) < 2:
         return None
@@ -63,9 +63,9 @@ def _comparison_chart(answer: Answer) -> Chart | None:
         "The difference by k",
         "The line at 0 is heavy where the simultaneous band over all k excludes 0. The dashed line "
         "is at the selected k.",
-        "difference",
-        "comparison",
-        {
+        function="difference",
+        call="comparison",
+        arguments={
             "runs": [run.label for run in answer.runs],
             "interval": comparison.view.options.interval,
             "highlight": answer.options.get("k"),

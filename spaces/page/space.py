@@ -123,13 +123,13 @@ class Space:
         about: the definition of the metric, in Markdown with formulas.
         examples: the page opens with the first one, which has a text.
         controls: the options of the page.
-        calls: returns the calls of `compute` by name, given the options and the smallest number of
-            samples of a question. The call named "scores" fills the table of scores. The page adds
-            the checker, and the confidence and the interval unless it is a sweep.
+        calls: returns the calls of `compute` by name, given the options and the smallest number n
+            of samples of a question. The call named "scores" fills the table of scores. The page
+            adds the checker, and the confidence and the interval unless it is a sweep.
         measures: returns the scores by which runs are compared, as arguments of `at_k.compare`,
-            given the options, the smallest number of samples, and whether samples were checked.
-            The page adds the checker, the confidence and the interval.
-            The first one is in the sentence and the chart of a comparison.
+            given the options, the smallest n, and whether samples were checked. The page adds the
+            checker, the confidence and the interval. The first one is in the sentence and the chart
+            of a comparison.
         sentence: returns the result in words, as plain text. The page emphasizes numbers in it.
         main_scores: returns the keys of the scores that a paper would report, the most important
             first. The limits in words are theirs, and they are first in the table of scores.

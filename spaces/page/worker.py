@@ -115,9 +115,9 @@ def _score(request: Request) -> Answer:
         warnings.simplefilter("always", UserWarning)
         sampled = samples_for_metric(computation, read.runs)
         sizes = [questions.n for questions in sampled.values()]
-        smallest = min(int(n.min()) for n in sizes)
-        options, changes = _used_options(request, sizes, smallest)
-        calls, measures = _calls(space, options, smallest, checker)
+        smallest_n = min(int(n.min()) for n in sizes)
+        options, changes = _used_options(request, sizes, smallest_n)
+        calls, measures = _calls(space, options, smallest_n, checker)
         labels = check_categories(options.get("categories")) if space.has_references else VERDICTS
         checking = Checking(
             checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels
@@ -150,23 +150,24 @@ def _score(request: Request) -> Answer:
 
 
 def _used_options(
-    request: Request, sizes: Sequence[np.ndarray], smallest: int
+    request: Request, sizes: Sequence[np.ndarray], smallest_n: int
 ) -> tuple[Options, list[str]]:
     """Return the options that are used, and sentences that say which were changed.
 
     Args:
         request: the request.
         sizes: for each run (M,) numbers of samples.
-        smallest: the smallest of them.
+        smallest_n: the smallest of them.
 
     Raises:
         ValueError: if one question is to tell how questions vary.
     """
     space, options, changes = request.space, dict(request.options), []
     row, cell = space.row_noun, space.cell_noun
-    if options.get("k", 1) > smallest:
-        options["k"] = smallest
-        changes.append(f"k was lowered to {smallest}, the smallest number of {cell}s of any {row}.")
+    if options.get("k", 1) > smallest_n:
+        options["k"] = smallest_n
+        why = f"the smallest number of {cell}s of any {row}"
+        changes.append(f"k was lowered to {smallest_n}, {why}.")
     chosen = options.setdefault("interval", SAME_QUESTIONS)
     is_single = any(len(n) == 1 for n in sizes)
     if chosen == OTHER_QUESTIONS and is_single:
@@ -182,14 +183,14 @@ def _used_options(
 
 
 def _calls(
-    space: Space, options: Options, smallest: int, checker: str | None
+    space: Space, options: Options, smallest_n: int, checker: str | None
 ) -> tuple[dict[str, Call], list[dict[str, Any]]]:
     """Return the calls of `compute` by name, and the arguments of `at_k.compare` for each measure.
 
     Args:
         space: the page.
         options: the options that are used.
-        smallest: the smallest number of samples of a question.
+        smallest_n: the smallest number of samples of a question.
         checker: the name of the checker, or None if samples have no references.
     """
     is_default = checker in (None, "exact_match")
@@ -199,7 +200,7 @@ def _calls(
         name: replace(
             call, arguments={**checking, **call.arguments, **({} if call.sweep else limits)}
         )
-        for name, call in space.calls(options, smallest).items()
+        for name, call in space.calls(options, smallest_n).items()
     }
     compared: dict[str, Any] = {"confidence": options["confidence"]}
     if space.has_references and options["interval"] in (SAME_QUESTIONS, OTHER_QUESTIONS):
@@ -207,7 +208,7 @@ def _calls(
         compared["interval"] = "sampling" if has_same else "questions"
     measures = [
         {**checking, **measure, **compared}
-        for measure in space.measures(options, smallest, checker is not None)
+        for measure in space.measures(options, smallest_n, checker is not None)
     ]
     return calls, measures
 

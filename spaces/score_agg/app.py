@@ -42,7 +42,8 @@ NOUNS = ("item", "verdict")
 TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
-def calls(options: Options, smallest: int) -> dict[str, Call]:
+def calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name."""
     common = {"penalty": options["penalty"], "return_per_question": True}
     return {
         "scores": Call({"temperature": options["temperature"], **common}),
@@ -50,7 +51,8 @@ def calls(options: Options, smallest: int) -> dict[str, Call]:
     }
 
 
-def measures(options: Options, smallest: int, checked: bool) -> list[dict[str, Any]]:
+def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
+    """Return the arguments of `at_k.compare` for each score by which runs are compared."""
     return [{"metric": "score_agg", "temperature": options["temperature"]}]
 
 
@@ -77,9 +79,9 @@ def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
         "Score by temperature",
         "At a low temperature a single low verdict lowers the score of an item, at a high "
         "temperature a single high verdict raises it. Dashed line: the selected temperature.",
-        "by_parameter",
-        "by_temperature",
-        {
+        function="by_parameter",
+        call="by_temperature",
+        arguments={
             "key": "score_agg",
             "parameter": "temperature, from strict to lenient",
             "highlight": options["temperature"],
@@ -94,9 +96,9 @@ def by_item(runs: Sequence[Run], options: Options) -> Chart | None:
     return Chart(
         "Score per item",
         "The score of each item at the selected temperature.",
-        "by_question",
-        "scores",
-        {"key": "score_agg", "noun": NOUNS[0], "caption": sizes_note(runs, *NOUNS)},
+        function="by_question",
+        call="scores",
+        arguments={"key": "score_agg", "noun": NOUNS[0], "caption": sizes_note(runs, *NOUNS)},
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.runs.differences import Multiplicity, studentized_range_tail
+from at_k.runs.differences import Simultaneous, studentized_range_tail
 from at_k.runs.leaderboard import letters, ranks
 from scipy.stats import norm, studentized_range
 
@@ -236,10 +236,10 @@ def test_the_studentized_range_agrees_with_scipy():
 def test_critical_values_are_those_of_tukey_and_sidak():
     for runs in (3, 6, 20):
         angles = np.zeros((math.comb(runs, 2), 0))
-        tukey = Multiplicity(runs, angles, independent=True).confidence_of_each(0.95)
+        tukey = Simultaneous(runs, angles, independent=True).confidence_of_each(0.95)
         q = studentized_range.ppf(0.95, runs, np.inf)
         assert norm.ppf((1 + tukey) / 2) == pytest.approx(q / math.sqrt(2), abs=1e-6)
-        sidak = Multiplicity(runs, angles, independent=False).confidence_of_each(0.95)
+        sidak = Simultaneous(runs, angles, independent=False).confidence_of_each(0.95)
         assert sidak == pytest.approx(0.95 ** (1 / len(angles)), abs=1e-9)
 
 
@@ -260,7 +260,7 @@ def test_normal_errors_exceed_the_critical_value_as_rarely_as_promised(independe
     differences = errors[:, pairs[:, 1]] - errors[:, pairs[:, 0]]
     differences /= differences.std(axis=0)
     angles = np.full((len(pairs), keys - 1), math.acos(r))
-    confidence = Multiplicity(runs, angles, independent).confidence_of_each(0.95)
+    confidence = Simultaneous(runs, angles, independent).confidence_of_each(0.95)
     z = norm.ppf((1 + confidence) / 2)
     coverage = np.mean(np.abs(differences).max(axis=(1, 2)) <= z)
     assert 0.95 - 3 * math.sqrt(0.95 * 0.05 / times) < coverage < 0.985

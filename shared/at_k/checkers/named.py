@@ -83,7 +83,7 @@ class Matching(NamedChecker):
         """Raise an error if an option does not go with this checker."""
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return the outcome of each sample, and the answer that was read."""
+        """Return outcomes and answers: see `Checking.check`, which calls this."""
         correct, answers = self.match(rows, self.stop)
         return Checked(outcomes_of_match(rows, correct), answers)
 
@@ -119,6 +119,7 @@ class MathVerify(NamedChecker):
     def _check_pairs(
         self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
+        """Return the results of pairs, each an outcome and an answer: see `CheckPairs`."""
         # Some expressions ignore the time limit of math-verify, so it runs where it can be ended.
         limit = checking.timeout or (LONGEST_CHECK if checking.executor is None else None)
         check = portable_check(partial(verify_math, stop=self.stop), None)
@@ -293,6 +294,7 @@ def match_choices(rows: Samples, stop: Sequence[str] = ()) -> tuple[np.ndarray, 
 
 
 def _number_of_sample(sample: str | int | float, stop: Sequence[str] = ()) -> str | None:
+    """Return the normal form of the number that a sample is or gives, or None."""
     if isinstance(sample, str):
         return read_response(sample, stop)
     if isinstance(sample, bool):
@@ -301,6 +303,7 @@ def _number_of_sample(sample: str | int | float, stop: Sequence[str] = ()) -> st
 
 
 def _number_of_reference(reference: Any) -> str | None:
+    """Return the normal form of the number that a reference is, or None."""
     if isinstance(reference, str):
         return read_reference(reference)
     if isinstance(reference, bool) or not isinstance(reference, (int, float)):

@@ -100,19 +100,21 @@ class PythonTests:
             )
 
     def check_samples(self, rows: Samples, checking: Checking, cache: CheckCache) -> Checked:
-        """Return the outcome of each sample."""
+        """Return the outcome of each sample: see `Checking.check`, which calls this."""
         self._read_references(to_python(rows.references))
         if rows.values.type != TEXTS:
             first = 0 if rows.scored_or_none is None else int(rows.scored_or_none.argmax())
             what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
             raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.from_samples(rows)
-        results = checking.results(
-            pairs,
-            cache,
-            lambda _, new: with_progress(self._outcomes(new, checking.num_proc), len(new)),
-        )
-        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
+        results = checking.results(pairs, cache, self._check_pairs)
+        return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
+
+    def _check_pairs(
+        self, checking: Checking, pairs: list[PairToCheck]
+    ) -> Generator[BatchResult, None, None]:
+        """Return the results of pairs, with a bar of progress: see `CheckPairs`."""
+        return with_progress(self._outcomes(pairs, checking.num_proc), len(pairs))
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
         """Read the references of all questions; see `run` for what is raised.

@@ -123,19 +123,19 @@ def run_tests(
             result.fails(CODE, error)
             return result
         result.ran += [CODE] * is_test
-        own = {key: x for key, x in space.items() if key not in linked or x is not linked[key]}
-        if entry_point is not None and inspect.isfunction(own.get("check")):
+        defined = {key: x for key, x in space.items() if key not in linked or x is not linked[key]}
+        if entry_point is not None and inspect.isfunction(defined.get("check")):
             result.ran.append("check")
             if not only_find:
                 _note_failure_of(
-                    result, "check", lambda: own["check"](_entry_point(space, entry_point))
+                    result, "check", lambda: defined["check"](_entry_point(space, entry_point))
                 )
-        if _needs_pytest(own, code):
+        if _needs_pytest(defined, code):
             if importlib.util.find_spec("pytest") is None:
                 raise UnusableTestsError("have fixtures of pytest, which is not installed here")
-            _run_with_pytest(module, own, result, only_find)
+            _run_with_pytest(module, defined, result, only_find)
         else:
-            suite = _suite(module, own)
+            suite = _suite(module, defined)
             if only_find:
                 result.ran += [
                     name_of(test) for test in _single_tests(suite) if not _skips_itself(test)
@@ -209,13 +209,13 @@ def _contains(code: types.CodeType, inner: types.CodeType) -> bool:
 # --- Tests that need no pytest ------------------------------------------------------------
 
 
-def _suite(module: types.ModuleType, own: dict[str, Any]) -> unittest.TestSuite:
-    """Return the tests of a module."""
+def _suite(module: types.ModuleType, defined: dict[str, Any]) -> unittest.TestSuite:
+    """Return the tests of a module, among what it defines by name."""
     loader = unittest.TestLoader()
-    if inspect.isfunction(own.get("load_tests")):
+    if inspect.isfunction(defined.get("load_tests")):
         return loader.loadTestsFromModule(module)
     suite = unittest.TestSuite()
-    for name, value in own.items():
+    for name, value in defined.items():
         if inspect.isfunction(value) and name.startswith("test"):
             suite.addTest(_Function(name, value))
         elif _is_case(value):
@@ -285,15 +285,21 @@ def _skips_itself(test: Any) -> bool:
 _SET_UP = ("setup_", "teardown_", "pytest_plugins")
 
 
-def _needs_pytest(own: dict[str, Any], code: types.CodeType) -> bool:
+def _needs_pytest(defined: dict[str, Any], code: types.CodeType) -> bool:
+    """Whether tests use pytest, its set-up or fixtures, or have classes of tests in a class.
+
+    Args:
+        defined: what the module of the tests defines, by name.
+        code: of the module.
+    """
     if "pytest" in code.co_names:
         return True
-    members = [*own.items()]
-    for name, value in own.items():
+    members = [*defined.items()]
+    for name, value in defined.items():
         if _is_class_of_tests(name, value):
             tests = value()
             members += [(key, getattr(tests, key)) for key in dir(tests) if key[:2] != "__"]
-    nested = (key for key, x in members[len(own) :] if _is_class_of_tests(key, x))
+    nested = (key for key, x in members[len(defined) :] if _is_class_of_tests(key, x))
     return any(nested) or any(itertools.starmap(_is_set_up_or_has_fixtures, members))
 
 
@@ -306,13 +312,16 @@ def _is_set_up_or_has_fixtures(name: str, value: Any) -> bool:
 
 
 def _run_with_pytest(
-    module: types.ModuleType, own: dict[str, Any], result: Result, only_find: bool
+    module: types.ModuleType, defined: dict[str, Any], result: Result, only_find: bool
 ) -> None:
-    """Collect and run the tests of a module by pytest, which reads no file and no settings."""
+    """Collect and run the tests of a module by pytest, which reads no file and no settings.
+
+    `defined` is what the module defines, by name. Its other names are those of the program.
+    """
     import pytest
 
-    for name in {*vars(module)} - {*own}:
-        if name.lower().startswith("test"):  # of the program
+    for name in {*vars(module)} - {*defined}:
+        if name.lower().startswith("test"):
             vars(module).pop(name)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     # pytest reads the folder of a file, and a program must not be able to write to it.

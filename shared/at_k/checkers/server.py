@@ -102,8 +102,11 @@ class _ParentEndedError(Exception):
     """Nothing waits for a reply any more."""
 
 
-def _start_examiner(limits: dict[str, Any], own: tuple[int, ...]) -> tuple[int, Any]:
-    """Fork the process of the tests, and return its number and the socket to it."""
+def _start_examiner(limits: dict[str, Any], server_descriptors: tuple[int, ...]) -> tuple[int, Any]:
+    """Fork the process of the tests, and return its number and the socket to it.
+
+    It closes `server_descriptors`, on which this process takes jobs and replies.
+    """
     theirs: Any
     ours, theirs = _socket.socketpair()
     is_isolated = os.getpid() == 1
@@ -114,7 +117,7 @@ def _start_examiner(limits: dict[str, Any], own: tuple[int, ...]) -> tuple[int, 
         return number, ours
     try:
         ours.close()
-        for descriptor in own:
+        for descriptor in server_descriptors:
             os.close(descriptor)
         os.dup2(0, 2)
 

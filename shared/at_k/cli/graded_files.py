@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.checks import InputError, Place, short
-from ..readers.run import Run as Questions
+from ..readers.run import Run as ReadRun
 from ..readers.run import read_run
 from ..readers.table import SelectionError, Way
 from ..readers.words import KNOWN_WORDS, WORDS, word
@@ -98,7 +98,7 @@ def _read_runs(
     return inputs
 
 
-def _read_files(files: Sequence[str], reading: Mapping[str, Any], is_second: bool) -> Questions:
+def _read_files(files: Sequence[str], reading: Mapping[str, Any], is_second: bool) -> ReadRun:
     """Read the questions of a run; an error about its columns names its file and its flags.
 
     Args:
@@ -121,7 +121,7 @@ def _read_files(files: Sequence[str], reading: Mapping[str, Any], is_second: boo
         raise type(error)([start, *error.args], ways) from None
 
 
-def refuse_ungraded(questions: Questions) -> None:
+def refuse_ungraded(questions: ReadRun) -> None:
     """Raise a ValueError if samples are texts, and nothing says which are correct."""
     columns, predictions = questions.columns, questions["predictions"]
     if "references" in questions or not isinstance(predictions, list):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.samples import Samples, read_samples
-from ..readers.run import Run as Questions
+from ..readers.run import Run as ReadRun
 from .formats import number_of
 
 
@@ -20,12 +20,12 @@ class RunInput:
     """The questions of a run.
 
     Args:
-        questions: that were read.
+        questions: the arguments of `compute` that were read, with what is known about them.
         check_correct_fn: the checker of their samples.
         name: of the run, or of its file.
     """
 
-    questions: Questions
+    questions: ReadRun
     check_correct_fn: str | Callable[..., Any] = "exact_match"
     name: str = ""
 
@@ -87,7 +87,7 @@ class RunInput:
         return f"{text}."
 
 
-def warn_of_other_grades(questions: Questions, outcomes: Samples | None, run: str = "") -> None:
+def warn_of_other_grades(questions: ReadRun, outcomes: Samples | None, run: str = "") -> None:
     """Warn if a harness has graded samples otherwise than the checker does.
 
     Args:

@@ -20,7 +20,7 @@ from ..core.estimates import Estimate
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
-from ..readers.run import Run as Questions
+from ..readers.run import Run as ReadRun
 from ..readers.run import read_run
 from ..readers.words import number_in
 from ..results import Result, estimates_of
@@ -222,17 +222,23 @@ class _CheckedOnce(SampledQuestions):
 
 
 def _scores_and_noise(
-    computation: Computation, questions: Questions, parameters: dict[str, Any]
+    computation: Computation, arguments: ReadRun, parameters: dict[str, Any]
 ) -> tuple[Result, Noise | None, int]:
-    """Return the result of `compute`, the noise of one score, and how many samples lack answers."""
-    names, arguments = computation.parameters, questions
+    """Return the result of `compute`, the noise of one score, and how many samples lack answers.
+
+    Args:
+        computation: of the metric.
+        arguments: of `compute`, as they were read.
+        parameters: the other arguments.
+    """
+    names = computation.parameters
     options = {name: x for name, x in arguments.items() if name in names} | parameters
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)
     samples = _CheckedOnce(read.batch, read.validate, read.cache)
     scores = computation.results(samples, **options)
     for checked in samples.checks:
-        warn_of_other_grades(questions, checked.outcomes)
-    if not samples.checks:
+        warn_of_other_grades(arguments, checked.outcomes)
+    if not samples.checks:  # the metric has not asked for outcomes
         return scores, None, 0
     checked = samples.checks[-1]
     noise = _noise_of(scores, checked, options, names["confidence"].default)

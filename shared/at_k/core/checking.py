@@ -229,7 +229,7 @@ class Checking:
             return self._package_checker.check_samples(rows, self, cache)
         pairs = DistinctPairs.from_samples(rows)
         results = self.results(pairs, cache, PACKAGE.rooms.check_pairs)
-        return Checked(pairs.outcomes([result for result, _ in results]), rows.values)
+        return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
 
     def results(
         self, pairs: DistinctPairs, cache: CheckCache, check_pairs: CheckPairs
@@ -239,7 +239,10 @@ class Checking:
         Args:
             pairs: to be checked.
             cache: results of earlier checks.
-            check_pairs: yields the results of batches of pairs as they finish.
+            check_pairs: checks the pairs that `cache` lacks.
+
+        Raises:
+            ValueError: for the first pair with a problem, so that no result has one.
         """
         results = cache.results(self, pairs)
         try:
@@ -329,7 +332,7 @@ class Checking:
 
 
 CheckPairs = Callable[[Checking, list[PairToCheck]], Generator[BatchResult, None, None]]
-"""Yields the results of batches of pairs as they finish."""
+"""Checks pairs in the way of a `Checking`: yields the results of batches as they finish."""
 
 
 # --- A batch of pairs ---------------------------------------------------------------------

@@ -47,7 +47,7 @@ def path_exceedance(angles: np.ndarray, c: float) -> np.ndarray:
 
     Args:
         angles: (.., m - 1) of successive errors, see `path_angles`.
-        c: the same for all errors.
+        c: number of standard deviations, the same for all errors.
     """
     one = 2 * NormalDist().cdf(-c)
     more = np.minimum(one, angles / math.pi * math.exp(-c * c / 2))
@@ -60,9 +60,10 @@ def confidence_of_each(
     """The confidence of each of several intervals that cover together with the given confidence.
 
     Args:
-        exceedance: a bound of the probability that any error exceeds c standard deviations.
+        exceedance: returns for c a bound of the probability that any error exceeds c standard
+            deviations.
         number: of intervals.
-        confidence: that all intervals cover.
+        confidence: probability that all intervals cover.
     """
     if number == 1:
         return confidence
@@ -75,11 +76,11 @@ def confidence_of_each(
 
 
 def simultaneous_confidence(covariance: np.ndarray, confidence: float) -> float:
-    """The confidence of each of m intervals along a path of errors.
+    """The confidence of each of m intervals at successive k that cover together.
 
     Args:
-        covariance: (m, m), see `path_angles`.
-        confidence: that all intervals cover.
+        covariance: (m, m) of the errors, see `path_angles`.
+        confidence: probability that all intervals cover.
     """
     angles = path_angles(covariance)
     return confidence_of_each(
@@ -99,7 +100,7 @@ def bands(
         method: of the intervals.
         groups: the indices of the questions of each group.
         intervals: of each group.
-        confidence: that a band covers.
+        confidence: probability that a band covers at all k.
     """
     result = []
     for questions, intervals_of_group in zip(groups, intervals, strict=True):

@@ -364,17 +364,20 @@ class BinaryFamily(Family):
         return scores_with_ends(self.credits)
 
     def _coherent_means(self, means: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
-        """(e,) the means; those of pass@k and pass^k for k > n agree with the smallest n's."""
+        """(e,) means with pass@k >= pass@n and pass^k <= pass^n for k > n, the smallest n.
+
+        The arguments are those of `Family._coherent_means`.
+        """
         result = means.copy()
         unbiased = multiplicity @ self.columns / multiplicity.sum()
         for i, credits in enumerate(self.credits):
             event = event_of(Score((credits,)))
             if event is None or event.r not in (1, event.k):
                 continue
-            end = Event(self.least, 1 if event.r == 1 else self.least)
-            if event.k > self.least and end in self.scores:
-                end_score = float(self.scores[end].value(unbiased))
-                result[i] = max(means[i], end_score) if event.r == 1 else min(means[i], end_score)
+            at_n = Event(self.least, 1 if event.r == 1 else self.least)
+            if event.k > self.least and at_n in self.scores:
+                bound = float(self.scores[at_n].value(unbiased))
+                result[i] = max(means[i], bound) if event.r == 1 else min(means[i], bound)
         return result
 
     def candidates(self, fit: Fit, group: int) -> Candidates:
@@ -428,7 +431,7 @@ def estimate_rate_prior(
 
     Args:
         n, c: (U,) distinct counts.
-        multiplicity: (B, U) number of questions with each.
+        multiplicity: (B, U) number of questions with each distinct (n, c).
         rates: of the checker that counted correct samples.
 
     Returns:
@@ -455,7 +458,7 @@ def extrapolated_scores(
 
     Args:
         n, c: (U,) distinct counts.
-        multiplicity: (B, U) number of questions with each.
+        multiplicity: (B, U) number of questions with each distinct (n, c).
         scores: (163, e) at each rate, see `scores_with_ends`.
         rates: of the checker that counted correct samples.
     """

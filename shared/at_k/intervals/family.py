@@ -98,7 +98,7 @@ class Family(abc.ABC):
 
     Args:
         inverse: (M,) index of each question's counts among U distinct ones.
-        multiplicity: (U,) number of questions with each.
+        multiplicity: (U,) number of questions with each distinct count.
         n: (U,) samples.
         columns: (U, m) unbiased estimates of the columns that the scores are made of.
         scores: for each key the score of k <= n samples, in terms of columns.

@@ -225,8 +225,8 @@ class RateMoves(NamedTuple):
         squares: (2, 2, m) squared distances below and above, as the first and the second share that
             labels estimate (P and F, or t and f, see `LabelCounts`) move to their limits.
         correlations: (m,) of the errors of both, with the sign of their effect.
-        realized: (m,) squared distance, times the number of samples, by which the realized rates
-            of a run may differ from those of the checker.
+        realized: (m,) squared distances, times the number of samples, of scores at the realized
+            rates of the run from scores at those of the checker; 0 if the labels are of others.
     """
 
     squares: np.ndarray
@@ -272,11 +272,14 @@ def moves_of_rates(
     rescore: Callable[[CheckerRates], np.ndarray],
     confidence: float,
 ) -> RateMoves:
-    """Return how m scores move as rates that labels estimate move to their limits.
+    """Return how m scores move as rates of the checker move to their limits.
+
+    Only labels of samples of the run, whose `labels.run` is known, have correlated errors and tell
+    realized rates: see the text of the module.
 
     Args:
         labels: that the rates are estimated from.
-        points: (m,) estimates.
+        points: (m,) scores at these rates.
         rescore: returns the (m,) estimates at other rates.
         confidence: of the limits of the rates.
     """
@@ -302,7 +305,7 @@ def moves_of_rates(
 def _realized_variances(
     labels: LabelCounts, points: np.ndarray, rescore: Callable[[CheckerRates], np.ndarray]
 ) -> np.ndarray:
-    """(m,) variances of scores from the realized rates of a run, times its number of samples.
+    """(m,) variances of scores for realized instead of true rates, times the number of samples.
 
     The arguments are those of `moves_of_rates`.
     """

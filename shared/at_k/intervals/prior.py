@@ -99,7 +99,7 @@ def beta_prior(
         start: (J,) prior under which rates are uniform, of sum 1.
         log_rate, log_rest: (J,) logarithms of the rate of each distribution, and of 1 - rate.
         mean, between: (B,) mean and variance of the rates of the questions.
-        multiplicity: (B, U) number of questions.
+        multiplicity: (B, U) number of questions with each distinct count.
         n: (U,) samples.
     """
     questions, samples = multiplicity.sum(axis=1, keepdims=True), multiplicity @ n
@@ -123,8 +123,8 @@ def fits_too(
     """(B,) whether other (B, J) priors fit the data about as well as the estimated ones, `prior`.
 
     Args:
-        likelihood: (U, J) of each distribution of the grid.
-        multiplicity: (B, U) number of questions.
+        likelihood: (U, J) of each distinct count under each distribution of the grid.
+        multiplicity: (B, U) number of questions with each distinct count.
         prior, other: (B, J).
     """
     log_ratio = np.log(_chances(prior, likelihood)) - np.log(_chances(other, likelihood))
@@ -152,7 +152,7 @@ def inflated_priors(
 
     Args:
         likelihood: (U, J) probability of each distinct count at each rate.
-        multiplicity: (B, U) number of questions with each.
+        multiplicity: (B, U) number of questions with each distinct count.
         log_odds: (J - 2,) of the rates between.
     """
     return np.array(
@@ -191,7 +191,7 @@ def _em_steps(
 
     Args:
         likelihood: (U, J) probability of each distinct count at each rate.
-        share: (U,) share of the questions with each.
+        share: (U,) share of the questions with each distinct count.
     """
     for _ in range(steps):
         prior = prior * (_weights(likelihood, share, prior) @ likelihood)

@@ -47,7 +47,7 @@ def leveled_samples(rewards: Rewards, multiplicity: np.ndarray) -> LeveledSample
 
     Args:
         rewards: of U distinct questions of the run.
-        multiplicity: (U,) number of questions of the group with each.
+        multiplicity: (U,) number of questions of the group that have the same rewards.
     """
     rows = np.flatnonzero(multiplicity)
     group_rewards = rewards if len(rows) == len(multiplicity) else rewards_at(rewards, rows)
@@ -84,9 +84,9 @@ class LeveledSamples:
 
     Args:
         levels: (L,) rewards, ascending, two or more.
-        counts: (U, L) samples of each distinct count by level.
-        multiplicity: (U,) number of questions with each.
-        rewards: of the same samples, close ones not yet at one level.
+        counts: (U, L) numbers of samples at each level, for U distinct questions.
+        multiplicity: (U,) number of questions that each of these stands for.
+        rewards: of the same samples, before close ones share a level.
     """
 
     levels: np.ndarray
@@ -106,7 +106,10 @@ class LeveledSamples:
 
     @cached_property
     def n(self) -> np.ndarray:
-        """(U,) samples. Where they differ by less than a factor of 2, their harmonic mean."""
+        """(U,) numbers of samples. Those between the same powers of 2 become their harmonic mean.
+
+        Moments are computed for each distinct n. Variances are about proportional to 1 / n.
+        """
         n = self.counts.sum(axis=1)
         octave = np.floor(np.log2(n)).astype(np.int64)
         questions = np.maximum(np.bincount(octave, self.multiplicity), 1)

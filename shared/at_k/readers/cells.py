@@ -56,7 +56,7 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
     Beside [1, 0], a list ["a", "b"] says more about the two samples, as the fields of objects do
     in [{"correct": 1, "seed": 0}, ..]. `ROW` has the row that a sample is from.
     """
-    lists = {} if table.layout else _lists_with_samples(table, chosen)
+    lists = {} if table.layout else _lists_by_sample(table, chosen)
     if not lists:
         return table
     rows = [row for row, samples in enumerate(next(iter(lists.values()))) for _ in samples]
@@ -68,8 +68,12 @@ def rows_of_samples(table: Table, chosen: ColumnsByRole) -> Table:
     return table.with_columns({**columns, ROW: numbers})
 
 
-def _lists_with_samples(table: Table, chosen: ColumnsByRole) -> Columns:
-    """Return the columns of samples and other lists of the same lengths; {} without other ones."""
+def _lists_by_sample(table: Table, chosen: ColumnsByRole) -> Columns:
+    """Return the columns that have a list with an entry for each sample in every row.
+
+    {} if these are only the columns of samples that were `chosen`: then no other list says more
+    about the samples.
+    """
     roles = ("predictions", "outcomes", "counts", "finish", *PER_SAMPLE)
     aligned = [chosen[x] for x in roles if x in chosen]
     if not aligned or not all(isinstance(x, str) for x in aligned):

@@ -184,7 +184,7 @@ def last_part(name: str) -> str:
 
 
 def usual_columns(columns: Iterable[str], role: str) -> list[str]:
-    """Return the columns with an exact name for a role: see `plain_name`."""
+    """Return the columns whose plain names are among the `COLUMN_NAMES` of a role."""
     return columns_named(columns, COLUMN_NAMES[role])
 
 

@@ -48,7 +48,10 @@ _YIELDING = ("solution", "label", "test", "tests")
 
 
 def columns_of_role(table: Table, role: str) -> list[str]:
-    """Return the columns of a role: those of the layout, or those with exact names."""
+    """Return the columns of a role, such as "references".
+
+    A layout knows them. Otherwise their names are among the `COLUMN_NAMES` of the role.
+    """
     if table.layout is not None:
         known = table.roles.get(role, ())
         return [known] if isinstance(known, str) else list(known)
@@ -57,10 +60,11 @@ def columns_of_role(table: Table, role: str) -> list[str]:
         return names
     numbers = sample_numbers({name: table.columns[name] for name in names})
     others = [name for name in names if name not in numbers]
-    is_graded = bool(usual_columns(table.columns, "outcomes"))
-    is_checked = bool(usual_columns(table.columns, "references"))
-    # `sample` can be an answer that is a number: beside references, if there is no other answer.
-    return others if others or is_graded or not is_checked else names
+    has_outcomes = bool(usual_columns(table.columns, "outcomes"))
+    has_references = bool(usual_columns(table.columns, "references"))
+    # Numbers in a column `sample` number the samples of a question. They are answers only if there
+    # are references to check them against, and no other answers.
+    return others if others or has_outcomes or not has_references else names
 
 
 def choose_columns(

@@ -293,7 +293,7 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
 
     `record` is the object, and `table` has it as its only row.
 
-    The keys are names of columns if one of them is an exact name or is named by the caller;
+    The keys are names of columns if one of them is among `COLUMN_NAMES` or is named by the caller;
     otherwise they are ids. MLflow, W&B and pandas write the names in `columns` and the rows in
     `data`; the server of the Hub writes `rows`, each with its `row`.
 
@@ -331,7 +331,7 @@ def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[A
 
 
 def _has_column_names(record: Mapping[str, Any], reading: ReadingOptions) -> bool:
-    """Whether a key is an exact name of a column, or is named by the caller."""
+    """Whether a key is among `COLUMN_NAMES`, or is named by the caller."""
     named = {role: x for role, x in reading.named().items() if role != "references"}
     known = {name for _, name in pairs_of(named)} | {*reading.questions}
     return any(plain_name(key) in _COLUMN_NAMES or key in known for key in map(str, record))

@@ -75,7 +75,7 @@ class Differences:
     Attributes:
         pairs: (P, 2) the indices of a and b.
         values: (P, m) the differences.
-        multiplicity: simultaneous inference about all of them.
+        simultaneous: simultaneous inference about all of them.
     """
 
     def __init__(self, runs: Sequence[ScoredRun], bounds: tuple[float, float]):
@@ -95,7 +95,7 @@ class Differences:
                 self._correlation[pair] = _correlation(run_a.errors, run_b.errors, least)
                 self._shared[pair] = np.abs(run_b.standard_errors - run_a.standard_errors)
         angles = np.array([path_angles(self._covariance(*pair)) for pair in pairs])
-        self.multiplicity = Multiplicity(len(runs), angles, not self._new_questions)
+        self.simultaneous = Simultaneous(len(runs), angles, not self._new_questions)
 
     def _covariance(self, a: ScoredRun, b: ScoredRun) -> np.ndarray:
         """(m, m) covariance of the errors of the differences of a pair.
@@ -146,7 +146,7 @@ class Differences:
         """(2, P, m) limits that cover together, over all pairs and scores."""
         if self._options.anytime:  # Bonferroni: the bounds are those of one look
             return self.limits(1 - (1 - confidence) / self.values.size)
-        return self.limits(self.multiplicity.confidence_of_each(confidence))
+        return self.limits(self.simultaneous.confidence_of_each(confidence))
 
     def limits_by_run(self, confidence: float) -> np.ndarray:
         """(2, K, K, m) lower and upper limits: [:, i, j] are those of run i minus run j."""
@@ -218,7 +218,7 @@ def _correlation(a: np.ndarray, b: np.ndarray, least: np.ndarray | float) -> np.
 # --- All differences together -------------------------------------------------------------
 
 
-class Multiplicity:
+class Simultaneous:
     """Simultaneous inference about all differences between K runs, at m values of k.
 
     Args:

@@ -149,7 +149,7 @@ def leaderboard_of_groups(
 def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     """Return what `leaderboard` returns, for compared runs."""
     options, differences = compared.options, compared.differences
-    simultaneous = differences.multiplicity.confidence_of_each(options.confidence)
+    simultaneous = differences.simultaneous.confidence_of_each(options.confidence)
     lo, hi = differences.limits_by_run(options.confidence)
     band_lo, band_hi = differences.limits_by_run(simultaneous)
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
@@ -175,7 +175,7 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
             }
             if p is not None:
                 pair["p"] = float(p[a, b, column])
-                pair["p_adjusted"] = differences.multiplicity.adjusted(pair["p"])
+                pair["p_adjusted"] = differences.simultaneous.adjusted(pair["p"])
             pairs.append(pair)
     checkers = compared.checkers
     board = ({"checker": checkers} if checkers else {}) | {

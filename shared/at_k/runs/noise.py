@@ -160,7 +160,7 @@ def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
     checker_variance = np.where(is_flat, 0.0, checker_variance)
     within, same_questions = None, None
     if scored.covariance is not None:
-        same_questions = scored.limits_with_moves(confidence, resampled=True)
+        same_questions = scored.limits_with_moves(confidence, same_questions=True)
         within = np.diag(scored.covariance)
         within = np.where(is_flat, np.diff(same_questions, axis=0)[0] ** 2, within)
         within = np.minimum(within, variance)

@@ -330,18 +330,18 @@ def plan_runs(runs: Sequence[Run], options: PlanOptions) -> dict[str, Any]:
             stacklevel=3,
         )
     new_design, assumptions = _design_maker(runs, options, options.weighting)
-    rates, labels, about_checker = _checker(runs, options)
+    checker_rates, labels, about_checker = _checker(runs, options)
     score_id, score = options.score
-    require_correction({score_id.key: score}, rates)
+    require_correction({score_id.key: score}, checker_rates)
     designs = [
-        new_design(n, rates=rates, labels=number)
+        new_design(n, rates=checker_rates, labels=number)
         for n, number in itertools.product(options.samples, labels)
     ]
     cheapest = _cheapest(designs, options)
     # A correlation at its limit does not vary as it should when questions are left out.
     varies = options.difference is None or assumptions["correlation_is"] != AT_LIMIT
     if cheapest is not None and len(runs) > 0 and varies:
-        cheapest |= _range_of_questions(runs, options, rates, cheapest)
+        cheapest |= _range_of_questions(runs, options, checker_rates, cheapest)
     return {
         "key": score_id.key,
         "score": designs[0].score,
@@ -381,14 +381,14 @@ def _checker(
 def _range_of_questions(
     runs: Sequence[Run],
     options: PlanOptions,
-    rates: CheckerRates,
+    checker_rates: CheckerRates,
     cheapest: Mapping[str, Any],
 ) -> dict[str, int]:
     """Return limits of the number of questions that the cheapest design needs.
 
-    `cheapest` is the row of this design, and `rates` are those of the checker. Groups of the
-    questions of the pilot runs are left out in turn. The variance of the logarithm of
-    the number of questions is that of the jackknife, and its limits are by Student's t.
+    `cheapest` is the row of this design. Groups of the questions of the pilot runs are left out in
+    turn. The variance of the logarithm of the number of questions is that of the jackknife, and its
+    limits are by Student's t.
     """
     wanted, questions = options.wanted, int(cheapest["questions"])
     size, weights = len(runs[0].outcomes), options.weights
@@ -400,7 +400,7 @@ def _range_of_questions(
         rows = np.flatnonzero(np.arange(size) % groups != group)
         weighting = Weighting(None if weights is None else weights[rows])
         new_design, _ = _design_maker([run.for_questions(rows) for run in runs], options, weighting)
-        design = new_design(cheapest["samples"], rates=rates, labels=cheapest.get("labels"))
+        design = new_design(cheapest["samples"], rates=checker_rates, labels=cheapest.get("labels"))
         number = questions * wanted.ratio(design, questions) ** 2
         logs.append(math.log(min(max(number, 2.0), _MOST_QUESTIONS)))
     variance = (groups - 1) * float(np.var(logs))
@@ -414,7 +414,12 @@ def _range_of_questions(
 def _design_maker(
     runs: Sequence[Run], options: PlanOptions, weighting: Weighting
 ) -> tuple[Callable[..., Design], dict[str, Any]]:
-    """Return a function from n, rates and labels to a `Design`, and what a plan says it assumes."""
+    """Return a function that makes a `Design`, and what a plan says it assumes.
+
+    The function takes the number n of samples, and as `rates` and `labels` the rates of the checker
+    and the number of labels that estimate them. Pilot runs, or the success rates in `options`,
+    decide on everything else.
+    """
     from .designs import Design, Goal, Pilot, prior_of_rates
 
     if (options.rates is None) == (not runs):

@@ -107,49 +107,55 @@ class ScoredRun:
         run.limits = cache(run._limits)
         return run
 
-    def moves(self, confidence: float, resampled: bool = False) -> np.ndarray | None:
+    def moves(self, confidence: float, same_questions: bool = False) -> np.ndarray | None:
         """(2, m) how far the scores may lie below and above because labels estimate the rates.
 
-        None if the rates of the checker are known. The arguments are those of `limits`.
+        None if the rates of the checker are known. The arguments are those of `_limits`.
         """
         if self._moves is None:
             return None
-        return self._moves(self.look_confidence(confidence, resampled))
+        return self._moves(self.look_confidence(confidence, same_questions))
 
-    def limits_with_moves(self, confidence: float, resampled: bool = False) -> np.ndarray:
-        """(2, m) limits that account for estimated rates of the checker too."""
-        limits, moves = self.limits(confidence, resampled), self.moves(confidence, resampled)
+    def limits_with_moves(self, confidence: float, same_questions: bool = False) -> np.ndarray:
+        """(2, m) limits that account for estimated rates of the checker too, see `_limits`."""
+        limits = self.limits(confidence, same_questions)
+        moves = self.moves(confidence, same_questions)
         if moves is None:
             return limits
         distances = np.maximum([self.estimates - limits[0], limits[1] - self.estimates], 0.0)
         down, up = np.hypot(distances, moves)
         return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
 
-    def look_confidence(self, confidence: float, resampled: bool = False) -> float:
-        """Return the confidence of one look, from that of all looks if limits hold at all."""
+    def look_confidence(self, confidence: float, same_questions: bool = False) -> float:
+        """Return the confidence of the limits at this look.
+
+        With `anytime`, `confidence` is that of all looks together, and each look has a higher one.
+        The arguments are those of `_limits`.
+        """
         if not self.options.anytime:
             return confidence
-        return confidence_of_a_look(
-            confidence, look_size(self.n[self.counted], self._is_for_others(resampled))
-        )
+        size = look_size(self.n[self.counted], self._is_for_other_questions(same_questions))
+        return confidence_of_a_look(confidence, size)
 
-    def _is_for_others(self, resampled: bool) -> bool:
-        """Whether limits are for other questions."""
-        return self.options.method == "questions" and not resampled
+    def _is_for_other_questions(self, same_questions: bool) -> bool:
+        """Whether limits are for other questions: see `_limits`."""
+        return self.options.method == "questions" and not same_questions
 
-    def _limits(self, confidence: float, resampled: bool = False) -> np.ndarray:
+    def _limits(self, confidence: float, same_questions: bool = False) -> np.ndarray:
         """(2, m) lower and upper limits.
 
         Args:
-            confidence: of each interval.
-            resampled: whether they are for the same questions, sampled again.
+            confidence: of each interval; with `anytime`, at all looks together.
+            same_questions: whether they are for the same questions, sampled again, whatever the
+                method in the options.
 
         Raises:
             ValueError: if the questions have no interval.
         """
-        method = self._resampled() if resampled and self._resampled else self._method
+        method = self._resampled() if same_questions and self._resampled else self._method
         if self.options.anytime:
-            method = AnytimeIntervals(method, self.n, self._is_for_others(resampled))
+            other_questions = self._is_for_other_questions(same_questions)
+            method = AnytimeIntervals(method, self.n, other_questions)
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self.counted], confidence)
