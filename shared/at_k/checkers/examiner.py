@@ -250,7 +250,14 @@ class _RemoteProgram:
         return self._trusted(operation, arguments, result)
 
     def _trusted(self, operation: str, arguments: Sequence[Any], result: Any) -> Any:
-        """Return the result of an operation, or what takes its place if it is not trusted."""
+        """Return the result of an operation, if its arguments are trusted to have one.
+
+        An object gets a trust of its own, see `_HAS_SEEN_A_VALUE`. Operators return NotImplemented
+        for arguments that are not trusted.
+
+        Raises:
+            TypeError: for other operations, if the result may depend on what the tests expect.
+        """
         objects = [x for x in arguments if isinstance(x, _Object)]
         trust = min((x._at_k_trust for x in objects), default=_RETURNED)
         has_seen_value = operation in NEED_BOTH and len(objects) < len(arguments)

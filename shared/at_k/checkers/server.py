@@ -215,7 +215,10 @@ class Server:
         return start
 
     def _start_tests(self, letter: bytes, connection: int) -> None:
-        """Send the examiner a letter, with the descriptor of its connection to the program."""
+        """Send the examiner "p" or "f", with the descriptor of its connection to the program.
+
+        The letters are those of `examine`.
+        """
         descriptor = connection.to_bytes(4, sys.byteorder)
         try:
             self._control.sendmsg([letter], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)])
@@ -252,7 +255,7 @@ class Server:
                 return f"not finished after {wall:g} s"
 
     def _listen(self) -> None:
-        """Read a letter that the examiner sends."""
+        """Read the letter that says what the examiner has done, see `examine`."""
         letter = self._control.recv(1)
         self._is_examined |= letter in (b"p", b"f")
         # After a program the examiner ends all processes itself, unless it was asked to before.
@@ -331,7 +334,15 @@ class Server:
     def _verdict(
         self, form: str, said: bytes, excess: str | None, seconds: float, is_started: bool
     ) -> tuple[str, str]:
-        """Return the status and the message of a program."""
+        """Return the status and the message of a program.
+
+        Args:
+            form: of the job.
+            said: what its process has reported.
+            excess: how it exceeded its time, or None.
+            seconds: of CPU time.
+            is_started: whether its process has its limits.
+        """
         text, status = said.decode(errors="replace"), self._status or 0
         if not is_started:
             return "not run", text or "its process did not start"

@@ -25,9 +25,9 @@ _OF_FIRST = ("groups", "clusters", "question_weights")
 def comparison_arguments(
     flags: Mapping[str, Any],
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_run`, those of the options, and the last of `graded_files`.
+    """Return the arguments of `read_run`, those of the options, and checker_rates and labels.
 
-    The last are checker_rates and labels.
+    `flags` has the values of all flags, by the names of parameters.
     """
     reading, parameters = split_arguments(flags)
     if "include" in parameters:

@@ -247,7 +247,7 @@ def _with_baseline(means: _Credited | _Maximum, baseline: str, weight: float) ->
         return weight * k / n * means.included
     if baseline == "leave-one-out":
         return weight * k / n * means.included - weight * k / (n - 1) * means.excluded()
-    return weight * k / (n - k) * means.included
+    return weight * k / (n - k) * means.included  # the trainer subtracts the mean
 
 
 class _Counted:

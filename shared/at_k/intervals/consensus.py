@@ -160,9 +160,10 @@ def vote_variances(counts: Sequence[AnswerCounts], k: int | np.ndarray) -> np.nd
 
 
 def copies_of_samples(counts: AnswerCounts) -> AnswerCounts:
-    """Return the counts of so many copies of each sample that k draws are as with replacement.
+    """Return the counts of a question with many copies of each sample.
 
-    For N samples in all, probabilities have relative errors of k^2 / 2N.
+    k of them are then about as k samples that are drawn with replacement: for N samples in all,
+    probabilities have relative errors of k^2 / 2N.
     """
     copies = _MANY_SAMPLES // _number_of_samples(counts)
     answers = [(m * copies, accepted * copies) for m, accepted in counts.answers]

@@ -138,7 +138,10 @@ def _is_setting_by_name(name: str, table: Table) -> bool:
 def _refuse_mixed_settings(
     questions: QuestionRows, names: Sequence[str], texts: Sequence[str]
 ) -> None:
-    """Raise the SelectionError about settings; `texts` are the values of the first, by row."""
+    """Raise a SelectionError about columns of settings, in which samples of a question differ.
+
+    `names` are these columns, and `texts` has the entries of the first one.
+    """
     key, name, others = questions.key, names[0], names[1:]
     why = "They can be different runs or questions."
     why += f" Other settings are {' and '.join(map(shown_name, others))}." if others else ""
