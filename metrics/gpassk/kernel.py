@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "ae0a8b19f073"
+KERNEL = "4e55fa3092c7"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -957,7 +957,7 @@ def to_numpy(values) -> np.ndarray:
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return numbers of Arrow, 0 for None, and whether each is not None; or None if all are not."""
+    """Return numbers of Arrow, 0 for None, and whether each is given, or None if all are."""
     if not values.null_count:
         return to_numpy(values), None
     if str(values.type) == "halffloat":  # whose None some versions of Arrow cannot fill

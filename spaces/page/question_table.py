@@ -197,7 +197,10 @@ def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
 
 
 def _shown_keys(space: Space, answer: Answer) -> list[str]:
-    """Return the keys of the scores of single questions: those at the selected k, by weight."""
+    """Return the keys of the scores of single questions that the table shows, the main ones first.
+
+    If a k is selected, they are those at this k.
+    """
     runs = _shown_runs(answer)
     by_run = [_scores_of_questions(run) for run in runs]
     keys = [key for key in by_run[0] if all(key in scores for scores in by_run)]

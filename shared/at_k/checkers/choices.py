@@ -194,7 +194,7 @@ def _chosen(text: str, options: Options) -> str | None:
 
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
-    """Yield the marks of an answer, the last one first, apart from those of an assumption."""
+    """Yield marks of an answer, such as "The answer is", from the last, without assumptions."""
     for mark in reversed([*_ANSWER_MARK.finditer(text)]):
         if not is_assumption(text, mark.start()):
             yield mark
@@ -356,7 +356,11 @@ _DENIAL = re.compile(
 
 
 def _chosen_word(text: str, options: Options) -> str | None:
-    """Return the word after the last mark, at the start of a text, or in its last sentence."""
+    """Return the option, such as "yes", that a text chooses, or None.
+
+    It is the word after the last mark of an answer, at the start of the text, or in the last
+    sentence that has one.
+    """
     for mark in _marks(text):
         if mark["it_is"] is None and (word := _word_at(text, mark.end(), options)):
             return word
@@ -378,7 +382,10 @@ def _word_at(text: str, start: int, options: Options) -> str | None:
 
 
 def _word_of_sentence(sentence: str, words: list[re.Match[str]]) -> str | None:
-    """Return the only word of a sentence, or None if it is denied, as in "not true"."""
+    """Return the word in a sentence; None if it is denied, as in "not true", or if they differ.
+
+    `words` are the matches of words such as "true" in it.
+    """
     is_denied = _DENIAL.search(sentence[: words[0].start()]) is not None
     if is_denied or len({word[0].lower() for word in words}) > 1:
         return None

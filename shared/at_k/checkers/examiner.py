@@ -96,7 +96,8 @@ def _compiled(source: str, without_asserts: bool = False) -> Any:
 def _found_tests(job: dict[str, Any]) -> dict[str, Any]:
     """Return the names of the tests, which are found without a program, in a process of its own.
 
-    In place of the names of the program are objects that allow everything.
+    In place of the names of the program are objects that allow everything. `job` is what
+    `Tests.job_of_examiner` returns.
     """
     reading, writing = os.pipe()
     pid = os.fork()
@@ -127,6 +128,10 @@ def _found_tests(job: dict[str, Any]) -> dict[str, Any]:
 
 def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
     """Run tests with a program, and return what happened.
+
+    Args:
+        job: what `Tests.job_of_examiner` returns.
+        program: the process of the program.
 
     Returns:
         A dict with `status`: "passed", "failed", "ended" if the process of the program did, or
@@ -159,7 +164,7 @@ def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
 
 
 def _linked(job: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
-    """Return the names of a program that its tests see.
+    """Return the names of a program that its tests, the `job`, see.
 
     A name of a builtin function, such as `abs`, is one of them only if the tests use no other name
     of the program, or if it is the entry point. A module that the program imports for its tests is

@@ -485,7 +485,7 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> list[_Mark]:
-    """Return the marks of a text in their order, of boxes and hashes the last one."""
+    """Return marks of an answer, such as "The answer is", in order; only the last box and ####."""
     marks = [
         _Mark(*mark.span())
         for mark in _ANSWER_MARK.finditer(text)

@@ -117,7 +117,10 @@ class Tests:
         }
 
     def job_of_examiner(self, shares_interpreter: bool) -> dict[str, Any] | None:
-        """Return the tests, which the process of the program never has, unless it runs them."""
+        """Return the tests, which the process of the program never has, unless it runs them.
+
+        They are a dict with the attributes of `TestCode` and three more, or None without code.
+        """
         if self.code is None:
             return None
         return {

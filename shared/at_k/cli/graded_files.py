@@ -88,6 +88,7 @@ def _read_runs(
 
     Groups are read if they are named, clusters if the interval uses them.
     """
+    # A role that is None would be read from a column with a usual name.
     unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
     reading = {x: y for x, y in reading.items() if y is not None or x not in unnamed}
     inputs: list[RunInput] = []

@@ -141,7 +141,7 @@ def _read(
         reading["counts"] = {number_in(column): column for column in counts}  # named by labels
     reading["has_labels"] = has_labels
     if parameters.get("interval") != "questions" and reading.get("clusters") is None:
-        reading.pop("clusters", None)
+        reading.pop("clusters", None)  # None would read them from a column with a usual name
     checker = parameters.get("check_correct_fn", "exact_match")
     try:
         questions = read_run(files, **reading)

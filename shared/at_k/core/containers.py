@@ -228,7 +228,7 @@ def to_numpy(values) -> np.ndarray:
 
 
 def numbers_and_scored(values) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return numbers of Arrow, 0 for None, and whether each is not None; or None if all are not."""
+    """Return numbers of Arrow, 0 for None, and whether each is given, or None if all are."""
     if not values.null_count:
         return to_numpy(values), None
     if str(values.type) == "halffloat":  # whose None some versions of Arrow cannot fill

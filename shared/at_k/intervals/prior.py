@@ -238,7 +238,7 @@ class _Model:
         self._bounds = np.array([(-14.0, 14.0), spread] + [(-12.0, 8.0)] * len(ends))
 
     def fit(self) -> _Fitted:
-        """The maximum of the likelihood, from one start or two."""
+        """The maximum of the likelihood; with ends, the higher of two from different starts."""
         from scipy.optimize import minimize  # imported here: it takes longer than all of at_k
 
         fits = [
@@ -266,8 +266,8 @@ class _Model:
         """(p,) parameters to start from, by moments.
 
         Args:
-            taken: of the questions whose most probable rate is 0 or 1, the share that has this
-                rate. The Beta distribution has the others.
+            taken: of the questions whose most probable rate is one of the ends, the share that has
+                this rate. The Beta distribution has the others.
         """
         rates = np.concatenate([[0.0], np.exp(self._log_rates[0]), [1.0]])
         best = rates[self._likelihood.argmax(axis=1)]

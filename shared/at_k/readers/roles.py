@@ -120,9 +120,10 @@ def choose_columns(
 def _columns_by_name(
     table: Table, references: Sequence[str], are_named: bool, checked: bool, graded_by: str
 ) -> dict[str, Any]:
-    """Return the columns by role if none of samples or outcomes is named: steps 2 to 5.
+    """Return the columns by role if none of samples or outcomes is named.
 
-    `references` are candidates, or the one that the caller names if `are_named`.
+    These are steps 2 to 5 of `choose_columns`, which has the other arguments. `references` are
+    candidates, or the one that the caller names if `are_named`.
     """
     counts = _counts_of(table)
     predictions, outcomes = _samples_by_name(table, counts, graded_by)
