@@ -53,6 +53,13 @@ REFERENCES = {
     "        def test_a(self): assert f(2) == 4\n",
     "set-up of pytest": "class TestF:\n    def setup_method(self): self.x = 2\n"
     "    def test_a(self): assert f(self.x) == 4\n",
+    "a property of what a set-up makes": "class TestF:\n    def setup_method(self): self.x = 1\n"
+    "    @property\n    def y(self): return self.x + 1\n"
+    "    def test_a(self): assert f(self.y) == 4\n",
+    "a property that fails": "class TestF:\n    @property\n    def y(self): return self.x\n"
+    "    def test_a(self): assert f(2) == 4\n",
+    "set-up of a class": "class TestF:\n    @classmethod\n    def setup_class(cls): cls.x = 2\n"
+    "    def test_a(self): assert f(self.x) == 4\n",
     "parameters": "import pytest\n@pytest.mark.parametrize('x', [2.5, 2, 3])\n"
     "def test_a(x): assert f(x) == 2 * x\n",
     "a fixture": "import pytest\n@pytest.fixture\ndef x():\n    yield 2\n"

@@ -297,10 +297,17 @@ def _needs_pytest(defined: dict[str, Any], code: types.CodeType) -> bool:
     members = [*defined.items()]
     for name, value in defined.items():
         if _is_class_of_tests(name, value):
-            tests = value()
-            members += [(key, getattr(tests, key)) for key in dir(tests) if key[:2] != "__"]
+            # A property of an instance may need what a set-up makes, and one of a class does not.
+            entries = ((key, getattr(value, key, None)) for key in dir(value) if key[:2] != "__")
+            members += [(key, _method_without_self(value, key, entry)) for key, entry in entries]
     nested = (key for key, x in members[len(defined) :] if _is_class_of_tests(key, x))
     return any(nested) or any(itertools.starmap(_is_set_up_or_has_fixtures, members))
+
+
+def _method_without_self(kind: type, name: str, entry: Any) -> Any:
+    """Return an entry of a class as an instance has it, if it is a method, or as it is."""
+    is_method = isinstance(inspect.getattr_static(kind, name, None), types.FunctionType)
+    return types.MethodType(entry, kind) if is_method else entry
 
 
 def _is_set_up_or_has_fixtures(name: str, value: Any) -> bool:
