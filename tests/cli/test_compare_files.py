@@ -23,8 +23,8 @@ def test_the_output_says_at_which_k_each_file_is_higher(capsys):
     head, table, summary, sentence = printed.strip().split("\n\n")
     assert head.splitlines() == [
         f"smollm2_{name}: 94 questions, 32 samples each in predictions, checked against reference "
-        "with numeric; questions from id."
-        for name in ("cool", "warm")
+        f"with numeric ({unanswered} without an answer, incorrect); questions from id."
+        for name, unanswered in (("cool", 304), ("warm", 644))
     ]
     lines = table.splitlines()
     assert lines[0].split("  ")[-1] == "band hi"

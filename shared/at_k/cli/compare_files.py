@@ -96,8 +96,8 @@ def _compare_files(
     compared = compare_groups(overall, first.get("groups"))
     scope = _scope(inputs, overall)
     read = [
-        f"{run.name}: {_path_of(run.name, file)}{run.described()}"
-        for file, run in zip(files, inputs, strict=True)
+        f"{run.name}: {_path_of(run.name, file)}{run.described(unanswered=graded.unanswered)}"
+        for file, run, graded in zip(files, inputs, runs, strict=True)
     ]
     view: View
     if len(files) == 2:

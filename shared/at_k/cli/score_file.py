@@ -15,7 +15,6 @@ from typing import Any
 from ..core.checking import Checked, Checking
 from ..core.computation import Computation, SampledQuestions
 from ..core.computations import COMPUTATIONS, GPASSK
-from ..core.containers import to_numpy
 from ..core.estimates import Estimate
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
@@ -26,7 +25,7 @@ from ..readers.words import number_in
 from ..results import Result, estimates_of
 from ..runs.noise import Noise, correction_in_words, noise_of
 from ..runs.options import WITHOUT_K, ComparisonOptions, compared_scores
-from ..runs.outcomes_of_runs import Run, naming_questions
+from ..runs.outcomes_of_runs import Run, naming_questions, number_unanswered
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Scope, print_output
 from .graded_files import refuse_ungraded
@@ -242,14 +241,7 @@ def _scores_and_noise(
         return scores, None, 0
     checked = samples.checks[-1]
     noise = _noise_of(scores, checked, options, names["confidence"].default)
-    return scores, noise, _number_unanswered(checked)
-
-
-def _number_unanswered(checked: Checked) -> int:
-    """Return the number of scored samples in which the checker finds no answer."""
-    if checked.read_answers is None:
-        return 0
-    return int(checked.outcomes.weights[to_numpy(checked.read_answers.is_null())].sum())
+    return scores, noise, number_unanswered(checked)
 
 
 def _leading_score(scores: Result) -> Estimate | None:

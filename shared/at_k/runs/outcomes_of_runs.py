@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..core.checking import Checking
+from ..core.checking import Checked, Checking
 from ..core.checks import InputError, Place, as_list, short
 from ..core.columns import stored
+from ..core.containers import to_numpy
 from ..core.samples import Labels, Samples, as_outcomes, read_outcomes, read_samples
 from ..intervals.labelled import Errors, check_errors
 from .options import ComparisonOptions, naming_run
@@ -28,12 +29,14 @@ class Run(NamedTuple):
         outcomes: of its samples.
         answers: (S,) the code of the answer of each sample, or None if samples are outcomes.
         errors: of the checker, which scores are corrected for.
+        unanswered: number of samples in which the checker found no answer.
     """
 
     name: str
     outcomes: Samples
     answers: np.ndarray | None = None
     errors: Errors = Errors()
+    unanswered: int = 0
 
     def for_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
         """The run on these questions, in this order."""
@@ -285,7 +288,15 @@ def _grade(run: Ungraded, checking: Checking) -> Run:
         return Run(run.name, run.samples, run.answers)
     with naming_run(run.name):
         checked = checking.check(run.samples)
-        return Run(run.name, checked.outcomes, checked.answers)
+        unanswered = number_unanswered(checked)
+        return Run(run.name, checked.outcomes, checked.answers, unanswered=unanswered)
+
+
+def number_unanswered(checked: Checked) -> int:
+    """Return the number of scored samples in which the checker found no answer."""
+    if checked.read_answers is None:
+        return 0
+    return int(checked.outcomes.weights[to_numpy(checked.read_answers.is_null())].sum())
 
 
 def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order] = ()) -> None:
