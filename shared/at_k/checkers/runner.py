@@ -122,7 +122,8 @@ def run_tests(
                 raise error
             result.fails(CODE, error)
             return result
-        result.ran += [CODE] * is_test
+        if is_test:
+            result.ran.append(CODE)
         defined = {key: x for key, x in space.items() if key not in linked or x is not linked[key]}
         if entry_point is not None and inspect.isfunction(defined.get("check")):
             result.ran.append("check")

@@ -81,6 +81,11 @@ class ComparisonView(View):
         """Whether the differences have p-values."""
         return self._overall[0].p is not None
 
+    @property
+    def _p_heading(self) -> list[str]:
+        """A list with the heading of the p-values; [] if there are none."""
+        return ["p"] if self._has_p else []
+
     def data(self) -> dict[str, Any]:
         """The dict that `compare` returns."""
         return differences_as_dict(itertools.chain(*self.differences.values()))
@@ -90,7 +95,7 @@ class ComparisonView(View):
     def tables(self) -> list[Cells]:
         """A table for all questions and one for each group, with a row for each k."""
         limits = _LIMIT_COLUMNS if self._has_band else _LIMIT_COLUMNS[:2]
-        head = [*self.names, "diff", *limits, *["p"] * self._has_p]  # most have 80 columns
+        head = [*self.names, "diff", *limits, *self._p_heading]  # most have 80 columns
         tables = []
         for group, differences in self.differences.items():
             heading = group_heading(group, len(self.differences) > 1, self.scope.averaging)
@@ -108,7 +113,9 @@ class ComparisonView(View):
             self.options.confidence, str(self.options.interval), self.scope.row
         )
         head = [*self.names, f"Difference ({heading})"]
-        head += [band_heading(self.options.confidence)] * self._has_band + ["p"] * self._has_p
+        if self._has_band:
+            head.append(band_heading(self.options.confidence))
+        head += self._p_heading
         tables = []
         for group, differences in self.differences.items():
             scale = scale_of_two(differences)
@@ -116,7 +123,7 @@ class ComparisonView(View):
             table = [[title, *head]]
             for x in differences:
                 difference = f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}"
-                band = [scale.limits(*x.band)] * self._has_band
+                band = [scale.limits(*x.band)] if self._has_band else []
                 cells = [x.key, scale.number(x.a), scale.number(x.b), difference, *band]
                 table.append([*cells, *_p_cells(x)])
             tables.append(table)
@@ -124,10 +131,12 @@ class ComparisonView(View):
 
     def records(self) -> Cells:
         """A row for each group and k, with an empty text for the group of all questions."""
-        head = ["group", "key", *self.names, "difference", *_LIMIT_COLUMNS, *["p"] * self._has_p]
+        head = ["group", "key", *self.names, "difference", *_LIMIT_COLUMNS, *self._p_heading]
         table = [head]
         for x in itertools.chain(*self.differences.values()):
-            numbers = [x.a, x.b, x.score, *x.interval, *x.band, *[x.p] * self._has_p]
+            numbers = [x.a, x.b, x.score, *x.interval, *x.band]
+            if x.p is not None:
+                numbers.append(x.p)
             table.append([x.group or "", x.key, *map(str, numbers)])
         return table
 
@@ -323,8 +332,11 @@ class LeaderboardView(View):
         limits = limits_in_words(
             scale, (best["lo"], best["hi"]), board["interval"], confidence, self.scope.row
         )
-        conclusions = [f"is higher than that of {enumerated(behind)}"] * bool(behind)
-        conclusions += [f"cannot be told apart from that of {enumerated(equal)}"] * bool(equal)
+        conclusions = []
+        if behind:
+            conclusions.append(f"is higher than that of {enumerated(behind)}")
+        if equal:
+            conclusions.append(f"cannot be told apart from that of {enumerated(equal)}")
         return (
             f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(highest)} {have} the "
             f"highest {key}, {scale.with_unit(best['score'])} ({of_one}{limits}). By simultaneous "

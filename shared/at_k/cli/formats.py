@@ -371,7 +371,7 @@ class Scope(NamedTuple):
         number = " and ".join(
             f"{low}" if low == high else f"{low} to {high}" for low, high in ranges
         )
-        samples = f"{number} {self.noun}{'s' * (number != '1')} each"
+        samples = f"{number_of(1 if number == '1' else number, self.noun)} each"
         if self.missing:
             samples += f" ({self.missing})"
         checked = f"checked with {self.checker}" if self.checker else ""

@@ -139,7 +139,7 @@ class ScoresView(View):
         if self.confidence is not None and self._methods:
             method = next(iter(self._methods)) if len(self._methods) == 1 else None
             suffix = f" ({interval_heading(self.confidence, method, self.scope.row)})"
-            band = [band_heading(self.confidence)] * self._has_band
+            band = [band_heading(self.confidence)] if self._has_band else []
         grid = [
             [_paper_cells(scale, group.get(key), bool(band)) for group in self._by_group.values()]
             for key in rows
