@@ -16,7 +16,7 @@ from at_k.readers.names import PER_QUESTION
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
 from at_k.readers.words import KNOWN_WORDS
-from at_k.runs.outcomes_of_runs import Order, orders_of
+from at_k.runs.outcomes_of_runs import orders_of
 
 from .asking import choice_error, columns_in, source_of
 from .places import REWARDS
@@ -219,7 +219,7 @@ def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[
     Raises:
         ChoiceError: if questions have no ids, and nothing says whether the order is the same.
     """
-    orders: list[Order] = [slice(None)] * len(runs)
+    orders: list[list[int] | None] = [None] * len(runs)
     problem = ""
     try:
         orders = orders_of(list(runs), list(runs.values()), by_order=bool(by_order))
@@ -240,9 +240,9 @@ def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[
     return samples, problem
 
 
-def _in_order(column: Any, order: Order) -> Any:
+def _in_order(column: Any, order: list[int] | None) -> Any:
     """Return a column as a list in an order. Counts are a dict of two lists."""
     if isinstance(column, dict):
         return {name: _in_order(counts, order) for name, counts in column.items()}
     entries = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    return entries if isinstance(order, slice) else [entries[question] for question in order]
+    return entries if order is None else [entries[question] for question in order]

@@ -767,6 +767,20 @@ def test_the_order_of_the_rows_of_a_file_does_not_change_a_difference(tmp_path):
     )
 
 
+def test_labels_go_with_the_questions_of_their_own_run():
+    truths = [[i % 3 > 0, i % 2, 1, 0] for i in range(40)]
+    rows = [
+        {"id": f"q{i}", "ok": [int(truth[0]), truth[1], int(i > 3), 0]}
+        for i, truth in enumerate(truths)
+    ]
+    labels = [[int(x) for x in truth] if i % 2 else [None] * 4 for i, truth in enumerate(truths)]
+    a, b, reverse = (at_k.read(table, outcomes="ok") for table in (rows, rows, rows[::-1]))
+    options = {"k": 1, "interval": "questions"}
+    expected = at_k.compare(a, b, labels=(labels, labels), **options)
+    assert at_k.compare(a, reverse, labels=(labels, labels[::-1]), **options) == expected
+    assert expected["pass@1"] == 0.0
+
+
 def test_a_run_of_ids_is_not_paired_with_a_matrix_in_silence():
     run = at_k.read(CASES / "pairs_a.jsonl", outcomes="ok")
     with pytest.raises(ValueError, match="R_b has no ids"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from ..core.checks import QUESTION, InputError, check_name, short
@@ -71,6 +72,23 @@ class Run(dict[str, Any]):
     is_merged: bool = False
     is_matrix: bool = False
     grades: list[list[Any]] | None = None
+
+    def select(self, questions: Sequence[int]) -> Run:
+        """Return the run with the questions at these positions, in this order."""
+
+        def selected(values: Any) -> Any:
+            if isinstance(values, dict):  # of counts, or of identifiers
+                return {name: selected(entries) for name, entries in values.items()}
+            if hasattr(values, "take"):
+                return values.take(questions)
+            is_list = isinstance(values, list)  # other values are those of the whole run
+            return [values[question] for question in questions] if is_list else values
+
+        result = copy(self)
+        result.update(selected(dict(self)))
+        for name in ("ids", "identifiers", "grades"):
+            setattr(result, name, selected(getattr(self, name)))
+        return result
 
 
 def read(

@@ -93,47 +93,55 @@ def grade_sources(
                 f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k "
                 f"use: read it without R0."
             )
-    names, values = zip(*sources, strict=True)
-    orders = orders_of(names, values, by_order)
-    with naming_questions(values[0]):
-        options = _with_those_of(sources, orders, options)
+    names, runs = zip(*sources, strict=True)
+    orders = orders_of(names, runs, by_order)
+    sources = [
+        (name, source if order is None else source.select(order))
+        for (name, source), order in zip(sources, orders, strict=True)
+    ]
+    first = sources[0][1]
+    with naming_questions(first):
+        options = _with_those_of(sources, options)
     checking = options.checking
     if labels is None and checker_rates is None:
-        labels = read_labels(values)
+        labels = read_labels(source for _, source in sources)
+    elif labels is not None:
+        labels = _labels_in_order(labels, orders)
     parsed = []
     for name, source in sources:
         with naming_questions(source):
             parsed.append(parse_run(name, source, checking.labels))
-    with naming_questions(values[0]):
-        check_same_questions(parsed, orders)
+    with naming_questions(first):
+        check_same_questions(parsed)
     if any(run.samples.references is not None for run in parsed):  # which may take long to check
-        with naming_questions(values[0]):
-            options.for_samples(
-                {x.name: x.samples.n[order] for x, order in zip(parsed, orders, strict=True)}
-            )
+        with naming_questions(first):
+            options.for_samples({run.name: run.samples.n for run in parsed})
     elif not checking.matches_exactly:
         raise ValueError(
             "check_correct_fn is given, but no run has references to check against: a run with "
             "references is a dict of predictions and references, as at_k.read returns it."
         )
     graded = []
-    for run, source in zip(parsed, values, strict=True):
+    for run, (_, source) in zip(parsed, sources, strict=True):
         with naming_questions(source):
             graded.append(_grade(run, checking))
-    return in_order(with_errors(graded, checker_rates, labels), orders), options
+    return with_errors(graded, checker_rates, labels), options
 
 
-def _with_those_of(
-    sources: Sequence[tuple[str, Any]], orders: Sequence[Order], options: OptionsT
-) -> OptionsT:
+def _labels_in_order(labels: Any, orders: Sequence[Sequence[int] | None]) -> Any:
+    """Return labels of runs with the questions in the orders of `orders_of`; counts as they are."""
+    if isinstance(labels, Mapping) or len(labels := as_list("labels", labels)) != len(orders):
+        return labels  # which is an error
+    return [
+        own if order is None or own is None or isinstance(own, Mapping) else [own[i] for i in order]
+        for own, order in zip(labels, orders, strict=True)
+    ]
+
+
+def _with_those_of(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
     """Return options with what the runs were read with, if it applies and no other is given.
 
     These are the clusters, the weights of the questions, and for a mean over groups the groups.
-
-    Args:
-        sources: see `grade_sources`.
-        orders: where each has the questions of the first.
-        options: that were given.
     """
     applies = {
         "clusters": options.interval == "questions",
@@ -143,22 +151,21 @@ def _with_those_of(
     result = copy(options)
     for role in applies:
         if applies[role] and getattr(options, role) is None:
-            setattr(result, role, _shared_by(sources, orders, role))
+            setattr(result, role, _shared_by(sources, role))
     return result
 
 
-def _shared_by(sources: Sequence[tuple[str, Any]], orders: Sequence[Order], role: str) -> Any:
+def _shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
     """Return a value of each question that runs were read with, or None if none has any.
 
     Raises:
         ValueError: if two runs have different values, with the first question of them.
     """
     shared, first = None, ""
-    for (name, source), order in zip(sources, orders, strict=True):
+    for name, source in sources:
         own = source.get(role) if isinstance(source, Mapping) else None
         if own is None:
             continue
-        own = own if isinstance(order, slice) else [own[index] for index in order]
         if shared is None:
             shared, first = own, name
             continue
@@ -188,14 +195,10 @@ def naming_questions(source: Any) -> Iterator[None]:
         raise InputError(*error.args, text) from error
 
 
-Order = list[int] | slice
-"""The positions of the questions of a run, in the order of those of the first run."""
-
-_AS_THEY_ARE = slice(None)
-
-
-def orders_of(names: Sequence[str], sources: Sequence[Any], by_order: bool = False) -> list[Order]:
-    """Return where each run has the questions of the first run.
+def orders_of(
+    names: Sequence[str], sources: Sequence[Any], by_order: bool = False
+) -> list[list[int] | None]:
+    """Return the positions of the questions of the first run in each run; None for the same order.
 
     Questions are paired by the ids that runs were read with. Matrices have none: their rows are
     paired by their order.
@@ -210,7 +213,7 @@ def orders_of(names: Sequence[str], sources: Sequence[Any], by_order: bool = Fal
     ids: list[Any] = [getattr(source, "ids", None) for source in sources]
     is_plain = [getattr(source, "is_matrix", True) for source in sources]
     if len(sources) < 2 or all(is_plain) or (by_order and None in ids):
-        return [_AS_THEY_ARE] * len(sources)
+        return [None] * len(sources)
     for name, run_ids in zip(names, ids, strict=True):
         if run_ids is None:
             raise ValueError(
@@ -225,10 +228,12 @@ def orders_of(names: Sequence[str], sources: Sequence[Any], by_order: bool = Fal
     ]
 
 
-def _order_of(a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str) -> Order:
+def _order_of(
+    a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str
+) -> list[int] | None:
     """Return the position in b of each question of a, whose ids are in the columns of the key."""
     if list(a) == list(b):
-        return _AS_THEY_ARE
+        return None
     position = {question: index for index, question in enumerate(b)}
     known = {*a}
     for missing, name, other in (
@@ -241,14 +246,6 @@ def _order_of(a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key:
                 f"{short(missing[0])}: give the same questions in all runs, with the same ids."
             )
     return [position[question] for question in a]
-
-
-def in_order(runs: Sequence[Run], orders: Sequence[Order]) -> list[Run]:
-    """Return the runs with their questions in the order of those of the first."""
-    return [
-        run if isinstance(order, slice) else run.for_questions(order)
-        for run, order in zip(runs, orders, strict=True)
-    ]
 
 
 def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
@@ -299,7 +296,7 @@ def number_unanswered(checked: Checked) -> int:
     return int(checked.outcomes.weights[to_numpy(checked.read_answers.is_null())].sum())
 
 
-def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order] = ()) -> None:
+def check_same_questions(runs: Sequence[Ungraded]) -> None:
     """Raise a ValueError, with the names of the runs, unless all have the same questions.
 
     Their numbers have to be equal, and so have the references of runs that have some.
@@ -311,12 +308,11 @@ def check_same_questions(runs: Sequence[Ungraded], orders: Sequence[Order] = ())
                 f"{first} has {questions} questions and {run.name} has {len(run.samples)}: give "
                 f"the same questions in all runs."
             )
-    references: list[tuple[str, list[Any]]] = []
-    for run, order in zip(runs, orders or [_AS_THEY_ARE] * len(runs), strict=True):
-        if run.samples.references is not None:
-            entries = run.samples.references.to_pylist()
-            indices = np.arange(questions)[order].tolist()
-            references.append((run.name, [entries[index] for index in indices]))
+    references = [
+        (run.name, run.samples.references.to_pylist())
+        for run in runs
+        if run.samples.references is not None
+    ]
     for name, entries in references[1:]:
         other, others = references[0]
         for question, (ours, theirs) in enumerate(zip(entries, others, strict=True)):
