@@ -87,6 +87,16 @@ FORMS = {
         "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n",
         "canonical_solution": "",
     },
+    "a prompt that is no code": {
+        "prompt": "Write a function add(a, b).\nReturn: the sum",
+        "entry_point": "add",
+        "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n",
+    },
+    "a prompt that is a text of code": {
+        "prompt": '"""Write a function."""\n',
+        "entry_point": "add",
+        "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n",
+    },
     "MBPP": {
         "text": "Write a function",
         "test_setup_code": "import math",
@@ -444,3 +454,20 @@ def test_every_code_of_a_reference_is_read_without_running_it():
     assert tests.code is not None
     assert tests.code.modules == ("os",)
     assert {"os", "x"} <= {*tests.code.names}
+
+
+def test_samples_of_which_none_is_python_code_are_warned_about():
+    tests = ["assert add(1, 2) == 3"]
+
+    def pass_at_1(*samples):
+        return at_k.load("gpassk").compute(
+            predictions=[[*samples]],
+            references=[tests],
+            check_correct_fn="python_tests",
+            k=1,
+            include="pass@k",
+        )["pass@1"]
+
+    with pytest.warns(UserWarning, match="None of 2 distinct samples is Python code"):
+        assert pass_at_1("Sure, here it is:", "  1 +") == 0
+    assert pass_at_1("Sure, here it is:", ADD) == 0.5

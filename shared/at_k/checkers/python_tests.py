@@ -151,14 +151,17 @@ class PythonTests:
     ) -> Generator[BatchResult, None, None]:
         """Yield the index and the outcome of each pair of a program and a reference.
 
-        Warns of pairs that could not be run, whose outcome is None, and of names that are not
-        defined, as where a benchmark puts imports before a program.
+        Warns of pairs that could not be run, whose outcome is None, of names that are not defined,
+        as where a benchmark puts imports before a program, and if no program is Python code.
         """
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
-        missing, undefined = 0, Counter[str]()
+        missing, broken, undefined = 0, 0, Counter[str]()
         for index, record in self._run(samples, workers):
             missing += record["status"] == "not run"
+            broken += (
+                "SyntaxError: " in record["message"] or "IndentationError: " in record["message"]
+            )
             names = re.findall(r"NameError: name '(\w+)' is not defined", record["message"])
             undefined.update(name for name in names if name in names_of_contests())
             yield index, [(_outcome(record), None)]
@@ -166,6 +169,13 @@ class PythonTests:
             warnings.warn(
                 f"{missing} of {len(pairs)} distinct samples could not be run, because their "
                 f"sandbox died twice. They are not scored.",
+                stacklevel=2,
+            )
+        if broken == len(pairs):
+            warnings.warn(
+                f"None of {len(pairs)} distinct samples is Python code. A sample is a program, or "
+                f"a response with one between ``` and ```, or the body of the function in "
+                f'"prompt".',
                 stacklevel=2,
             )
         if undefined:

@@ -14,6 +14,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -236,8 +237,27 @@ def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
 
 
 def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: str) -> str:
-    """Return the code before a sample that completes a function; "" if there is none."""
-    return (_code_in(row, ("prompt",), where) or "") if entry_point else ""
+    """Return the code before a sample that completes a function; "" if there is none.
+
+    A prompt that is a text for the model is not put before a sample, which is a whole program then.
+    """
+    prompt = _code_in(row, ("prompt",), where) if entry_point else None
+    return prompt if prompt and _is_start_of_program(prompt) else ""
+
+
+def _is_start_of_program(text: str) -> bool:
+    """Whether a text is definitions and imports; its last function may lack a body."""
+    for body in ("", "\n    pass", "\n        pass"):
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return all(map(_is_definition, ast.parse(text + body).body))
+    return False
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    """Whether a statement defines a name, or is a docstring."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    return isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom, ast.Assign))
 
 
 def _has_only_imports(code: str) -> bool:
@@ -310,7 +330,10 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
     modules = _imported_modules(nodes)
     for module in modules:
         if not _is_installed(module.partition(".")[0]):
-            raise ValueError(f"imports {module}, which is not installed here.")
+            raise ValueError(
+                f"imports {module}, which is not installed here: install it, or leave out the line "
+                f"if it stands for the program, whose names the tests see without an import."
+            )
     names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
     shares_interpreter = _needs_interpreter(nodes, names, modules)
     if shares_interpreter:
