@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "4e55fa3092c7"
+KERNEL = "e7f171b1b45a"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1753,6 +1753,31 @@ def _is_binary(values: np.ndarray) -> bool:
         # OR-ing all values costs half as much as comparing them.
         return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
     return bool(((values == 0) | (values == 1)).all())
+
+
+_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
+
+
+def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
+    """Warn if samples seem to stop at the first correct one.
+
+    No question has two correct samples then, and each that has fewer samples than others has one.
+    `run` is the start of the message: which run it is.
+    """
+    n = outcomes.n
+    is_short = n < n.max()
+    if is_short.sum() < _FEWEST_SHORT or not _is_binary(outcomes.values):
+        return
+    c = outcomes.counts().c
+    if (c > 1).any() or (c[is_short] == 0).any():
+        return
+    warnings.warn(
+        f"{run}No question has two correct samples, and each of the {is_short.sum()} questions "
+        f"with fewer samples than others has one: the samples seem to stop at the first correct "
+        f"one, which biases all scores. The metric gpassk takes their largest possible number, "
+        f"such as budget={n.max()}, and gives pass@k without bias.",
+        stacklevel=3,
+    )
 
 
 def require_categories(outcomes: Samples) -> Samples:
@@ -6069,9 +6094,6 @@ method of limits, and return the report.
 """
 
 
-_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
-
-
 # --- gpassk -------------------------------------------------------------------------------
 
 _FOR_K_ABOVE_N = (
@@ -6140,7 +6162,7 @@ def gpassk_results(
 
     checked = questions.check(checking)
     counts = checked.outcomes.counts()
-    _warn_of_stopping(counts)
+    warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = requested_scores(included, ks, score_options)
@@ -6171,23 +6193,6 @@ def _check_budget(budget: int, ks: list[int] | None, metrics: set[str]) -> int:
             f"pass@k only: leave it out, or leave out budget."
         )
     return budget
-
-
-def _warn_of_stopping(counts: BinaryCounts) -> None:
-    """Warn if samples seem to stop at the first correct one.
-
-    No question has two correct samples then, and each that has fewer samples than others has one.
-    """
-    is_short = counts.n < counts.n.max()
-    if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
-        return
-    warnings.warn(
-        f"No question has two correct samples, and each of the {is_short.sum()} questions with "
-        f"fewer samples than others has one: the samples seem to stop at the first correct one, "
-        f"which biases the scores. Give their largest possible number, such as "
-        f"budget={counts.n.max()}, for pass@k without bias.",
-        stacklevel=3,
-    )
 
 
 GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget"))
@@ -6229,6 +6234,7 @@ def bayes_at_n_results(
 
     checked = questions.check(checking)
     outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
+    warn_of_stopping(outcomes)
     n = number_of_samples(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
@@ -6307,6 +6313,7 @@ def max_at_k_results(
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
     outcomes = questions.check(checking).outcomes
+    warn_of_stopping(outcomes)
     are_rewards = are_real_rewards(outcomes, w, R0, categories)
     if are_rewards:
         rewards = real_rewards(outcomes)
@@ -6440,6 +6447,7 @@ def cons_at_k_results(
     check_samples(requested or [], questions.n)
 
     checked = questions.check(checking)
+    warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
     if vote_weights is not None:
         weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)

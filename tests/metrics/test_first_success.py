@@ -29,6 +29,30 @@ def test_the_share_of_correct_samples_is_biased():
     )
 
 
+STOPPED = [attempts(t, 4) for t in (1, 3, 9, 4, 2, 9)]
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda rows: at_k.load("bayes_at_n").compute(predictions=rows),
+        lambda rows: at_k.load("cons_at_k").compute(predictions=rows, k=1),
+        lambda rows: at_k.load("max_at_k").compute(predictions=rows, k=1),
+        lambda rows: at_k.noise(rows, k=1),
+        lambda rows: at_k.plan(rows, k=1),
+        lambda rows: at_k.testing.assert_at_least(rows, 0.01, k=1),
+        lambda rows: at_k.compare(rows, [[1, 0]] * len(rows), k=1),
+        lambda rows: at_k.leaderboard({"a": [[1, 0]] * len(rows), "b": rows}, k=1),
+    ],
+)
+def test_whoever_takes_samples_that_seem_to_stop_warns(compute):
+    with pytest.warns(UserWarning, match="seem to stop at the first correct one"):
+        compute(STOPPED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compute([[0, *row, 1] for row in STOPPED])
+
+
 def test_limits_cover_the_score_of_other_questions():
     rng, covered = np.random.default_rng(1), []
     truth = 1 - math.prod((2.5 + i) / (3.3 + i) for i in range(3))  # of a Beta(0.8, 2.5)

@@ -6,7 +6,6 @@ method of limits, and return the report.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +29,6 @@ from .choice import (
 )
 from .computation import DEFAULT_K, Computation, SampledQuestions, SharedOptions
 from .consensus import Consensus
-from .counts import BinaryCounts
 from .credits import (
     ScoreOptions,
     check_lam,
@@ -59,6 +57,7 @@ from .samples import (
     require_binary,
     require_categories,
     require_shares,
+    warn_of_stopping,
 )
 from .score import ScoreId, Scores, join_scores, one_column_each
 from .score_agg import (
@@ -71,9 +70,6 @@ from .score_agg import (
     require_weights,
 )
 from .signatures import shows_options
-
-_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
-
 
 # --- gpassk -------------------------------------------------------------------------------
 
@@ -143,7 +139,7 @@ def gpassk_results(
 
     checked = questions.check(checking)
     counts = checked.outcomes.counts()
-    _warn_of_stopping(counts)
+    warn_of_stopping(checked.outcomes)
     if (counts.n < n).any():  # the checker left samples unscored
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = requested_scores(included, ks, score_options)
@@ -174,23 +170,6 @@ def _check_budget(budget: int, ks: list[int] | None, metrics: set[str]) -> int:
             f"pass@k only: leave it out, or leave out budget."
         )
     return budget
-
-
-def _warn_of_stopping(counts: BinaryCounts) -> None:
-    """Warn if samples seem to stop at the first correct one.
-
-    No question has two correct samples then, and each that has fewer samples than others has one.
-    """
-    is_short = counts.n < counts.n.max()
-    if is_short.sum() < _FEWEST_SHORT or (counts.c > 1).any() or (counts.c[is_short] == 0).any():
-        return
-    warnings.warn(
-        f"No question has two correct samples, and each of the {is_short.sum()} questions with "
-        f"fewer samples than others has one: the samples seem to stop at the first correct one, "
-        f"which biases the scores. Give their largest possible number, such as "
-        f"budget={counts.n.max()}, for pass@k without bias.",
-        stacklevel=3,
-    )
 
 
 GPASSK = Computation(gpassk_results, require_binary, in_order=("labels", "budget"))
@@ -232,6 +211,7 @@ def bayes_at_n_results(
 
     checked = questions.check(checking)
     outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
+    warn_of_stopping(outcomes)
     n = number_of_samples(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
@@ -310,6 +290,7 @@ def max_at_k_results(
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)
 
     outcomes = questions.check(checking).outcomes
+    warn_of_stopping(outcomes)
     are_rewards = are_real_rewards(outcomes, w, R0, categories)
     if are_rewards:
         rewards = real_rewards(outcomes)
@@ -443,6 +424,7 @@ def cons_at_k_results(
     check_samples(requested or [], questions.n)
 
     checked = questions.check(checking)
+    warn_of_stopping(checked.outcomes)
     consensus = Consensus.from_checked(checked, requested, merge_right, "vote@k" in metrics)
     if vote_weights is not None:
         weighted = PACKAGE.rooms.weighted_votes(checked, vote_weights, merge_right)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -233,6 +234,31 @@ def _is_binary(values: np.ndarray) -> bool:
         # OR-ing all values costs half as much as comparing them.
         return np.bitwise_or.reduce(values.reshape(-1)) in (0, 1)
     return bool(((values == 0) | (values == 1)).all())
+
+
+_FEWEST_SHORT = 3  # questions with fewer samples than others, for a warning
+
+
+def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
+    """Warn if samples seem to stop at the first correct one.
+
+    No question has two correct samples then, and each that has fewer samples than others has one.
+    `run` is the start of the message: which run it is.
+    """
+    n = outcomes.n
+    is_short = n < n.max()
+    if is_short.sum() < _FEWEST_SHORT or not _is_binary(outcomes.values):
+        return
+    c = outcomes.counts().c
+    if (c > 1).any() or (c[is_short] == 0).any():
+        return
+    warnings.warn(
+        f"{run}No question has two correct samples, and each of the {is_short.sum()} questions "
+        f"with fewer samples than others has one: the samples seem to stop at the first correct "
+        f"one, which biases all scores. The metric gpassk takes their largest possible number, "
+        f"such as budget={n.max()}, and gives pass@k without bias.",
+        stacklevel=3,
+    )
 
 
 def require_categories(outcomes: Samples) -> Samples:

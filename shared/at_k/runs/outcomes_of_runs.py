@@ -14,7 +14,14 @@ from ..core.checking import Checked, Checking
 from ..core.checks import InputError, Place, as_list, short
 from ..core.columns import stored
 from ..core.containers import to_numpy
-from ..core.samples import Labels, Samples, as_outcomes, read_outcomes, read_samples
+from ..core.samples import (
+    Labels,
+    Samples,
+    as_outcomes,
+    read_outcomes,
+    read_samples,
+    warn_of_stopping,
+)
 from ..intervals.labelled import Errors, check_errors
 from .options import ComparisonOptions, naming_run
 
@@ -122,9 +129,10 @@ def grade_sources(
             "references is a dict of predictions and references, as at_k.read returns it."
         )
     graded = []
-    for run, (_, source) in zip(parsed, sources, strict=True):
+    for run, (name, source) in zip(parsed, sources, strict=True):
         with naming_questions(source):
             graded.append(_grade(run, checking))
+        warn_of_stopping(graded[-1].outcomes, f"{name}: " if len(sources) > 1 else "")
     return with_errors(graded, checker_rates, labels), options
 
 

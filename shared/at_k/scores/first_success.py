@@ -63,7 +63,8 @@ def largest_known_ks(counts: BinaryCounts, outcomes: Samples, budget: int) -> np
             raise InputError(place, f" is not scored. {remedy}, so all have to be scored.")
         if (early := (outcomes.values == 1) & ~is_last).any():
             place = sample_place(name, outcomes.sizes, int(np.argmax(early)))
-            raise InputError(place, f" is correct, and others follow. {remedy}: leave out budget.")
+            wanted = "sort them by the number of the attempt, or leave out budget"
+            raise InputError(place, f" is correct, and others follow. {remedy}: {wanted}.")
     for problem, what in (
         (counts.c > 1, f"{counts.c.max()} correct samples. {remedy}: leave out budget."),
         (counts.n > budget, f"more samples than the budget of {budget}: give a larger one."),
