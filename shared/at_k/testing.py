@@ -84,6 +84,7 @@ def assert_not_worse(
     *,
     anytime: bool = False,
     by_order: bool = False,
+    common: bool = False,
     **options: Unpack[RunOptions],
 ) -> None:
     """Assert that the score of a run is at least that of a baseline minus a margin.
@@ -92,7 +93,7 @@ def assert_not_worse(
         R: a run, see `assert_at_least`, which has the other parameters too.
         baseline: a run on the same questions, paired as in `at_k.compare`.
         margin: by how much the score may be lower, 0 or more.
-        by_order: whether questions are paired by their order, if runs were read without ids.
+        by_order, common: see `at_k.compare`.
 
     Raises:
         AssertionError: if the lower confidence limit of the difference is below minus the margin.
@@ -108,7 +109,7 @@ def assert_not_worse(
     requested = gate_options(metric, k, interval, confidence, anytime=anytime, **options)
     margin = check_margin("margin", margin, requested.metric)
     sources = [("R", R), ("baseline", baseline)]
-    (run, other), requested = grade_sources(sources, requested, by_order=by_order)
+    (run, other), requested = grade_sources(sources, requested, by_order=by_order, common=common)
     _assert_shown(gate_not_worse(run, other, margin, requested))
 
 

@@ -54,7 +54,9 @@ def test_the_command_has_the_results_of_python(capsys, files, flags):
     assert compared == pytest.approx(
         at_k.compare(*RUNS, k=2, interval="sampling", **options_of(flags))
     )
-    board = scores_of(capsys, "compare", *files, files[0], "--names", *"abc", *limits, *flags)
+    third = files[0].with_name("three.csv")
+    third.write_text(files[0].read_text())
+    board = scores_of(capsys, "compare", *files, third, "--names", *"abc", *limits, *flags)
     runs = dict(zip("abc", (*RUNS, RUNS[0]), strict=True))
     expected = at_k.leaderboard(runs, k=2, interval="sampling", **options_of(flags))
     assert board.keys() == expected.keys()

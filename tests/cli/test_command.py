@@ -98,7 +98,7 @@ def test_samples_that_stop_at_the_first_success_lead_to_the_flag_of_the_budget(c
     rows = [[0] * (i % 3) + [1] for i in range(20)] + [[0, 0, 0, 0]]
     file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
     assert main(["gpassk", str(file), "--k", "1"]) == 0
-    assert "such as --budget 4, for pass@k" in capsys.readouterr().err
+    assert "such as --budget 4, and gives pass@k" in capsys.readouterr().err
 
 
 LISTS = "--help` lists the flags, and which take several values"

@@ -140,15 +140,18 @@ def test_two_runs_in_one_file_are_compared_by_their_rows(capsys, tmp_path):
 
 def test_files_of_the_same_name_are_named_by_their_folders_or_numbers(capsys, tmp_path):
     for folder in "xy":
-        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "z").mkdir(parents=True)
     files = write_runs(tmp_path, {"x/run": OUTCOMES_A, "y/run": OUTCOMES_B})
     printed = output_of(capsys, "compare", *files, "--k", 1)
     assert "band" not in printed
     described = "6 questions, 4 samples each, already graded in outcomes; questions from id."
     assert printed.startswith(f"x: {files[0]}: {described}\ny: {files[1]}: 6")
     assert printed.splitlines()[3].split()[:2] == ["x", "y"]
-    printed = output_of(capsys, "compare", files[0], files[0], "--k", 1)
-    assert printed.startswith(f"run 1: {files[0]}: {described}\nrun 2: {files[0]}: 6")
+    files = write_runs(tmp_path, {"x/z/run": OUTCOMES_A, "y/z/run": OUTCOMES_B})
+    printed = output_of(capsys, "compare", *files, "--k", 1)
+    assert printed.startswith(f"run 1: {files[0]}: {described}\nrun 2: {files[1]}: 6")
+    assert "is given twice" in error_of(capsys, "compare", files[0], files[0])
+    assert "is given twice" in error_of(capsys, "gate", files[0], "--baseline", files[0])
 
 
 @pytest.mark.parametrize(
@@ -186,6 +189,68 @@ def test_parameters_are_validated_before_any_sample_is_checked(capsys, tmp_path,
     checker = ("--check-correct-fn", "never:check")
     for flags in (("--k", "3"), ("--confidence", "2"), ("--interval", "posterior")):
         assert "checked" not in error_of(capsys, "compare", *files, *checker, *flags)
+
+
+def test_common_questions_are_compared_if_that_is_said(capsys, tmp_path):
+    rows = [{"id": f"q{i}", "outcomes": row} for i, row in enumerate(OUTCOMES_A)]
+    others = [{"id": f"q{i}", "outcomes": row} for i, row in enumerate(OUTCOMES_B, 2)][::-1]
+    a, b = (write_json_lines(tmp_path / f"{x}.jsonl", y) for x, y in (("a", rows), ("b", others)))
+    assert "--common to compare the 4 that both have" in error_of(capsys, "compare", a, b)
+    expected = at_k.compare(OUTCOMES_A[2:], OUTCOMES_B[:4], k=2)
+    assert scores_of(capsys, "compare", a, b, "--k", 2, "--common") == expected
+    runs = at_k.read(a), at_k.read(b)
+    assert at_k.compare(*runs, k=2, common=True) == expected
+    board = at_k.leaderboard(dict(zip("ab", runs, strict=True)), k=2, common=True)
+    assert board["pairs"][0]["difference"] == pytest.approx(abs(expected["pass@2"]))
+    printed = " ".join(output_of(capsys, "compare", a, b, "--k", 2, "--common").split())
+    assert "a: 4 questions, 4 samples each (without 2 questions that others lack)" in printed
+    assert "On 4 questions with 4 samples each (a: without 2 questions that others" in printed
+    gate = scores_of(capsys, "gate", b, "--baseline", a, "--k", 2, "--common", "--margin", 1)
+    assert gate["score"] - gate["baseline"] == pytest.approx(expected["pass@2"])
+    none = write_json_lines(tmp_path / "c.jsonl", [{"id": "x", "outcomes": [1, 0]}])
+    assert "The runs have no question in common, by id" in error_of(
+        capsys, "compare", a, none, "--common"
+    )
+    with pytest.raises(ValueError, match="R_a has no ids"):
+        at_k.compare(OUTCOMES_A, OUTCOMES_B, k=1, common=True)
+
+
+@pytest.mark.parametrize("flags", [("--groups", "topic"), ("--question-weights", "topic")])
+def test_files_agree_on_their_questions_or_only_the_first_says_it(capsys, tmp_path, flags):
+    rows = [
+        {"id": f"q{i}", "outcomes": row, "topic": i // 3 + 1} for i, row in enumerate(OUTCOMES_A)
+    ]
+    others = [rows[0] | {"topic": 2}, *rows[1:]]
+    plain = [{"id": row["id"], "outcomes": row["outcomes"]} for row in rows]
+    files = [
+        write_json_lines(tmp_path / f"{name}.jsonl", table)
+        for name, table in (("a", rows), ("b", others), ("c", plain), ("d", rows[::-1]))
+    ]
+    error = error_of(capsys, "compare", *files[:2], "--k", 1, *flags)
+    assert "Question 0 has" in error
+    assert "of a and" in error
+    assert scores_of(capsys, "compare", files[0], files[2], "--k", 1, *flags) == scores_of(
+        capsys, "compare", files[0], files[3], "--k", 1, *flags
+    )
+
+
+def test_a_gate_compares_two_parts_of_a_file(capsys, tmp_path):
+    rows = [
+        {"id": f"q{i}", "step": step, "outcomes": row}
+        for step, table in ((1, OUTCOMES_A), (2, OUTCOMES_B))
+        for i, row in enumerate(table)
+    ]
+    file = write_json_lines(tmp_path / "steps.jsonl", rows)
+    parts = ("--where", "step=2", "--where-b", "step=1", "--margin", 1, "--format", "json")
+    verdict = json.loads(output_of(capsys, "gate", file, "--baseline", file, *parts))
+    assert verdict["score"] - verdict["baseline"] == pytest.approx(
+        at_k.compare(OUTCOMES_A, OUTCOMES_B, k=1)["pass@1"]
+    )
+    whole = write_json_lines(tmp_path / "whole.jsonl", rows[:6])
+    different = ("--where", "step=2", "--where-b", "", "--margin", 1, "--format", "json")
+    assert json.loads(output_of(capsys, "gate", file, "--baseline", whole, *different)) == verdict
+    unused = ("--where-b", "step=1", "--at-least", 1)
+    assert "Flags that end in -b" in error_of(capsys, "gate", file, *unused)
 
 
 def test_questions_without_ids_are_paired_by_order_if_that_is_said(capsys, tmp_path):

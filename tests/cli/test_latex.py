@@ -69,14 +69,14 @@ def test_tables_of_all_commands_compile(capsys, tmp_path):
         for flags in (("--groups", "group"), ("--confidence", 0.9)):
             given = ("--k", "1", "2", *flags, "--format", "latex")
             tables.append(output_of(capsys, "gpassk", file, *given))
-    runs = {"g": [[1, 0, 1, 1]] * 4, "h": [[0, 0, 1, 0]] * 4}
-    graded, other = write_runs(tmp_path, runs)
+    runs = {"g": [[1, 0, 1, 1]] * 4, "h": [[0, 0, 1, 0]] * 4, "i": [[1, 0, 1, 1]] * 4}
+    graded, other, third = write_runs(tmp_path, runs)
     for command in (
         ("bayes_at_n", graded),
         ("max_at_k", graded, "--k", "1", "2"),
         ("cons_at_k", graded),
         ("compare", graded, other, "--names", "a_{b", "模型"),
-        ("compare", graded, other, graded, "--names", "=1", "2--", "<x>"),
+        ("compare", graded, other, third, "--names", "=1", "2--", "<x>"),
         ("compare", graded, other, "--names", "é_Ł", "ß ş ¿"),
         ("plan", graded),
     ):

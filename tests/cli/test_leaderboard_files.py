@@ -114,8 +114,6 @@ def test_names_are_given_or_those_of_the_files(capsys, files, tmp_path):
     folders = write_runs(tmp_path, {f"{name}/samples": x for name, x in outcomes().items()})
     board = scores_of(capsys, "compare", *folders)
     assert {row["run"] for row in board["runs"]} == set(NAMES)
-    board = scores_of(capsys, "compare", *[folders[0]] * 3)
-    assert {row["run"] for row in board["runs"]} == {"run 1", "run 2", "run 3"}
 
 
 def test_an_error_names_the_run_and_the_question(capsys, files):

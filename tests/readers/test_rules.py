@@ -6,6 +6,7 @@ import itertools
 import json
 import pickle
 import random
+import shutil
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -131,13 +132,14 @@ def test_a_first_row_of_values_is_not_taken_for_names(tmp_path, text, message):
         at_k.read(tmp_path / "a.csv")
 
 
-def test_the_first_line_is_on_standard_error_beside_json(capsys):
+def test_the_first_line_is_on_standard_error_beside_json(capsys, tmp_path):
     from at_k.cli.command import main
 
+    copied = shutil.copy(CASES / "words_yes.csv", tmp_path)
     for arguments in (
         ["gpassk", CASES / "words_yes.csv", "--k", "1"],
         ["gate", CASES / "words_yes.csv", "--at-least", "0.1"],
-        ["compare", CASES / "words_yes.csv", CASES / "words_yes.csv"],
+        ["compare", CASES / "words_yes.csv", copied],
         ["plan", CASES / "words_yes.csv", "--number-of-questions", "9", "--number-of-samples", "2"],
     ):
         main([*map(str, arguments), "--format", "json"])

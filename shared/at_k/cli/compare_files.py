@@ -15,9 +15,14 @@ from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions
 from ..runs.outcomes_of_runs import naming_questions
 from .comparison_tables import ComparisonView, LeaderboardView
-from .flags import COOL, WARM, add_flags, condition, parameters_and_helps
+from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import Scope, View, enumerated, number_of, print_output
-from .graded_files import ROLES_OF_SECOND, comparison_arguments, graded_files
+from .graded_files import (
+    add_second_flags,
+    comparison_arguments,
+    graded_files,
+    second_arguments,
+)
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
 from .score_tables import nouns_of
@@ -41,14 +46,7 @@ def add_compare_flags(command: argparse.ArgumentParser) -> None:
         "--names", nargs="+", metavar="NAME", help="names of the runs. Default: those of the files"
     )
     add_flags(command, "FILE FILE...", _COMPARE_EXAMPLES, parameters.values(), helps)
-    second = command.add_argument_group("columns and rows of the second file, if they differ")
-    for role in ROLES_OF_SECOND:
-        options: dict[str, Any] = {"metavar": "COLUMN"}
-        if role == "questions":
-            options["nargs"] = "+"
-        elif role == "where":
-            options = {"metavar": "COLUMN=VALUE", "type": condition, "action": "append"}
-        second.add_argument(f"--{role}-b", help=f"as --{role}.", **options)
+    add_second_flags(command, "the second file")
     command.set_defaults(run=_compare_files)
 
 
@@ -80,7 +78,7 @@ def _compare_files(
             f"model=B."
         )
     names = _check_names(names, files)
-    second = {role: x for role in ROLES_OF_SECOND if (x := flags.pop(f"{role}_b")) is not None}
+    second = second_arguments(flags, files)
     if len(files) != 2 and second:
         raise ValueError("Flags that end in -b are for the second of two files.")
     reading, parameters, errors = comparison_arguments(flags)

@@ -23,7 +23,12 @@ from ..runs.gate import (
 from ..runs.outcomes_of_runs import naming_questions
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import Scale, limits_in_words, number_of, print_output, printable
-from .graded_files import comparison_arguments, graded_files
+from .graded_files import (
+    add_second_flags,
+    comparison_arguments,
+    graded_files,
+    second_arguments,
+)
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_EXAMPLES = f"""\
@@ -68,6 +73,7 @@ def add_gate_flags(command: argparse.ArgumentParser) -> None:
         has_charts=False,
         formats=("table", "json"),
     )
+    add_second_flags(command, "the baseline")
     command.set_defaults(run=_gate_files)
 
 
@@ -89,6 +95,9 @@ def _gate_files(
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
     if margin is not None and baseline is None:
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
+    second = second_arguments(flags, files if baseline is None else [*files, baseline])
+    if second and baseline is None:
+        raise ValueError("Flags that end in -b are those of --baseline: give that too.")
     reading, parameters, errors = comparison_arguments(flags)
     requested = gate_options(**parameters)
     margin = check_margin("--margin", margin or 0.0, requested.metric)
@@ -96,8 +105,9 @@ def _gate_files(
     if at_least is not None:
         at_least = check_threshold("--at-least", at_least, requested.metric)
     if baseline is not None:
-        sources.append((baseline, [baseline]))
-    inputs, runs, options = graded_files(sources, reading, requested, **errors)
+        name = f"{baseline} (baseline)" if [baseline] == list(files) else baseline
+        sources.append((name, [baseline]))
+    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=second)
     with naming_questions(inputs[0].questions):
         if at_least is not None:
             gate = gate_at_least(runs[0], at_least, options)

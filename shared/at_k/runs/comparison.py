@@ -73,6 +73,7 @@ def compare(
     checker_rates: tuple[float, float] | None = None,
     labels: tuple[Any, Any] | None = None,
     by_order: bool = False,
+    common: bool = False,
     anytime: bool = False,
     **options: Unpack[RunOptions],
 ) -> Result:
@@ -114,6 +115,8 @@ def compare(
             takes it: two lists or two dicts of counts. The rates of the checker are estimated for
             each run, as it may favor one of them. Default: the labels that both were read with.
         by_order: whether questions are paired by their order, if runs were read without ids.
+        common: whether only the questions that all runs have are compared, by their ids. Without
+            it, runs with different questions are an error.
         groups: a label for each question. Adds the differences within each group, as
             <label>/<key>.
         average: "questions" (the default), for the mean over all questions; or "groups", for the
@@ -154,7 +157,7 @@ def compare(
         metric, k, interval, confidence, temperature=temperature, anytime=anytime, **options
     )
     sources = {"R_a": R_a, "R_b": R_b}
-    overall = compare_sources(sources, requested, checker_rates, labels, by_order)
+    overall = compare_sources(sources, requested, checker_rates, labels, by_order, common)
     differences = [
         difference
         for group, compared in compare_groups(overall, overall.options.groups).items()

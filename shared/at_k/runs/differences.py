@@ -302,10 +302,12 @@ def compare_sources(
     checker_rates: tuple[float, float] | None = None,
     labels: Any = None,
     by_order: bool = False,
+    common: bool = False,
 ) -> Compared:
     """Read, check and compare runs, by their names; see `grade_sources`."""
     pairs = list(sources.items())
-    return compare_runs(*grade_sources(pairs, options, checker_rates, labels, by_order))
+    graded = grade_sources(pairs, options, checker_rates, labels, by_order, common)
+    return compare_runs(*graded)
 
 
 def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:

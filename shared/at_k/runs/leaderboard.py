@@ -32,6 +32,7 @@ def leaderboard(
     temperature: float = 0.5,
     p_values: bool = False,
     by_order: bool = False,
+    common: bool = False,
     **options: Unpack[RunOptions],
 ) -> Result:
     """Rank runs on the same questions, with simultaneous confidence limits of their differences.
@@ -55,7 +56,7 @@ def leaderboard(
             differences together.
         temperature: see `compare`.
         p_values: whether to add p and p_adjusted to the differences.
-        by_order: see `compare`.
+        by_order, common: see `compare`.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: see `compare`.
         w: see `compare`.
@@ -121,7 +122,7 @@ def leaderboard(
     requested = ComparisonOptions(
         metric, k, interval, confidence, temperature=temperature, all_k=False, **options
     )
-    overall = compare_sources(sources, requested, by_order=by_order)
+    overall = compare_sources(sources, requested, by_order=by_order, common=common)
     return leaderboard_of_groups(compare_groups(overall, overall.options.groups), p_values)
 
 

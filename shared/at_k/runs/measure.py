@@ -59,26 +59,27 @@ def score_runs(
     """
     metric, bounds = options.metric, (0.0, 1.0)
     n = number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
-    score: Callable[[Run], ScoredRun]
+    of_each: list[Callable[[], ScoredRun]]
     if metric in PASS_FAMILY or runs[0].errors != Errors():
         scores = _scores_of_counts(n, options)
-        ids, score = [*scores], partial(_pass_run, scores=scores, options=options)
+        ids, of_each = [*scores], [partial(_pass_run, run, scores, options) for run in runs]
     elif metric == "vote@k":
-        ids, score = [ScoreId(metric, k) for k in options.ks], partial(_vote_run, options=options)
+        ids = [ScoreId(metric, k) for k in options.ks]
+        of_each = [partial(_vote_run, run, options) for run in runs]
     elif metric == "score_agg":
-        ids, score = [ScoreId(metric)], partial(_verdict_run, options=options)
+        ids, of_each = [ScoreId(metric)], [partial(_verdict_run, run, options) for run in runs]
     else:
         rewards = _rewards(runs, options.w)
-        least = min(float(x.levels.min()) for x in rewards.values())
-        most = max(float(x.levels.max()) for x in rewards.values())
+        least = min(float(x.levels.min()) for x in rewards)
+        most = max(float(x.levels.max()) for x in rewards)
         ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
         bounds = (least, most)
-        score = partial(_reward_run, rewards=rewards, ks=ks, bounds=bounds, options=options)
-        ids = [*ks]
+        ids, pairs = [*ks], zip(runs, rewards, strict=True)
+        of_each = [partial(_reward_run, run, own, ks, bounds, options) for run, own in pairs]
     scored = []
-    for run in runs:
+    for run, score in zip(runs, of_each, strict=True):
         with naming_run(run.name):
-            scored.append(score(run))
+            scored.append(score())
             scored[-1].limits(options.confidence)
     return ids, scored, bounds
 
@@ -167,7 +168,7 @@ def _pass_run(run: Run, scores: Mapping[ScoreId, Score], options: ComparisonOpti
 
 def _reward_run(
     run: Run,
-    rewards: Mapping[str, Rewards],
+    rewards: Rewards,
     ks: Mapping[ScoreId, int],
     bounds: tuple[float, float],
     options: ComparisonOptions,
@@ -176,19 +177,19 @@ def _reward_run(
 
     Args:
         run: with outcomes that are rewards or categories.
-        rewards: of each run, by its name.
+        rewards: of its samples.
         ks: the k of each score; 1 for a mean.
         bounds: the least and the largest reward of all runs.
         options: for the samples of the run.
     """
-    own, n = rewards[run.name], run.outcomes.n
+    n = run.outcomes.n
     if options.metric == "bayes@N":
-        moments = moments_by_key(own, {key: own.posterior() for key in ks})
+        moments = moments_by_key(rewards, {key: rewards.posterior() for key in ks})
         points = Scores(moments.keys, moments.inverse, moments.mean)
         method = PosteriorIntervals(moments, bounds, weights=options.weights)
         return ScoredRun(points, n, options.limit_options("posterior"), method, lambda: method)
-    points = max_scores(own, ks)
-    family = RewardFamily.from_rewards(own, ks, {}, bounds, options.weights)
+    points = max_scores(rewards, ks)
+    family = RewardFamily.from_rewards(rewards, ks, {}, bounds, options.weights)
     return _resampled_run(
         n, lambda requested: (points, family_intervals(family, requested)), options
     )
@@ -215,13 +216,13 @@ def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     return ScoredRun(points, run.outcomes.n, requested, method)
 
 
-def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> dict[str, Rewards]:
-    """The rewards of each run by its name: real if one of the runs has real rewards."""
+def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> list[Rewards]:
+    """The rewards of each run: real if one of the runs has real rewards."""
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
-        return {run.name: real_rewards(run.outcomes) for run in runs}
-    values, rewards = check_rewards(w), {}
+        return [real_rewards(run.outcomes) for run in runs]
+    values, rewards = check_rewards(w), []
     for run in runs:
         prior = check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
         with naming_run(run.name):
-            rewards[run.name] = category_rewards(run.outcomes, values, prior)
+            rewards.append(category_rewards(run.outcomes, values, prior))
     return rewards

@@ -81,6 +81,7 @@ def grade_sources(
     checker_rates: Any = None,
     labels: Any = None,
     by_order: bool = False,
+    common: bool = False,
 ) -> tuple[list[Run], OptionsT]:
     """Read and check runs on the same questions, all in the order of the first.
 
@@ -89,7 +90,7 @@ def grade_sources(
         options: of the comparison or the plan. They are validated for the numbers of samples before
             any sample is checked.
         checker_rates, labels: see `with_errors`. Default: the labels that the runs were read with.
-        by_order: whether questions without ids are in the same order.
+        by_order, common: see `in_one_order`.
 
     Returns:
         The runs, and the options with clusters, groups and weights that the runs were read with.
@@ -100,12 +101,7 @@ def grade_sources(
                 f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k "
                 f"use: read it without R0."
             )
-    names, runs = zip(*sources, strict=True)
-    orders = orders_of(names, runs, by_order)
-    sources = [
-        (name, source if order is None else source.select(order))
-        for (name, source), order in zip(sources, orders, strict=True)
-    ]
+    sources, orders = in_one_order(sources, by_order, common)
     first = sources[0][1]
     with naming_questions(first):
         options = _with_those_of(sources, options)
@@ -159,11 +155,11 @@ def _with_those_of(sources: Sequence[tuple[str, Any]], options: OptionsT) -> Opt
     result = copy(options)
     for role in applies:
         if applies[role] and getattr(options, role) is None:
-            setattr(result, role, _shared_by(sources, role))
+            setattr(result, role, shared_by(sources, role))
     return result
 
 
-def _shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
+def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
     """Return a value of each question that runs were read with, or None if none has any.
 
     Raises:
@@ -203,24 +199,47 @@ def naming_questions(source: Any) -> Iterator[None]:
         raise InputError(*error.args, text) from error
 
 
+Orders = list[list[int] | None]
+"""For each run the positions of its questions in the order of the first run; None if it has it."""
+
+
+def in_one_order(
+    sources: Sequence[tuple[str, Any]], by_order: bool = False, common: bool = False
+) -> tuple[list[tuple[str, Any]], Orders]:
+    """Return runs with the questions of the first run in its order, and where they had them.
+
+    Args:
+        sources: see `grade_sources`.
+        by_order: whether questions without ids are in the same order.
+        common: whether questions that a run lacks are left out of all.
+
+    Raises:
+        ValueError: if runs have different questions, or no ids by which to pair them.
+    """
+    names, runs = zip(*sources, strict=True)
+    orders = orders_of(names, runs, by_order, common)
+    selected = []
+    for name, run, order in zip(names, runs, orders, strict=True):
+        questions = run if order is None else run.select(order)
+        if order is not None and len(order) < len(run.ids):
+            left_out = len(run.ids) - len(order)
+            note = f"without {left_out} question{'s' if left_out > 1 else ''} that others lack"
+            questions.missing = "; ".join(filter(None, [run.missing, note]))
+        selected.append((name, questions))
+    return selected, orders
+
+
 def orders_of(
-    names: Sequence[str], sources: Sequence[Any], by_order: bool = False
-) -> list[list[int] | None]:
-    """Return the positions of the questions of the first run in each run; None for the same order.
+    names: Sequence[str], sources: Sequence[Any], by_order: bool = False, common: bool = False
+) -> Orders:
+    """Return where each run has the questions of the first run; see `in_one_order`.
 
     Questions are paired by the ids that runs were read with. Matrices have none: their rows are
     paired by their order.
-
-    Args:
-        names, sources: the runs.
-        by_order: whether questions without ids are in the same order.
-
-    Raises:
-        ValueError: if runs have different questions, or if some have no ids and by_order is False.
     """
     ids: list[Any] = [getattr(source, "ids", None) for source in sources]
-    is_plain = [getattr(source, "is_matrix", True) for source in sources]
-    if len(sources) < 2 or all(is_plain) or (by_order and None in ids):
+    is_plain = all(getattr(source, "is_matrix", True) for source in sources)
+    if len(sources) < 2 or (is_plain and not common) or (by_order and None in ids):
         return [None] * len(sources)
     for name, run_ids in zip(names, ids, strict=True):
         if run_ids is None:
@@ -230,10 +249,22 @@ def orders_of(
                 f"by_order=True if all runs have the same questions in the same order."
             )
     key = sources[0].columns.get("questions", "")
+    if common:
+        return _orders_of_common(ids, key)
     return [
         _order_of(ids[0], run_ids, names[0], name, key)
         for name, run_ids in zip(names, ids, strict=True)
     ]
+
+
+def _orders_of_common(ids: Sequence[Sequence[Any]], key: str) -> Orders:
+    """Return where each run has the questions that all runs have; `ids` are in columns `key`."""
+    shared = set(ids[0]).intersection(*ids[1:])
+    if not shared:
+        raise ValueError(f"The runs have no question in common, by {key}.")
+    order = [question for question in ids[0] if question in shared]
+    positions = [{question: index for index, question in enumerate(own)} for own in ids]
+    return [[position[question] for question in order] for position in positions]
 
 
 def _order_of(
@@ -249,9 +280,12 @@ def _order_of(
         ([x for x in b if x not in known], name_a, name_b),
     ):
         if missing:
+            number = len(known & position.keys())
+            way_out = f", or common=True to compare the {number} that both have" if number else ""
             raise ValueError(
                 f"{name} lacks {len(missing)} of the questions of {other}, such as {key} "
-                f"{short(missing[0])}: give the same questions in all runs, with the same ids."
+                f"{short(missing[0])}: give the same questions in all runs, with the same "
+                f"ids{way_out}."
             )
     return [position[question] for question in a]
 
