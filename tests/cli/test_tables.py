@@ -26,6 +26,10 @@ def test_a_table_has_a_row_for_each_score_and_a_column_for_each_group(capsys, tm
     )
     per_question = output_of(capsys, "gpassk", file, *FLAGS, "--return-per-question")
     assert per_question.splitlines()[-1].split() == ["1", "1.0000", "0.5000"]
+    rows = [row | {"id": f"x/{i}"} for i, row in enumerate(question_rows("samples", "answer"))]
+    named = write_json_lines(tmp_path / "ids.jsonl", rows)
+    per_question = output_of(capsys, "gpassk", named, *FLAGS, "--return-per-question")
+    assert per_question.splitlines()[-1].split() == ["x/1", "1.0000", "0.5000"]
 
 
 def test_with_intervals_each_group_has_a_table(capsys, tmp_path):

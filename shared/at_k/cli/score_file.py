@@ -183,7 +183,7 @@ def _scored(
     if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
         read.append(f"Scores are {words}.")
     options = {parameter.name: parameter.default for parameter in known.values()} | parameters
-    return ScoresView(scores, scope, read, options, noise)
+    return ScoresView(scores, scope, read, options, noise, questions.ids)
 
 
 def _with_both_scores(

@@ -54,6 +54,7 @@ class ScoresView(View):
         input: sentences that say what was read, and how scores are corrected and averaged.
         options: of the metric, with their defaults.
         noise: what the error of one of the scores is made of, or None.
+        ids: of the M questions, see `readers.run.Run`; or None.
     """
 
     scores: dict[str, Any]
@@ -61,6 +62,7 @@ class ScoresView(View):
     input: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     noise: Noise | None = None
+    ids: Sequence[Any] | None = None
 
     @property
     def confidence(self) -> float | None:
@@ -177,9 +179,11 @@ class ScoresView(View):
         if "per_question" not in self.scores:
             return []
         per_question = self.scores["per_question"]
+        scores_of_questions = [*zip(*per_question.values(), strict=True)]
+        ids = self.ids or range(len(scores_of_questions))
         rows = [
-            [str(question), *(f"{score:.4f}" for score in scores)]
-            for question, scores in enumerate(zip(*per_question.values(), strict=True))
+            [short_label(" ".join(x) if isinstance(x, tuple) else str(x)), *map("{:.4f}".format, y)]
+            for x, y in zip(ids, scores_of_questions, strict=True)
         ]
         return [[["question", *per_question], *rows]]
 
