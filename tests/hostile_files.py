@@ -374,11 +374,11 @@ def _read_parts(random_: random.Random, folder: Path) -> str:
     parts = [samples[a:b] for a, b in itertools.pairwise([0, *cuts, len(samples)]) if a < b]
     base = random_.choice(["memory://hostile_files", str(folder)])
     suffix, write = random_.choice([(".parquet", _parquet), (".jsonl", _json_lines)])
-    names = [f"{base}/part-{i}{suffix}" for i in range(len(parts))]
+    names = [f"{base}/run-{i}{suffix}" for i in range(len(parts))]
     for name, part in zip(names, parts, strict=True):
         with fsspec.open(name, "wb") as file:
             file.write(write(part))
-    run = at_k.read(random_.choice([names, f"{base}/part-*{suffix}"]))
+    run = at_k.read(random_.choice([names, f"{base}/run-*{suffix}"]))
     _require_share(run, _outcomes(rows))
     if base.startswith("memory"):
         fsspec.filesystem("memory").rm("/hostile_files", recursive=True)

@@ -40,7 +40,7 @@ def write(tmp_path, monkeypatch):
             ]
             columns = {"id": [f"q{q}" for q in question], "correct": correct}
             columns |= {name: change(columns, number) for name, change in dict(changes).items()}
-            names.append(str(tmp_path / f"part-{number}.{format}"))
+            names.append(str(tmp_path / f"run-{number}.{format}"))
             write_columns(names[-1], columns)
         return names
 
@@ -229,6 +229,17 @@ def test_settings_are_found_in_the_first_rows(write):
     crossed["width"] = lambda columns, number: ["1", "2"] * 250
     with pytest.raises(SelectionError, match="different values of width: '1', '2'"):
         read_run(write(crossed))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_ids_that_are_unclear_as_texts_are_read_whole(write, format):
+    def floats(columns, number):
+        return ["7.0", "7", *(f"{i % 7}.0" for i in range(498))]
+
+    assert sorted(read_run(write({"id": floats}, format=format)).ids) == [*"01234567"]
+    last = {"id": lambda columns, number: [*columns["id"][:-1], "Total"]}
+    with pytest.raises(SelectionError, match=r"row 499 .* is the last one, and has 'Total' as id"):
+        read_run(write(last, format=format))
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -40,7 +40,8 @@ def test_columns_are_found_by_their_usual_names_in_any_case(capsys, tmp_path):
     file.write_text('{"Question_ID": 1, "Passed": 1, "x": 1}\n' * 2)
     assert pass_at_k(capsys, file, k=2) == {"pass@2": 1.0}
     file.write_text('{"samples": null, "answer": "a"}\n{"samples": ["a"], "answer": "a"}')
-    assert "predictions[0] is None" in error_of(capsys, "gpassk", file, "--k", 1)
+    error = error_of(capsys, "gpassk", file, "--k", 1)
+    assert "row 0 (from 0): samples is None, and that of row 1 is a list" in error
 
 
 def test_outcomes_are_not_checked_against_an_answer_beside_them(capsys, tmp_path):
@@ -142,7 +143,12 @@ def test_samples_of_a_question_with_different_references_are_refused(capsys, tmp
         ("a.csv", 'samples\n"[1, 0]"\n"[1, "\n', (), "row 1 (from 0): '[1, ' is not a JSON list"),
         ("a.csv", "samples\n\"['a' 'b']\"\n\"['a', 'b']\"\n", (), "row 0 (from 0): \"['a' 'b']\""),
         ("a.csv", "id,sample\n1,a\n", ("--questions", "no"), "There is no column 'no'"),
-        ("a.jsonl", '{"id": 1, "samples": "a"}\n{"id": 2, "samples": ["a"]}', (), "in some rows"),
+        (
+            "a.jsonl",
+            '{"samples": "a"}\n{"samples": ["a"]}',
+            (),
+            "row 0 (from 0): samples is 'a', and",
+        ),
         ("a.jsonl", '{"samples": ["a"]}', (), "nothing to check it against"),
         ("a.jsonl", '{"samples": ["a"], "answer": null}', (), "references[0] is None"),
         (

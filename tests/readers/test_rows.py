@@ -141,7 +141,8 @@ def test_lists_of_the_same_question_are_merged(capsys, tmp_path):
         "groups": ["g0", "g1", "g2"],
     }
     printed = output_of(capsys, "gpassk", tmp_path / "rows.jsonl", "--k", 1)
-    assert printed.startswith("3 questions, 4 samples each in samples, checked against answer")
+    of_rows = "3 questions, 4 samples each (added from 6 rows)"
+    assert printed.startswith(f"{of_rows} in samples, checked against answer")
     uneven = [{"id": 1, "outcomes": [1]}, {"id": 2, "outcomes": [0]}, {"id": 1, "outcomes": [0, 0]}]
     assert read_rows(tmp_path, uneven) == {"predictions": [[1, 0, 0], [0]]}
 

@@ -8,6 +8,7 @@ import pickle
 import random
 import shutil
 from collections import Counter
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -225,6 +226,42 @@ def test_a_question_has_one_group(group):
     assert run["predictions"] == [[1, 1], [1, 1], [1], [1], [1, 1]]
 
 
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [(0.0, ["0", "0.0", 0, Decimal(0), "0"]), (-2, ["-2.0", -2.0]), ("1.10", ["1.10"])],
+)
+def test_ids_of_one_number_are_the_same_in_all_forms(first, others):
+    rows = [{"id": id_, "correct": 1} for id_ in (first, *others, "1.1")]
+    assert at_k.read(rows)["predictions"] == [[1] * (1 + len(others)), [1]]
+
+
+def test_digits_of_other_scripts_are_texts(capsys, tmp_path):
+    rows = [{"id": id_, "correct": 1} for id_ in ("1", "\u0661", "\uff11")]
+    assert at_k.read(rows).ids == ["1", "\u0661", "\uff11"]
+    file = write_json_lines(tmp_path / "a.jsonl", [{"id": 1, "correct": "\u0661"}])
+    assert "name those that are correct with --correct-values" in error_of(capsys, "gpassk", file)
+
+
+@pytest.mark.parametrize("name", ["Total", "AVERAGE", "mean", "Grand Total"])
+@pytest.mark.parametrize(
+    "head", ["id,n,c", "item,n,c", "id,correct,x", "question,sample_1,sample_2"]
+)
+def test_a_last_row_that_sums_up_the_others_is_no_question(capsys, tmp_path, head, name):
+    (tmp_path / "a.csv").write_text(f"{head}\nq1,1,0\nq2,1,1\n{name},1,1\n")
+    error = error_of(capsys, "gpassk", tmp_path / "a.csv")
+    column = head.partition(",")[0]
+    assert f"row 2 (from 0) is the last one, and has {name!r} as {column}: leave it out" in error
+    assert error.endswith(f"Add --questions {column}.\n")
+    flags = ("--questions", column)
+    assert pass_at_k(capsys, tmp_path / "a.csv", *flags) != {"pass@1": 0.5}
+    other = tmp_path / "b.csv"
+    other.write_text(f"{head}\n{name},1,0\n{name} of q2,1,1\n")  # not in the last row
+    assert len(at_k.read(other, questions=None)["predictions"]) == 2
+    for row in ("q3,1,1", f"{name},1,1"):
+        (tmp_path / "c.csv").write_text(f"id,correct,x\n{name},1,0\n{row}\n")  # of several samples
+        at_k.read(tmp_path / "c.csv")
+
+
 # --- 3. Repeats ---------------------------------------------------------------------------
 
 
@@ -308,7 +345,7 @@ def test_shards_that_overlap_are_refused(tmp_path):
         for i, x in enumerate((rows[:12], rows[10:]))
     ]
     with pytest.raises(SelectionError, match=r"part-0.*row 10 .* and .*part-1.*row 0 .*attempt 2"):
-        at_k.read(shards)
+        at_k.read(shards, pool="files")
     uids = [
         {"id": i // 2, "uid": f"{random.Random(i).getrandbits(128):032x}", "passed": i % 2}
         for i in range(12)
@@ -531,7 +568,10 @@ def test_missing_answers_are_the_same_in_all_formats(capsys, suffix):
 
 
 def test_the_same_data_in_six_formats(tmp_path):
-    rows = [row | {"passed": None if q % 7 == 3 else row["passed"]} for q, row in enumerate(LONG)]
+    rows = [
+        row | {"id": i // 4 + 0.0, "passed": None if i % 7 == 3 else row["passed"]}
+        for i, row in enumerate(LONG)
+    ]
     frame = pd.DataFrame(rows)
     write_json_lines(tmp_path / "a.jsonl", rows)
     (tmp_path / "a.json").write_text(json.dumps(rows))
@@ -543,7 +583,7 @@ def test_the_same_data_in_six_formats(tmp_path):
     assert len(files) == 6
     for missing in ("drop", "incorrect"):
         runs = [at_k.read(file, missing=missing) for file in files]
-        assert all(run == runs[0] and run.ids == runs[0].ids for run in runs)
+        assert all(run == runs[0] and run.ids == runs[0].ids == [*"01234"] for run in runs)
     for file in files:
         with pytest.raises(MissingError, match="3 of 20 outcomes are missing"):
             at_k.read(file)
@@ -638,6 +678,33 @@ def test_a_missing_verdict_of_an_answer_is_asked_about():
 def test_a_missing_reference_is_an_error(capsys, tmp_path):
     (tmp_path / "a.csv").write_text("id,pred,gold\n1,1,\n2,1,1\n")
     assert "references[0] is None" in error_of(capsys, "gpassk", tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HTTP 429",
+        "Error code: 429 - {'error': {'message': 'slow down'}}",
+        "503 Service Unavailable",
+        "Rate limit exceeded",
+        "openai.APIConnectionError: Connection error.",
+        "Request timed out.",
+    ],
+)
+def test_errors_of_an_api_among_the_answers_are_warned_about(recwarn, text):
+    rows = [{"id": i, "response": x, "answer": "429"} for i, x in enumerate((text, "429", "7"))]
+    with pytest.warns(UserWarning, match="1 of 3 answers in response are errors of an API, such"):
+        at_k.read(rows)
+    answers = (
+        "429",
+        "500 apples",
+        "The error is 503",
+        "HTTP",
+        "The request timed out",
+        "Error: 12",
+    )
+    at_k.read([{"id": i, "response": x, "answer": "429"} for i, x in enumerate(answers)])
+    assert not recwarn
 
 
 @pytest.mark.parametrize("missing", ["wrong", True, 0])
@@ -949,7 +1016,8 @@ def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
         (["llama-3_1.jsonl", "llama-3_2.jsonl"], False),  # versions
         (["temp_1.jsonl", "temp_2.jsonl"], False),
         (["a.jsonl", "b.jsonl"], False),
-        (["part-00000.parquet", "part-00001.parquet"], True),
+        (["part-00000.parquet", "part-00001.parquet"], False),  # parts may number questions anew
+        (["part1/out.jsonl", "part2/out.jsonl"], False),
         (["prune1.jsonl", "prune2.jsonl"], False),
     ],
 )

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.checks import InputError, short
+from ..core.checks import Index, InputError, short
 from .formats import FORMATS, file_format
-from .missing import missing_answers, missing_outcomes
-from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE, plain_name
+from .missing import missing_answers, missing_outcomes, warn_of_api_messages
+from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE, plain_name, shown_name
 from .opening import is_remote
 from .reading import ReadingOptions
 from .roles import column_of_role, columns_of_role, question_columns
@@ -120,7 +120,7 @@ def read_cells(
     is_single = "predictions" in chosen and plain_name(name) in SINGLE
     if not (is_single or reading.questions):
         cells = _lists_from_texts(table, cells)
-    are_lists = _holds_lists(cells["samples"], table.title)
+    are_lists = _holds_lists(table, cells["samples"], name)
     if "multiplicities" in cells and not are_lists:
         cells["multiplicities"] = _count_column(table, chosen["counts"])
     for role in aligned:
@@ -151,6 +151,7 @@ def _with_missing(
     if "predictions" in chosen:
         if not reading.checked:
             _refuse_objects(written, "predictions", chosen["predictions"])
+        warn_of_api_messages(written, chosen["predictions"])
         answers = missing_answers(table, written, cells.get("references", ()))
         cells |= {"as_written": written, "samples": answers}
         graded_role = "verdicts"
@@ -248,12 +249,15 @@ def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
     return {role: as_lists(entries) for role, entries in cells.items()}
 
 
-def _holds_lists(cells: Sequence[Any], title: str) -> bool:
-    """Return whether the cells are lists of samples; a ValueError if only some are."""
-    are_lists = {isinstance(cell, list) for cell in cells if cell is not None}
-    if len(are_lists) > 1:
-        raise ValueError(f"{title} has lists of samples in some rows and single ones in others.")
-    return True in are_lists
+def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
+    """Return whether the cells of a column are lists of samples; an InputError if only some are."""
+    are_lists = [isinstance(cell, list) for cell in cells]
+    if any(are_lists) and not all(are_lists):
+        row, other = are_lists.index(False), Index(table.row_number(are_lists.index(True)))
+        problem = f": {shown_name(name)} is {short(cells[row])}, and that of row "
+        remedy = " is a list. Write a list in each row, with null for each sample that is missing."
+        raise InputError(*table.row_place(row), problem, other, remedy)
+    return any(are_lists)
 
 
 # --- Counts -----------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from .names import (
     PER_QUESTION,
     SETTINGS,
     SHARED_NUMBERS,
+    SUMMARIES,
     columns_named,
     plain_name,
     sample_numbers,
@@ -253,7 +254,20 @@ def _distinct_rows(names: Sequence[str], head: Table, choice: Choice) -> Any | N
     rows = pa.concat_tables(tables)
     if len(rows) > _MOST_KEPT or (choice.number and rows[_SUM].null_count):
         return None
+    if _has_unclear_ids(rows[choice.question]):
+        return None
     return rows.sort_by(choice.question)
+
+
+def _has_unclear_ids(ids: Any) -> bool:
+    """Whether one of the ids is the text of a float, or may be that of a summary in a last row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = "|".join(SUMMARIES).replace("_", "[_ -]")
+    is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
+    unclear = rf"(?i)^\s*(-?\d+\.0|{names})\s*$"
+    return is_text and pc.any(pc.match_substring_regex(ids, unclear)).as_py()
 
 
 def _rows_counted(name: str, head: Table, choice: Choice) -> Any | None:

@@ -18,10 +18,12 @@ import re
 import warnings
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..core.checks import FROM_0, Index, InputError
 from .grids import (
     delimiter_of,
     first_line,
@@ -47,6 +49,11 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks of UTF-16, in which spreadsheets save "Unicode text"."""
 _OBJECT_OF_COLUMNS = re.compile(rb'\{\s*("\w+":\s*\[\s*\[|"n":\s*\[)')
 """How an object begins whose first entry has the lists of all questions, or their numbers n."""
+
+_ROWS = {
+    dict: 'an object with a key for each column, such as {"id": 1, "correct": true}',
+    list: "the list of the samples of a question, such as [1, 0, null]",
+}
 
 
 def file_format(path: Path) -> str:
@@ -221,18 +228,28 @@ def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool
 
     A single object may be a table by itself, unless it `is_line`: a line, or an entry of a list.
     """
-    if any(records) and all(isinstance(record, list) for record in records):
+    kind = _kind_of_rows(records, name)
+    if kind is list:
         texts = [x for record in records for x in record if isinstance(x, str)]
         if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
             # Generations, a list for each problem, as bigcode writes them.
             return Table({"samples": records}, name, frozenset(["samples"]))
         return table_of_grid(records, name, unnamed, are_samples=True)
-    if not all(isinstance(record, dict) for record in records):
-        raise ValueError(
-            f"{name} must hold JSON objects only, with one key per column, or lists of samples."
-        )
     table = table_of_rows(records, name)
     return replace(table, is_object=len(records) == 1, is_line=is_line)
+
+
+def _kind_of_rows(records: Sequence[Any], name: str) -> type:
+    """Return dict or list, which all rows are; an InputError that names one that is not."""
+    kind = next((x for x in map(type, records) if x in _ROWS), dict)
+    for row, record in enumerate(records):
+        if not isinstance(record, kind):
+            shown = json.dumps(record)
+            what = f" is {shown[:60]}{'..' if len(shown) > 60 else ''}: write {_ROWS[kind]}"
+            is_other = kind in map(type, records)
+            others = ", as other rows are." if is_other else f", or {_ROWS[list]}."
+            raise InputError(f"{name}, row ", Index(row), FROM_0, what, others)
+    return kind
 
 
 def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

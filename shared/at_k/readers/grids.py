@@ -155,7 +155,9 @@ def table_of_grid(
         ValueError: if a row has another number of cells than there are columns, or two columns have
             the same name.
     """
-    rows = list(filter(None, rows))
+    if [] in rows:
+        place = f"{name}, row ", Index(rows.index([])), FROM_0
+        raise InputError(*place, " is empty: write null for each ", SAMPLE, " that is missing.")
     has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
     if not has_names:
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]

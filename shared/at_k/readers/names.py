@@ -71,6 +71,14 @@ ERRORS = (
 )
 """A text in one of these columns says that the row has no outcome."""
 
+SUMMARIES = frozenset(
+    (
+        *("total", "totals", "grand_total", "total_result", "sum", "all", "overall", "average"),
+        *("avg", "mean", "median", "std", "macro_average", "micro_average"),
+    )
+)
+"""What spreadsheets and people write in place of an id in a last row that sums up the others."""
+
 FINISH = ("finish_reason", "stop_reason", "finish_reasons", "stop_reasons")
 """Columns that say why a response ended."""
 

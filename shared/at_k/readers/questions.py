@@ -12,7 +12,16 @@ from typing import Any
 from ..core.checks import FROM_0, Index, InputError, is_missing, short
 from .cells import CellsByRole
 from .missing import settle_missing, text_of_ids
-from .names import CUT_OFF, PARTS, PER_QUESTION, PER_SAMPLE, SETTINGS, plain_name, shown_name
+from .names import (
+    CUT_OFF,
+    PARTS,
+    PER_QUESTION,
+    PER_SAMPLE,
+    SETTINGS,
+    SUMMARIES,
+    plain_name,
+    shown_name,
+)
 from .reading import ReadingOptions, pairs_of
 from .roles import columns_of_role, question_columns
 from .settings import refuse_repeats, refuse_settings
@@ -45,10 +54,14 @@ def gather(
     used = frozenset(name for role, name in pairs_of(chosen) if role != "groups")
     questions = QuestionRows(table, key, rows_of, used, reading.pool)
     counts = chosen["counts"] if "multiplicities" in cells and not are_lists else None
+    if not (reading.questions or table.layout):
+        _refuse_summaries(questions)
     _refuse_mixed_files(questions, counts)
     _refuse_mixtures(questions, chosen.get("groups"), cells, are_lists, reading)
     merged = {role: _merged(questions, role, x, chosen, are_lists) for role, x in cells.items()}
     ids, merged, said = _settled(table, list(rows_of), merged, counts is not None, reading.missing)
+    if are_lists and questions.several:
+        said = "; ".join(filter(None, [f"added from {table.size} rows", said]))
     key = () if key == (ROW,) else key
     return merged, ids if key else None, key, said
 
@@ -68,7 +81,7 @@ def _settled(
         missing: see `settle_missing`.
     """
     written, reasons = cells.pop("as_written", None), cells.pop("finish", ())
-    if None in cells.get("samples", [None]):
+    if "samples" not in cells:
         return ids, cells, ""
     samples = dict(zip(ids, cells["samples"], strict=True))
     cut_off = _fail_cut_off(samples, reasons, False if written is None else "")
@@ -188,6 +201,26 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
             )
 
 
+def _refuse_summaries(questions: QuestionRows) -> None:
+    """Raise a SelectionError if the last row of a file has a name such as Total as its id.
+
+    Without ids, that is looked for in the first column that has no role.
+    """
+    table = questions.table
+    names = questions.key or [x for x in table.columns if x not in questions.used][:1]
+    files = table.columns.get(FILE, [0] * table.size)
+    last = {file: row for row, file in enumerate(files)}
+    for name, row in itertools.product(names, last.values()):
+        texts = list(map(entry_text, table.columns[name]))
+        rows = list(zip(files, texts, strict=True))
+        if plain_name(texts[row]) in SUMMARIES and rows.count(rows[row]) == 1:
+            problem = (
+                f" is the last one, and has {short(texts[row])} as {shown_name(name)}: leave it "
+                f"out if it sums up the other rows. If it is a question, say so."
+            )
+            raise SelectionError([*table.row_place(row), problem], [Way({"questions": name})])
+
+
 # --- Rows that are merged ---------------------------------------------------------------------
 
 
@@ -211,9 +244,7 @@ def _merged(
     if role == "counts":
         return [[sum(column) for column in zip(*lists, strict=True)] for lists in entries]
     if role in (*_OF_SAMPLES, *PER_SAMPLE):
-        if not are_lists:
-            return entries
-        return [None if None in x else list(itertools.chain(*x)) for x in entries]
+        return [list(itertools.chain(*x)) for x in entries] if are_lists else entries
     for rows in questions.rows.values():
         for row in rows[1:]:
             _require_equal(questions, role, chosen.get(role), rows[0], row, cells)
@@ -293,8 +324,8 @@ def _refuse_repeated_counts(
 # --- Several files ----------------------------------------------------------------------------
 
 _NUMBERED_RUN = re.compile(
-    r"(?<![a-z])(run|rs|seed|sample|samples|trial|attempt|repeat|rep|rollout|try|part|shard|chunk|"
-    r"rank|worker)[-_. ]?\d+([-_]of[-_]\d+)?(?![a-z\d]|\.\d)"
+    r"(?<![a-z])(run|rs|seed|sample|samples|trial|attempt|repeat|rep|rollout|try)[-_. ]?\d+"
+    r"([-_]of[-_]\d+)?(?![a-z\d]|\.\d)"
 )
 _TIME = re.compile(r"\d{4}[-_]?\d\d[-_]?\d\d[t_-]+\d\d[-:_.]?\d\d([-:_.]?\d\d)?([.-]\d+)?(?!\d)")
 """A date with a time of day. A date alone may be the version of a model."""

@@ -56,7 +56,7 @@ class Run(dict[str, Any]):
             columns. None if nothing does, so that questions have an order only.
         origin: what the source says about itself, such as {"harness": .., "model": .., "task": ..}.
         columns: the column of each role. "questions" has those of the ids.
-        missing: what was missing and how it was counted, or "".
+        missing: what the first line says of samples that are missing or were added, or "".
         identifiers: columns that identify the questions, by name in lower case: M texts each.
         is_merged: whether a row was one sample.
         is_matrix: whether the source has nothing but a row of outcomes for each question.

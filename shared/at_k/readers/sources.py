@@ -275,11 +275,11 @@ def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
 
 
 def _entries_in_lists(cells: Any) -> Iterator[Any]:
-    """Yield the entries of lists, also inside of lists, that are not None."""
+    """Yield the entries of lists, also inside of lists."""
     for cell in cells:
         if isinstance(cell, list):
             yield from _entries_in_lists(cell)
-        elif cell is not None:
+        else:
             yield cell
 
 

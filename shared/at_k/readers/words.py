@@ -42,17 +42,25 @@ KNOWN_WORDS = (
     "right and wrong, C and I, T and F, Y and N, ticks and crosses"
 )
 _COMMA_NUMBER = re.compile(r"\s*([-+]?\d+),(\d+)\s*")
+_WHOLE_NUMBER = re.compile(r"(0|-?[1-9][0-9]*)\.0")
 _VARIATION = "\ufe0e\ufe0f"  # whether a tick is shown as text or as a picture
 
 
 def entry_text(entry: Any) -> str:
-    """Return an entry as text, which is empty if the entry is missing. 1.0 is the text of 1."""
-    if type(entry) in (str, int, bool):  # the usual case, and fast
+    """Return an entry as text, which is empty if the entry is missing.
+
+    1, 1.0 and "1.0" have the text "1": formats of text cannot tell them apart.
+    """
+    if type(entry) is str:
+        return entry[:-2] if entry[-2:] == ".0" and _WHOLE_NUMBER.fullmatch(entry) else entry
+    if type(entry) in (int, bool):
         return str(entry)
     if is_missing(entry):
         return ""
     if isinstance(entry, np.generic):
         entry = entry.item()
+    if isinstance(entry, Decimal):
+        entry = number_in(entry)
     if isinstance(entry, float) and entry.is_integer():
         entry = int(entry)
     return entry if isinstance(entry, str) else repr(entry)
@@ -74,7 +82,8 @@ def number_in(cell: Any) -> Any:
     >>> [number_in(cell) for cell in ("0.5", "1", "fully", True)]
     [0.5, 1, 'fully', True]
     """
-    if isinstance(cell, str) and "_" not in cell:  # Python would read 1_0 as 10
+    # Python would read 1_0 as 10, and the digits of all scripts.
+    if isinstance(cell, str) and "_" not in cell and cell.isascii():
         for kind in (int, float):
             with suppress(ValueError):
                 return kind(cell)
