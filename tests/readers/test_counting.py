@@ -238,8 +238,12 @@ def test_ids_that_are_unclear_as_texts_are_read_whole(write, format):
 
     assert sorted(read_run(write({"id": floats}, format=format)).ids) == [*"01234567"]
     last = {"id": lambda columns, number: [*columns["id"][:-1], "Total"]}
-    with pytest.raises(SelectionError, match=r"row 499 .* is the last one, and has 'Total' as id"):
+    with pytest.raises(SelectionError, match=r"row 499 .* has 'Total' as id"):
         read_run(write(last, format=format))
+    again = {name: lambda x, _, name=name: [*x[name][:-1], name] for name in ("id", "correct")}
+    if format == "csv":
+        with pytest.raises(ValueError, match="line 501: the names of line 1 occur again"):
+            read_run(write(again, format=format))
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -175,13 +175,14 @@ def test_the_error_of_a_missing_column_names_no_flag_but_has_its_roles_and_the_c
 
 
 @pytest.mark.parametrize("name", ["id", "index", "question_id"])
-def test_ids_of_rows_beside_questions_that_repeat_are_asked_about(name):
-    rows: dict[str, list] = {name: list(range(12)), "problem": list("aaabbbcccddd")}
+@pytest.mark.parametrize("problem", ["problem", "input", "query"])
+def test_ids_of_rows_beside_questions_that_repeat_are_asked_about(name, problem):
+    rows: dict[str, list] = {name: list(range(12)), problem: list("aaabbbcccddd")}
     rows["correct"] = [1, 0, 1] * 4
     with pytest.raises(ValueError, match=rf"{name} is different in each of the 12 rows") as error:
         at_k.read(rows)
-    assert "problem has 4 texts" in str(error.value)
-    assert at_k.read(rows, questions="problem")["predictions"] == [[1, 0, 1]] * 4
+    assert f"{problem} has 4 texts" in str(error.value)
+    assert at_k.read(rows, questions=problem)["predictions"] == [[1, 0, 1]] * 4
     assert at_k.read(rows, questions=name)["predictions"] == [[x] for x in rows["correct"]]
-    rows["problem"][0] = "once"  # so texts do not show that all questions have several samples
+    rows[problem][0] = "once"  # so texts do not show that all questions have several samples
     assert len(at_k.read(rows)["predictions"]) == 12

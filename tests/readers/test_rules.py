@@ -27,6 +27,13 @@ from at_k.readers.table import SelectionError
 from logs import FIXTURES
 from run_command import error_of, output_of, pass_at_k, scores_of, write_json_lines
 
+
+def write(file, text):
+    """Write a text to a file, and return the file."""
+    file.write_text(text)
+    return file
+
+
 CASES = FIXTURES / "cases"
 QUESTIONS = ("--interval", "questions")
 LONG: list[dict[str, Any]] = [
@@ -59,6 +66,9 @@ def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
         ({"answer": ["B", "A"], "correct": [1, 0]}, True),
         ({"answer": "B", "correct": [1, 0]}, False),
         ({"prediction": 1, "outcome": 0}, True),
+        ({"model_answer": "T", "correct": "T"}, True),
+        ({"response": "yes", "correct": "YES"}, True),
+        ({"response": "so yes", "correct": "yes"}, False),
     ],
 )
 def test_gold_answers_are_asked_about_only_where_they_can_be_meant(beside, is_asked):
@@ -104,8 +114,9 @@ def test_a_text_that_is_a_list_is_one_answer_in_a_column_of_one():
 
 def test_samples_that_are_objects_are_asked_about():
     rows = [{"id": 1, "samples": [{"answer": "1", "correct": True}]}]
-    with pytest.raises(SelectionError, match=r"objects with the fields answer, correct: name one"):
+    with pytest.raises(SelectionError, match="fields answer, correct: name one") as error:
         at_k.read(rows)
+    assert str(error.value).endswith("Pass outcomes='samples.correct'.")
     assert at_k.read(rows, outcomes="samples.correct")["predictions"] == [[True]]
 
 
@@ -242,24 +253,28 @@ def test_digits_of_other_scripts_are_texts(capsys, tmp_path):
     assert "name those that are correct with --correct-values" in error_of(capsys, "gpassk", file)
 
 
-@pytest.mark.parametrize("name", ["Total", "AVERAGE", "mean", "Grand Total"])
-@pytest.mark.parametrize(
-    "head", ["id,n,c", "item,n,c", "id,correct,x", "question,sample_1,sample_2"]
-)
-def test_a_last_row_that_sums_up_the_others_is_no_question(capsys, tmp_path, head, name):
-    (tmp_path / "a.csv").write_text(f"{head}\nq1,1,0\nq2,1,1\n{name},1,1\n")
-    error = error_of(capsys, "gpassk", tmp_path / "a.csv")
-    column = head.partition(",")[0]
-    assert f"row 2 (from 0) is the last one, and has {name!r} as {column}: leave it out" in error
+@pytest.mark.parametrize("name", ["Total", "**AVERAGE:**", "mean", "Grand Total"])
+@pytest.mark.parametrize("head", ["id,n,c", "item,n,c", "id,correct,x", "problem,run1,run2"])
+@pytest.mark.parametrize("start", ["", "q0,1,1\n"])
+def test_a_row_that_sums_up_the_others_is_no_question(capsys, tmp_path, head, name, start):
+    file, column = tmp_path / "a.csv", head.partition(",")[0]
+    file.write_text(f"{head}\n{start}{name},1,1\n" + ("" if start else "q1,1,0\nq2,1,1\n"))
+    error = error_of(capsys, "gpassk", file)
+    message = f"row {bool(start):d} (from 0) has {name!r} as {column}, as a row that sums up others"
+    assert message in error
     assert error.endswith(f"Add --questions {column}.\n")
-    flags = ("--questions", column)
-    assert pass_at_k(capsys, tmp_path / "a.csv", *flags) != {"pass@1": 0.5}
-    other = tmp_path / "b.csv"
-    other.write_text(f"{head}\n{name},1,0\n{name} of q2,1,1\n")  # not in the last row
-    assert len(at_k.read(other, questions=None)["predictions"]) == 2
-    for row in ("q3,1,1", f"{name},1,1"):
-        (tmp_path / "c.csv").write_text(f"id,correct,x\n{name},1,0\n{row}\n")  # of several samples
-        at_k.read(tmp_path / "c.csv")
+    assert len(at_k.read(file, questions=column).ids or ()) == (2 if start else 3)
+
+
+def test_a_name_of_a_summary_may_be_that_of_a_question(tmp_path):
+    for ids in (["q", "total", "r"], ["total", "q", "total"], ["totals of q", "r"]):
+        rows = [{"id": x, "correct": i == 0} for i, x in enumerate(ids)]
+        assert len(at_k.read(rows)["predictions"]) == len({*ids})
+    with pytest.raises(SelectionError, match=r"row 2 .* has 'accuracy' as id"):
+        at_k.read(write(tmp_path / "a.json", '{"a": true, "b": true, "accuracy": 1.0}'))
+    of_group = write(tmp_path / "a.csv", "category,id,n,c\nx,q1,4,2\nAll,2,4,2\n")
+    with pytest.raises(SelectionError, match=r"row 1 .* has 'All' as category.* questions='id'"):
+        at_k.read(of_group)
 
 
 # --- 3. Repeats ---------------------------------------------------------------------------
@@ -756,9 +771,8 @@ def test_words_are_outcomes(capsys):
     for name in ("words_yes", "words_pass"):
         assert pass_at_k(capsys, CASES / f"{name}.csv") == {"pass@1": 0.625}
     pairs = "yes no,Pass FAIL,passed failed,CORRECT incorrect,right wrong,C I,t F,Y n,True false"
-    for good, bad in (
-        pair.split() for pair in [*pairs.split(","), "\u2713 \u2717", "\u2705 \u274c"]
-    ):
+    pairs += ",\u2713 \u2717,\u2714 \u2716,\u2705 \u274c"
+    for good, bad in map(str.split, pairs.split(",")):
         read = at_k.read({"id": [1, 1, 1], "passed": [good, bad, good]})
         assert read["predictions"] == [[True, False, True]]
 

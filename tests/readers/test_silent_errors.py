@@ -111,6 +111,12 @@ def test_a_group_or_a_cluster_that_is_missing_is_an_error(gpassk, missing, param
 # --- Counts -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("number", ["1,000", "1.000", "1 000", "1'000"])
+def test_separators_of_thousands_in_counts_are_an_error_with_the_row(number):
+    with pytest.raises(ValueError, match=r"row 0 .*: in a table of counts, both are whole numbers"):
+        at_k.read([{"id": i, "n": number, "c": number} for i in range(2)])
+
+
 @pytest.mark.parametrize("bad", ["", "NA", "8.5", "eight"])
 @pytest.mark.parametrize("column", ["n", "correct"])
 def test_a_bad_number_in_a_table_of_counts_is_an_error_with_the_row(tmp_path, bad, column):

@@ -120,7 +120,11 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.csv", "id,sample\n1,a,b\n", (), "line 2: 3 cells, but line 1 names 2 columns"),
         ("a.csv", "samples,samples\n[1],[0]\n", (), "two columns have the same name"),
         ("a.parquet", "not parquet", (), "a.parquet cannot be read"),
-        ("a.txt", "a", (), "a.txt has none of the supported formats: .jsonl"),
+        ("a.md", "a", (), "a.md has none of the supported formats: .jsonl"),
+        ("a.txt", "a\nb", (), "The columns are a."),
+        ("a.json", '{"a": 1}\n{"b"}', (), "a.json, line 2: invalid JSON: Expecting ':'"),
+        ("a.csv", "id,correct\na,1\nid,correct\nb,1\n", (), "line 3: the names of line 1 occur"),
+        ("a.csv", "|id|n|\n|-|-|\n|a|1|\n|id|n|", (), "row 2: the names of line 1 occur again"),
         ("a.jsonl", '{"samples": ["a"]}', ("--split", "test"), "config and split apply to"),
     ],
 )

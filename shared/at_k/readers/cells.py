@@ -11,7 +11,15 @@ from typing import Any
 from ..core.checks import Index, InputError, short
 from .formats import FORMATS, file_format
 from .missing import missing_answers, missing_outcomes, warn_of_api_messages
-from .names import PER_QUESTION, PER_SAMPLE, QUESTION_TEXTS, SINGLE, plain_name, shown_name
+from .names import (
+    PER_QUESTION,
+    PER_SAMPLE,
+    QUESTION_TEXTS,
+    SINGLE,
+    plain_name,
+    shown_name,
+    usual_columns,
+)
 from .opening import is_remote
 from .reading import ReadingOptions
 from .roles import column_of_role, columns_of_role, question_columns
@@ -203,10 +211,12 @@ def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
     for cell in cells:
         entry = next(iter(cell), None) if isinstance(cell, list) else cell
         if isinstance(entry, dict):
+            graded = [("outcomes", field) for field in usual_columns(entry, "outcomes")]
+            ways = graded or [(role, field) for field in list(entry)[:1]]
             raise SelectionError(
                 f"The {role} in {name} are objects with the fields {', '.join(list(entry)[:8])}: "
-                f"name one of them, such as {name}.{next(iter(entry), 'FIELD')}.",
-                [Way({role: f"{name}.{field}"}) for field in list(entry)[:1]],
+                f"name one of them.",
+                [Way({key: f"{name}.{field}"}) for key, field in ways],
             )
 
 

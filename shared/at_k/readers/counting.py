@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import json
 import mmap
+import re
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -254,19 +255,19 @@ def _distinct_rows(names: Sequence[str], head: Table, choice: Choice) -> Any | N
     rows = pa.concat_tables(tables)
     if len(rows) > _MOST_KEPT or (choice.number and rows[_SUM].null_count):
         return None
-    if _has_unclear_ids(rows[choice.question]):
+    if _has_unclear_ids(rows[choice.question], choice.question):
         return None
     return rows.sort_by(choice.question)
 
 
-def _has_unclear_ids(ids: Any) -> bool:
-    """Whether one of the ids is the text of a float, or may be that of a summary in a last row."""
+def _has_unclear_ids(ids: Any, column: str) -> bool:
+    """Whether an id is the text of a float, or may stand in a row of a summary or of the names."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = "|".join(SUMMARIES).replace("_", "[_ -]")
+    names = "|".join([*SUMMARIES, re.escape(column)]).replace("_", "[_ -]")
     is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
-    unclear = rf"(?i)^\s*(-?\d+\.0|{names})\s*$"
+    unclear = rf"(?i)^[\s*]*(-?\d+\.0|{names})[\s*:]*$"
     return is_text and pc.any(pc.match_substring_regex(ids, unclear)).as_py()
 
 

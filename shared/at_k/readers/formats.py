@@ -18,7 +18,7 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,10 @@ _ROWS = {
 }
 
 
+_SEPARATOR = re.compile(r"sep=(.)(?=\r?\n)")
+"""The first line that Excel reads and writes in CSV. What follows keeps its number of lines."""
+
+
 def file_format(path: Path) -> str:
     """Return the last suffix in lower case, except that of a compression."""
     kept = [x for suffix in path.suffixes if (x := suffix.lower()) not in COMPRESSED]
@@ -76,9 +80,12 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
     """
     if not data:
         raise ValueError(f"{name} is empty.")
-    if suffix and suffix not in FORMATS:
-        raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}.")
-    suffix = suffix or _format_of(data)
+    if suffix not in ("", ".txt", *FORMATS):
+        raise ValueError(
+            f"{name} has none of the supported formats: {', '.join(FORMATS)}, and .txt if its "
+            f"content is one of these or a table."
+        )
+    suffix = suffix if suffix in FORMATS else _format_of(data)
     if suffix == ".parquet":
         return _parse_parquet(data, name)
     text = _decoded(data.removeprefix(BOM), name)
@@ -211,16 +218,11 @@ def _parse_json_lines(text: str, name: str, unnamed: str) -> Table:
 
 
 def _parse_json_file(text: str, name: str, unnamed: str) -> Table:
-    """Return the table of a list of objects or of lists, of one object, or of JSON Lines."""
-    try:
-        parsed = _parse_json(text, name)
-    except ValueError as error:
-        cause = error.__cause__
-        if isinstance(cause, json.JSONDecodeError) and cause.msg == "Extra data":
-            return _parse_json_lines(text, name, unnamed)
-        raise
-    is_list = isinstance(parsed, list)
-    return _table_of_records(parsed if is_list else [parsed], name, unnamed, is_line=is_list)
+    """Return the table of a list of objects or of lists, or of objects that follow each other."""
+    values = _parse_json(text, name, decode=_decode_all)
+    is_list = len(values) == 1 and isinstance(values[0], list)
+    records = values[0] if is_list else values
+    return _table_of_records(records, name, unnamed, is_line=is_list or len(values) > 1)
 
 
 def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool) -> Table:
@@ -262,13 +264,27 @@ def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return entries
 
 
-_decode = json.JSONDecoder(object_pairs_hook=_object_of_pairs).decode
+_DECODER = json.JSONDecoder(object_pairs_hook=_object_of_pairs)
+_NOT_BLANK = re.compile(r"\S")
 
 
-def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
+def _decode_all(text: str) -> list[Any]:
+    """Return the values of JSON that follow each other, at least one."""
+    values: list[Any] = []
+    start = _NOT_BLANK.search(text)
+    while start or not values:
+        value, end = _DECODER.raw_decode(text, start.start() if start else 0)
+        values.append(value)
+        start = _NOT_BLANK.search(text, end)
+    return values
+
+
+def _parse_json(
+    text: str, name: str, first_line: int = 1, decode: Callable[[str], Any] = _DECODER.decode
+) -> Any:
     """Return the value of a JSON text that starts at a line of the file."""
     try:
-        return _decode(text)
+        return decode(text)
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1
         raise ValueError(
@@ -285,6 +301,8 @@ def _parse_json(text: str, name: str, first_line: int = 1) -> Any:
 
 def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
     """Return the table of CSV, or of a table in another form that people write or paste."""
+    if separator := _SEPARATOR.match(text):
+        text = text[separator.end() :]
     rows, are_samples = rows_of_text(text)
     if rows:
         return table_of_grid(rows, name, unnamed, are_samples, is_csv=True)
@@ -294,8 +312,9 @@ def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
     if head.lstrip().startswith("["):  # lists that do not end
         return _parse_json_file(text, name, unnamed)
     delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
+    delimiter = separator[1] if separator else delimiter
     rows, lines = _rows_of_csv(text, name, delimiter)
-    known = {"is_csv": True, "has_decimal_commas": delimiter != ","}
+    known = {"is_csv": True, "has_decimal_commas": delimiter in "\t;"}
     return table_of_grid(rows, name, unnamed, lines=lines, **known)
 
 
@@ -315,6 +334,8 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
             if reader.line_num > last + 1:
                 _warn_of_rows_in_cell(row, f"{name}, line {last + 1}", delimiter)
             last = reader.line_num
+        while rows and len(rows[-1]) > 1 and not any(rows[-1]):  # below the table of a spreadsheet
+            rows.pop()
     except csv.Error as error:
         problem = "a quote is not closed" if "end of data" in str(error) else str(error)
         raise ValueError(

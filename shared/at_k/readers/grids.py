@@ -35,6 +35,7 @@ _NUMBERED = {
     *("run", "attempt", "trial", "try", "seed", "epoch", "rollout"),
 }
 """What comes before the number in the name of a column that holds a sample."""
+_RULE = re.compile(r"[-:=|+ ]*-[-:=|+ ]*|\(\d+ rows?\)")
 _LINE = re.compile(r"[^\r\n]*[^\s\ufeff][^\r\n]*")
 _BESIDE_SAMPLES = ("questions", "references", "groups", "clusters", "R0")
 
@@ -87,17 +88,26 @@ def _rows_of_digits(text: str) -> list[CellsOfRow]:
 
 
 def _rows_of_markdown(text: str) -> list[CellsOfRow]:
-    """Return the rows of a Markdown table without the line below its names; [] for other texts."""
-    if not first_line(text).lstrip().startswith("|"):
+    """Return the rows of a table between bars, of Markdown or a database; [] for other texts."""
+    head = first_line(text).lstrip()
+    if "|" not in head and not head.startswith("+-"):
         return []
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not all(line.startswith("|") for line in lines):
+    lines, has_rules = _lines_without_rules(text)
+    if not (has_rules or head.startswith("|")) or not all("|" in line for line in lines):
         return []
-    rows = [
+    return [
         [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip("|"))]
         for line in lines
     ]
-    return [row for row in rows if not all(re.fullmatch(":?-+:?", cell) for cell in row)]
+
+
+def _lines_without_rules(text: str) -> tuple[list[str], bool]:
+    """Return the lines of a text that are not blank, without those of dashes and numbers of rows,
+    and whether there were such lines.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    kept = [line for line in lines if not _RULE.fullmatch(line)]
+    return kept, len(kept) < len(lines)
 
 
 def _rows_between_spaces(text: str) -> list[CellsOfRow]:
@@ -110,7 +120,7 @@ def _rows_between_spaces(text: str) -> list[CellsOfRow]:
     are_names = names_roles(first) and "," not in head
     if len(first) < 2 or "\t" in head or not (are_names or all(map(_is_value, first))):
         return []
-    rows = [line.split() for line in text.splitlines() if line.strip()]
+    rows = list(map(str.split, _lines_without_rules(text)[0]))
     if are_names:
         return rows if len({*map(len, rows)}) == 1 else []
     return rows if all(_is_value(cell) for row in rows for cell in row) else []
@@ -123,8 +133,8 @@ def first_line(text: str) -> str:
 
 
 def delimiter_of(head: str) -> str:
-    """Return what separates the cells of the first line of a table: a tab, `;` or `,`."""
-    return max("\t;,", key=head.count) if any(x in head for x in "\t;,") else ","
+    """Return what separates the cells of the first line of a table: a tab, `;`, `,` or `|`."""
+    return max("\t;,|", key=head.count) if any(x in head for x in "\t;|") else ","
 
 
 # --- Names of columns -----------------------------------------------------------------------
@@ -166,12 +176,15 @@ def table_of_grid(
         raise ValueError(f"{name}, line 1: two columns have the same name.")
     is_csv = has_names and len(lines) > 0
     least = 0 if not is_csv or sample_columns(names) else len(names)
+    has_words = not all(map(_is_value, rows[0]))
     for index, row in enumerate(rows[1:], start=1):
+        line = f"line {lines[index]}" if is_csv else f"row {index}"
         if not least <= len(row) <= len(names):
-            line = f"line {lines[index]}" if is_csv else f"row {index}"
             raise ValueError(
                 f"{name}, {line}: {len(row)} cells, but line 1 names {len(names)} columns."
             )
+        if has_words and row == rows[0]:
+            raise ValueError(f"{name}, {line}: the names of line 1 occur again: leave them out.")
     cells = list(map(list, itertools.zip_longest(names, *rows[1:], fillvalue="")))
     known["is_matrix"] = not has_names and unnamed != "references"
     return table_of_columns({x: column for x, *column in cells}, name, **known)

@@ -59,6 +59,12 @@ PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 ANSWERS = ("answer", "answers", "pred", "prediction", "predictions", "predicted_answer")
 """Columns beside which `correct` may hold the gold answers."""
 
+MODEL_ANSWERS = (
+    *("model_answer", "model_choice", "model_response", "model_output", "choice", "selected"),
+    *("extracted_answer", "parsed_answer", "guess", "response", "output", "completion"),
+)
+"""The same, if they have the entries that `correct` has."""
+
 SINGLE = (
     *("prediction", "pred", "sample", "response", "completion", "generation", "output"),
     *("answer", "predicted_answer"),
@@ -74,10 +80,10 @@ ERRORS = (
 SUMMARIES = frozenset(
     (
         *("total", "totals", "grand_total", "total_result", "sum", "all", "overall", "average"),
-        *("avg", "mean", "median", "std", "macro_average", "micro_average"),
+        *("avg", "mean", "median", "std", "macro_average", "micro_average", "accuracy", "pass@1"),
     )
 )
-"""What spreadsheets and people write in place of an id in a last row that sums up the others."""
+"""What spreadsheets and people write in place of an id in a row that sums up the others."""
 
 FINISH = ("finish_reason", "stop_reason", "finish_reasons", "stop_reasons")
 """Columns that say why a response ended."""

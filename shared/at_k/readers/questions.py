@@ -202,23 +202,26 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
 
 
 def _refuse_summaries(questions: QuestionRows) -> None:
-    """Raise a SelectionError if the last row of a file has a name such as Total as its id.
+    """Raise a SelectionError if the first or the last row of a file is called Total or the like.
 
-    Without ids, that is looked for in the first column that has no role.
+    That is looked for among the ids and, in a table of text, in the first column without a role.
     """
-    table = questions.table
-    names = questions.key or [x for x in table.columns if x not in questions.used][:1]
-    files = table.columns.get(FILE, [0] * table.size)
-    last = {file: row for row, file in enumerate(files)}
-    for name, row in itertools.product(names, last.values()):
-        texts = list(map(entry_text, table.columns[name]))
-        rows = list(zip(files, texts, strict=True))
-        if plain_name(texts[row]) in SUMMARIES and rows.count(rows[row]) == 1:
+    table, key = questions.table, questions.key
+    free = [x for x in table.columns if x not in {*questions.used, *key}] if table.is_csv else []
+    rows, files = range(table.size), list(table.columns.get(FILE, [0] * table.size))
+    ends = dict(zip(files, rows, strict=True)).values()
+    starts = dict(zip(reversed(files), reversed(rows), strict=True)).values()
+    for name, row in itertools.product((*key, *free[:1]), sorted({*ends, *starts})):
+        texts = zip(files, map(entry_text, table.columns[name]), strict=True)
+        text = entry_text(table.columns[name][row])
+        is_name = plain_name(text.strip("*: ")) in SUMMARIES
+        if is_name and [*texts].count((files[row], text)) == 1:
             problem = (
-                f" is the last one, and has {short(texts[row])} as {shown_name(name)}: leave it "
-                f"out if it sums up the other rows. If it is a question, say so."
+                f" has {short(text)} as {shown_name(name)}, as a row that sums up others: leave "
+                f"it out. If it is a question, say so."
             )
-            raise SelectionError([*table.row_place(row), problem], [Way({"questions": name})])
+            ways = [Way({"questions": key or (name,)})]
+            raise SelectionError([*table.row_place(row), problem], ways)
 
 
 # --- Rows that are merged ---------------------------------------------------------------------

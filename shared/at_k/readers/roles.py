@@ -7,6 +7,7 @@ the command writes them as flags.
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from .names import (
     FINISH,
     IDS,
     INDICES,
+    MODEL_ANSWERS,
     QUESTION_TEXTS,
     SCORES,
     columns_named,
@@ -43,6 +45,9 @@ _FREQUENCIES = (
     *("trials", "num_trials", "freq", "frequency", "frequencies", "multiplicity", "occurrences"),
 )
 _COMPLEMENTS = ("incorrect", "wrong", "failed", "num_incorrect", "n_incorrect")
+_THOUSANDS = re.compile(r"\d{1,3}([.,'\s]\d{3})+")
+_INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
+"""Names of texts of questions that are no ids, but tell that rows are samples."""
 _YIELDING = ("solution", "label", "test", "tests")
 """Names of references that give way to every other name: `label` may be what a person says."""
 
@@ -227,6 +232,9 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     word for one, such as "yes".
     """
     answers = columns_named(table.columns, ANSWERS)
+    for name in columns_named(table.columns, MODEL_ANSWERS):
+        entries = ({*map(word, flat(table.columns[x]))} for x in (name, outcome))
+        answers += [name] if set.issuperset(*entries) else []
     other_references = [name for name in references if name not in answers]
     if table.layout or plain_name(outcome) not in ("correct", "outcome"):
         return
@@ -337,7 +345,8 @@ def question_columns(table: Table) -> tuple[str, ...]:
     for names in (IDS, INDICES):
         if columns := columns_named(table.columns, names):
             column = _id_column(table, columns)
-            _refuse_ids_of_samples(table, column, texts)
+            inputs = columns_named(table.columns, _INPUTS)
+            _refuse_ids_of_samples(table, column, [*texts, *inputs])
             return (column,)
     return tuple(texts[:1])
 
@@ -459,7 +468,8 @@ def _refuse_bad_counts(
     A column such as samples can hold answers, of which some are numbers.
     """
     may_be_outcomes = plain_name(correct) in COLUMN_NAMES["outcomes"]
-    if plain_name(n) in COLUMN_NAMES["predictions"] or {*sizes} == {None}:
+    has_separators = any(_THOUSANDS.fullmatch(str(x)) for x in table.columns[n])
+    if plain_name(n) in COLUMN_NAMES["predictions"] or ({*sizes} == {None} and not has_separators):
         return
     if may_be_outcomes and {*counts} == {None}:
         return
@@ -468,7 +478,7 @@ def _refuse_bad_counts(
         *table.row_place(row),
         f" has {n} {short(table.columns[n][row])} and {correct} "
         f"{short(table.columns[correct][row])}: in a table of counts, both are whole numbers in "
-        f"every row.",
+        f"every row, such as 1000.",
     )
 
 

@@ -27,7 +27,7 @@ WORDS = {
     **dict.fromkeys(("true", "t", "yes", "y", "pass", "passed", "correct", "right", "c"), True),
     **dict.fromkeys(("false", "f", "no", "n", "fail", "failed", "incorrect", "wrong", "i"), False),
     **dict.fromkeys("\u2713\u2714\u2705\u2611", True),  # ticks
-    **dict.fromkeys("\u2717\u2718\u274c\u2612", False),  # crosses
+    **dict.fromkeys("\u2715\u2716\u2717\u2718\u274c\u2612", False),  # crosses
 }
 """Outcomes as words, in lower case."""
 
@@ -155,10 +155,8 @@ def is_decimal_comma(text: str) -> bool:
 
 def as_whole_number(cell: Any) -> int | None:
     """Return the whole number that a cell holds, also as text, or None if it holds none."""
-    value = number_in(cell)
-    if isinstance(value, float) and value.is_integer():  # pandas: a column with missing entries
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    value = number_in(entry_text(cell))  # 8.0 in pandas, whose column has missing entries
+    return value if isinstance(value, int) else None
 
 
 # --- Outcomes that the caller defines --------------------------------------------------------
