@@ -184,7 +184,7 @@ def test_a_prompt_of_messages_is_one_id():
 def test_records_that_are_no_objects_are_refused(tmp_path):
     file = tmp_path / "nested.json"
     file.write_text(json.dumps({"rows": {"a": [1, 2]}}))
-    with pytest.raises(ValueError, match=r"records is 'rows.a', where entry 0 is 1"):
+    with pytest.raises(ValueError, match=r"rows.a, row 0 \(from 0\) is 1: write an object"):
         read_run(file, records="rows.a")
     with pytest.raises(SelectionError, match=r"no column 'rows.b'"):
         read_run(file, records="rows.b")

@@ -116,7 +116,7 @@ def test_the_texts_of_json_are_not_converted(capsys, tmp_path):
         ("a.jsonl", '{"id": 1}\n[1]', (), "row 1 (from 0) is [1]: write an object with a key"),
         ("a.json", "[[1, 0], []]", (), "row 1 (from 0) is empty: write null for each sample"),
         ("a.csv", "[[1, 0],\n[]]", (), "row 1 (from 0) is empty: write null for each sample"),
-        ("a.json", '{"x": [{"id": 1}, null]}', ("--records", "x"), "where entry 1 is None"),
+        ("a.json", '{"x": [{"id": 1}, null]}', ("--records", "x"), "x, row 1 (from 0) is null"),
         ("a.csv", "id,sample\n1,a,b\n", (), "line 2: 3 cells, but line 1 names 2 columns"),
         ("a.csv", "samples,samples\n[1],[0]\n", (), "two columns have the same name"),
         ("a.parquet", "not parquet", (), "a.parquet cannot be read"),

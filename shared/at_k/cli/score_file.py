@@ -165,10 +165,10 @@ def _scored(
     `parameters` are those of the metric, and are changed if pass@k is the only score.
     """
     questions, known = run.questions, computation.parameters
-    if name == "gpassk" and "include" not in parameters and run.sizes.max(initial=1) == 1:
-        parameters["include"] = "pass@k"  # all scores of one sample are equal
     # A checker cannot print among the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
+        if name == "gpassk" and "include" not in parameters and run.sizes.max(initial=1) == 1:
+            parameters["include"] = "pass@k"  # all scores of one sample are equal
         scores, noise, unanswered = _scores_and_noise(computation, questions, parameters)
     nouns = nouns_of([name])
     scope = Scope(

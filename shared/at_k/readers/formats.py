@@ -27,6 +27,7 @@ from ..core.checks import FROM_0, Index, InputError
 from .grids import (
     delimiter_of,
     first_line,
+    is_value,
     rows_of_text,
     table_of_grid,
 )
@@ -54,10 +55,6 @@ _ROWS = {
     dict: 'an object with a key for each column, such as {"id": 1, "correct": true}',
     list: "the list of the samples of a question, such as [1, 0, null]",
 }
-
-
-_SEPARATOR = re.compile(r"sep=(.)(?=\r?\n)")
-"""The first line that Excel reads and writes in CSV. What follows keeps its number of lines."""
 
 
 def file_format(path: Path) -> str:
@@ -230,7 +227,7 @@ def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool
 
     A single object may be a table by itself, unless it `is_line`: a line, or an entry of a list.
     """
-    kind = _kind_of_rows(records, name)
+    kind = kind_of_rows(records, name)
     if kind is list:
         texts = [x for record in records for x in record if isinstance(x, str)]
         if len(texts) == sum(map(len, records)) and not all(word(x) in WORDS for x in texts):
@@ -241,7 +238,7 @@ def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool
     return replace(table, is_object=len(records) == 1, is_line=is_line)
 
 
-def _kind_of_rows(records: Sequence[Any], name: str) -> type:
+def kind_of_rows(records: Sequence[Any], name: str) -> type:
     """Return dict or list, which all rows are; an InputError that names one that is not."""
     kind = next((x for x in map(type, records) if x in _ROWS), dict)
     for row, record in enumerate(records):
@@ -301,8 +298,6 @@ def _parse_json(
 
 def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
     """Return the table of CSV, or of a table in another form that people write or paste."""
-    if separator := _SEPARATOR.match(text):
-        text = text[separator.end() :]
     rows, are_samples = rows_of_text(text)
     if rows:
         return table_of_grid(rows, name, unnamed, are_samples, is_csv=True)
@@ -312,7 +307,6 @@ def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
     if head.lstrip().startswith("["):  # lists that do not end
         return _parse_json_file(text, name, unnamed)
     delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
-    delimiter = separator[1] if separator else delimiter
     rows, lines = _rows_of_csv(text, name, delimiter)
     known = {"is_csv": True, "has_decimal_commas": delimiter in "\t;"}
     return table_of_grid(rows, name, unnamed, lines=lines, **known)
@@ -347,19 +341,14 @@ def _rows_of_csv(text: str, name: str, delimiter: str) -> tuple[list[list[str]],
 
 def _warn_of_rows_in_cell(record: list[str], where: str, delimiter: str) -> None:
     """Warn if a cell of a row contains lines that look like rows: quotes may be a typing error."""
-    numbers = [i for i, cell in enumerate(record) if _is_decimal(cell)]
+    numbers = [i for i, cell in enumerate(record) if is_value(cell)]
     for line in itertools.chain.from_iterable(cell.splitlines()[1:] for cell in record):
         cells = line.split(delimiter)
         has_columns = len(cells) == len(record) > 1
-        if numbers and has_columns and all(_is_decimal(cells[i]) for i in numbers):
+        if numbers and has_columns and all(is_value(cells[i]) for i in numbers):
             warnings.warn(
                 f"{where}: a cell in quotes contains the line {line[:60]!r}, which looks like a "
                 f"row of its own. If it is one, close the quote before it.",
                 stacklevel=2,
             )
             return
-
-
-def _is_decimal(text: str) -> bool:
-    """Whether a text has nothing but digits, and at most one point."""
-    return text.strip().replace(".", "", 1).isdigit()

@@ -19,7 +19,7 @@ from ..core.checks import FROM_0, SAMPLE, Index, InputError
 from ..core.score_agg import VERDICTS
 from .names import COLUMN_NAMES, usual_columns
 from .table import FILE, Columns, ColumnsByRole, Table, table_of_columns
-from .words import WORDS, is_decimal_comma, number_in
+from .words import WORDS, is_decimal_comma, number_in, word
 
 CellsOfRow = list[Any]
 
@@ -118,12 +118,12 @@ def _rows_between_spaces(text: str) -> list[CellsOfRow]:
     head = first_line(text)
     first = head.split()
     are_names = names_roles(first) and "," not in head
-    if len(first) < 2 or "\t" in head or not (are_names or all(map(_is_value, first))):
+    if len(first) < 2 or "\t" in head or not (are_names or all(map(is_value, first))):
         return []
     rows = list(map(str.split, _lines_without_rules(text)[0]))
     if are_names:
         return rows if len({*map(len, rows)}) == 1 else []
-    return rows if all(_is_value(cell) for row in rows for cell in row) else []
+    return rows if all(is_value(cell) for row in rows for cell in row) else []
 
 
 def first_line(text: str) -> str:
@@ -176,7 +176,7 @@ def table_of_grid(
         raise ValueError(f"{name}, line 1: two columns have the same name.")
     is_csv = has_names and len(lines) > 0
     least = 0 if not is_csv or sample_columns(names) else len(names)
-    has_words = not all(map(_is_value, rows[0]))
+    has_words = not all(map(is_value, rows[0]))
     for index, row in enumerate(rows[1:], start=1):
         line = f"line {lines[index]}" if is_csv else f"row {index}"
         if not least <= len(row) <= len(names):
@@ -225,7 +225,7 @@ def sample_columns(head: Iterable[Any]) -> list[int]:
         indices, numbers = map(list, zip(*columns, strict=True))
         in_order = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         # Rewards such as 1, 0.5, 0.25 and outcomes such as 0, 1 are numbers too.
-        words = {_word(name) for index, name in enumerate(names) if index not in indices}
+        words = {word(name) for index, name in enumerate(names) if index not in indices}
         if in_order and (prefix or words <= {""} or not _USUAL.isdisjoint(words)):
             return indices
     return []
@@ -239,29 +239,24 @@ def names_columns(head: Sequence[Any], below: Sequence[CellsOfRow], unnamed: str
     """
     if unnamed == "references":
         return False
-    if not all(map(_is_value, head)):
+    if not all(map(is_value, head)):
         return True
-    others = {word for row in below for word in map(_word, row) if word}
-    has_several = sum(map(bool, map(_word, head))) > 2
+    others = {text for row in below for text in map(word, row) if text}
+    has_several = sum(map(bool, map(word, head))) > 2
     is_name = others <= VERDICTS.keys() or (has_several and others <= {"0", "1"})
     return is_name and bool(sample_columns(head))
 
 
 def names_roles(row: Sequence[Any]) -> bool:
     """Whether the cells of a row are usual names of two columns or more."""
-    words = {word for word in map(_word, row) if word}
+    words = {text for text in map(word, row) if text}
     return len(words) > 1 and _USUAL.issuperset(words)
 
 
-def _word(cell: Any) -> str:
-    """Return a cell as a text in lower case, "" for None."""
-    return "" if cell is None else str(cell).strip().lower()
-
-
-def _is_value(cell: Any) -> bool:
+def is_value(cell: Any) -> bool:
     """Whether a cell holds a number, a bool or a verdict, as samples do."""
-    word = _word(cell)
-    return word in _VALUES or is_decimal_comma(word) or not isinstance(number_in(word), str)
+    text = word(cell)
+    return text in _VALUES or is_decimal_comma(text) or not isinstance(number_in(text), str)
 
 
 # --- A column for each sample -----------------------------------------------------------
@@ -332,26 +327,22 @@ def _without_end(row: Sequence[Any]) -> CellsOfRow:
 
 
 def _full_rows(others: Columns, lists: list[CellsOfRow]) -> tuple[Columns, list[CellsOfRow]]:
-    """Return the rows that have samples: their other columns, and the lists of their samples.
+    """Return the rows that are not empty: their other columns, and the lists of their samples.
 
-    `lists` has the samples of each row. A row without samples has to be empty in all columns.
-    Columns of references or groups without any entry are left out.
+    `lists` has the samples of each row. Columns of references or groups without any entry are left
+    out.
     """
-    kept = []
-    for row, samples in enumerate(lists):
-        if samples:
-            kept.append(row)
-        elif any(_word(column[row]) for column in others.values()):
-            raise InputError("Row ", Index(row), FROM_0, " has no ", SAMPLE, ".")
-    columns: Columns = {name: [column[row] for row in kept] for name, column in others.items()}
-    for role, noun in (("references", "reference"), ("groups", "group")):
-        for name in usual_columns(others, role):
-            empty = [row for row in kept if not _word(others[name][row])]
-            if len(empty) == len(kept):
-                del columns[name]
-            elif empty:
-                index = Index(empty[0])
-                raise InputError("Row ", index, FROM_0, f" has no {noun}, but other rows have one.")
+    kept = [
+        row
+        for row, samples in enumerate(lists)
+        if samples or any(word(x[row]) for x in others.values())
+    ]
+    optional = {*usual_columns(others, "references"), *usual_columns(others, "groups")}
+    columns: Columns = {
+        name: [column[row] for row in kept]
+        for name, column in others.items()
+        if name not in optional or any(map(word, column))
+    }
     return columns, [lists[row] for row in kept]
 
 
@@ -363,7 +354,7 @@ def _warn_of_unused(columns: Columns, named: ColumnsByRole) -> None:
     unused = [
         name or "without a name"
         for name, column in columns.items()
-        if name not in used and name != FILE and any(map(_word, column))
+        if name not in used and name != FILE and any(map(word, column))
     ]
     if unused:
         noun = "column" if len(unused) == 1 else "columns"

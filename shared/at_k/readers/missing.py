@@ -33,14 +33,10 @@ def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
         return list(cells)
     for name, column in nested_columns(table, ERRORS).items():
         if not {*plain_name(name).split(".")}.isdisjoint(ERRORS):
-            pairs = zip(cells, column, strict=True)
-            cells = [_without_outcome(cell) if is_error(x) else cell for cell, x in pairs]
+            failed = list(map(is_error, column))
+            none = changed(lambda _: None, cells)
+            cells = [x if not y else z for x, y, z in zip(cells, failed, none, strict=True)]
     return list(cells)
-
-
-def _without_outcome(cell: Any) -> Any:
-    """Return None for a sample, or a list of None for a list of samples."""
-    return [None] * len(cell) if isinstance(cell, list) else None
 
 
 def is_error(entry: Any) -> bool:

@@ -58,7 +58,6 @@ class Run(dict[str, Any]):
         columns: the column of each role. "questions" has those of the ids.
         missing: what the first line says of samples that are missing or were added, or "".
         identifiers: columns that identify the questions, by name in lower case: M texts each.
-        is_merged: whether a row was one sample.
         is_matrix: whether the source has nothing but a row of outcomes for each question.
         grades: M lists of the outcomes of the samples in a log, if they are to be checked again
             and it has one outcome of each; otherwise None.
@@ -69,7 +68,6 @@ class Run(dict[str, Any]):
     columns: Mapping[str, Any] = {}
     missing: str = ""
     identifiers: Mapping[str, list[Any]] = {}
-    is_merged: bool = False
     is_matrix: bool = False
     grades: list[list[Any]] | None = None
 
@@ -251,12 +249,12 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     cells, ids, key, missing = gather(table, chosen, row_cells, are_lists, reading)
     grades = cells.pop("grades", None)
     run = Run(_arguments(cells, chosen))
-    run.ids, run.is_merged, run.missing, run.grades = ids, not are_lists, missing, grades
+    run.ids, run.missing, run.grades = ids, missing, grades
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
     run.origin, run.is_matrix = table.origin, table.is_matrix and FILE not in table.columns
     if ids is not None:
         identifiers = {plain_name(", ".join(key)): ids}
-        others = {} if run.is_merged or len(ids) != table.size else _unique_columns(table)
+        others = _unique_columns(table) if are_lists and len(ids) == table.size else {}
         run.identifiers = identifiers | {x: y for x, y in others.items() if x not in identifiers}
     return run
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.checks import short
-from .formats import FORMATS, decompressed, file_format, parse_file, zip_member
+from .formats import FORMATS, decompressed, file_format, kind_of_rows, parse_file, zip_member
 from .frames import one_split, table_of_dataset, table_of_object
 from .grids import sample_columns
 from .layouts import ARC, LM_EVAL_NAME, WITHOUT_SAMPLES, is_arc, read_layout, recognised
@@ -265,12 +265,7 @@ def _rows_inside(table: Table, reading: ReadingOptions) -> Table:
     if len(cells) == 1 and isinstance(cells[0], dict):
         return _table_of_object(cells[0], table_of_rows(cells, table.title), reading)
     records = list(_entries_in_lists(cells))
-    for index, record in enumerate(records):
-        if not isinstance(record, dict):
-            raise ValueError(
-                f"records is {path!r}, where entry {index} is {short(record)}: name the list whose "
-                f"entries are objects, one for each row."
-            )
+    kind_of_rows(records, f"{table.title}, {path}")
     return table_of_rows(records, table.title)
 
 
