@@ -1032,6 +1032,8 @@ def test_rows_inside_of_an_object_are_offered_as_a_flag(capsys, tmp_path):
         (["a.jsonl", "b.jsonl"], False),
         (["part-00000.parquet", "part-00001.parquet"], False),  # parts may number questions anew
         (["part1/out.jsonl", "part2/out.jsonl"], False),
+        (["shard_0.csv", "shard_1.csv"], False),
+        (["fold_1.csv", "fold_2.csv"], False),
         (["prune1.jsonl", "prune2.jsonl"], False),
     ],
 )

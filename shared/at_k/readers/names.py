@@ -146,7 +146,7 @@ PARTS = frozenset(
         *("split", "subject", "category", "topic", "level", "language", "lang", "domain"),
         *("exam", "suite", "contest", "competition", "track", "scenario", "environment", "env"),
         *("repo", "area", "field", "discipline", "chapter", "year", "test_set", "collection"),
-        *("corpus", "key"),
+        *("corpus", "key", "part", "section", "paper", "volume", "book", "fold"),
     )
 )
 """Columns that identify a question together with its id."""

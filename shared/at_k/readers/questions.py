@@ -24,7 +24,7 @@ from .names import (
 )
 from .reading import ReadingOptions, pairs_of
 from .roles import columns_of_role, question_columns
-from .settings import refuse_repeats, refuse_settings
+from .settings import are_parts, refuse_repeats, refuse_settings
 from .table import FILE, ROW, ColumnsByRole, QuestionRows, SelectionError, Table, Way, list_columns
 from .words import NO_ID, as_whole_number, entry_text, word
 
@@ -338,6 +338,8 @@ _LAST_NUMBER = re.compile(r"(?:^|(?<=[-_/]))([a-z]*|\d+b)_(\d+)(?=(?:\.[a-z][a-z
 
 def are_repeated_runs(names: Sequence[str]) -> bool:
     """Whether names of files differ in nothing but the number of a run, a time, or _1 to _n."""
+    if are_parts(names):
+        return False
     masked = [_NUMBERED_RUN.sub(r"\1#", _TIME.sub("TIME", name.lower())) for name in names]
     if len({*masked}) == 1:
         return True

@@ -51,19 +51,11 @@ def entry_text(entry: Any) -> str:
 
     1, 1.0 and "1.0" have the text "1": formats of text cannot tell them apart.
     """
-    if type(entry) is str:
-        return entry[:-2] if entry[-2:] == ".0" and _WHOLE_NUMBER.fullmatch(entry) else entry
-    if type(entry) in (int, bool):
+    if type(entry) in (int, bool):  # the usual case, and fast
         return str(entry)
-    if is_missing(entry):
-        return ""
-    if isinstance(entry, np.generic):
-        entry = entry.item()
-    if isinstance(entry, Decimal):
-        entry = number_in(entry)
-    if isinstance(entry, float) and entry.is_integer():
-        entry = int(entry)
-    return entry if isinstance(entry, str) else repr(entry)
+    if not isinstance(entry, str):
+        entry = "" if is_missing(entry) else str(entry)
+    return entry[:-2] if entry[-2:] == ".0" and _WHOLE_NUMBER.fullmatch(entry) else entry
 
 
 def first_entries(entries: Sequence[Any], most: int = 8) -> str:
