@@ -955,6 +955,7 @@ def test_a_summary_of_scores_is_refused(tmp_path, content):
         {"run_1": [1, 0, 1], "run_2": [0, 0, 1]},
         {"sample_1": {"0": 1, "1": 0}, "sample_2": {"0": 1, "1": 1}},
         {"0": {"0": 1, "1": 0}, "1": {"0": 1, "1": 1}},  # of a frame without names
+        {"a": {"1": True, "2": False}, "b": {"1": True, "2": True}},
         {"run1": {"q1": 1, "q2": 0}, "run2": {"q1": 0, "q2": 0}},
     ],
 )

@@ -164,6 +164,8 @@ def test_numbers_of_correct_and_incorrect_samples_are_not_outcomes(tmp_path):
     rows = [{"id": i, "correct": i % 2, "incorrect": 7 - i % 2} for i in range(3)]
     with pytest.raises(SelectionError, match="correct and incorrect can be counts of samples"):
         read_rows(tmp_path, rows)
+    added = {"counts": [[7, 0], [6, 1], [7, 0]]}
+    assert read_rows(tmp_path, rows, counts=["incorrect", "correct"]) == {"predictions": added}
     rows = [{"id": i, "correct": i % 2, "incorrect": 1 - i % 2} for i in range(3)]
     assert read_rows(tmp_path, rows) == {"predictions": [[0], [1], [0]]}
 
@@ -196,6 +198,9 @@ def test_counts_and_outcomes_of_single_samples_are_not_mistaken_for_each_other(t
     with pytest.raises(SelectionError, match="n and correct can be counts"):
         read_rows(tmp_path, rows)
     assert read_rows(tmp_path, rows, outcomes="correct", pool="n") == {"predictions": [[1, 1]] * 2}
+    tries = [{"id": n, "attempts": n, "passed": n < 5} for n in (1, 3, 5)]
+    with pytest.raises(SelectionError, match="attempts and passed can be counts"):
+        read_rows(tmp_path, [x | {"passed": int(x["passed"])} for x in tries])
     rows = [{"id": n, "n": n, "correct": 1} for n in (1, 2, 3)]
     with pytest.raises(SelectionError, match="n and correct can be counts"):
         read_rows(tmp_path, rows)

@@ -18,7 +18,7 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -86,10 +86,8 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
     if suffix == ".parquet":
         return _parse_parquet(data, name)
     text = _decoded(data.removeprefix(BOM), name)
-    if suffix in (".jsonl", ".ndjson"):
-        return _parse_json_lines(text, name, unnamed)
-    if suffix == ".json":
-        return _parse_json_file(text, name, unnamed)
+    if suffix in (".jsonl", ".ndjson", ".json"):
+        return _parse_json(text, name, unnamed, is_lines=suffix != ".json")
     return _parse_text(text, name, suffix == ".tsv", unnamed)
 
 
@@ -204,29 +202,16 @@ def _parse_parquet(data: bytes, name: str) -> Table:
     return Table(columns, name, frozenset(names))
 
 
-def _parse_json_lines(text: str, name: str, unnamed: str) -> Table:
-    """Return the table of a text with one value of JSON in each line that is not blank."""
-    records = [
-        _parse_json(line.rstrip(), name, number)
-        for number, line in enumerate(text.split("\n"), start=1)
-        if line.strip()
-    ]
-    return _table_of_records(records, name, unnamed, is_line=True)
+def _parse_json(text: str, name: str, unnamed: str, is_lines: bool = False) -> Table:
+    """Return the table of values of JSON that follow each other, or of a list of them.
 
-
-def _parse_json_file(text: str, name: str, unnamed: str) -> Table:
-    """Return the table of a list of objects or of lists, or of objects that follow each other."""
-    values = _parse_json(text, name, decode=_decode_all)
-    is_list = len(values) == 1 and isinstance(values[0], list)
-    records = values[0] if is_list else values
-    return _table_of_records(records, name, unnamed, is_line=is_list or len(values) > 1)
-
-
-def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool) -> Table:
-    """Return the table of a list of JSON: of objects, or of lists of samples.
-
-    A single object may be a table by itself, unless it `is_line`: a line, or an entry of a list.
+    They are objects, or lists of samples. A single object may be a table by itself, and a single
+    list that of all rows, unless the file has a value in each line (`is_lines`).
     """
+    records, is_list = _values_of_json(text, name), False
+    if len(records) == 1 and isinstance(records[0], list):
+        is_list = not is_lines or any(isinstance(x, (dict, list)) for x in records[0])
+    records = records[0] if is_list else records
     kind = kind_of_rows(records, name)
     if kind is list:
         texts = [x for record in records for x in record if isinstance(x, str)]
@@ -234,8 +219,8 @@ def _table_of_records(records: list[Any], name: str, unnamed: str, is_line: bool
             # Generations, a list for each problem, as bigcode writes them.
             return Table({"samples": records}, name, frozenset(["samples"]))
         return table_of_grid(records, name, unnamed, are_samples=True)
-    table = table_of_rows(records, name)
-    return replace(table, is_object=len(records) == 1, is_line=is_line)
+    table, is_object = table_of_rows(records, name), len(records) == 1
+    return replace(table, is_object=is_object, is_line=is_object and (is_lines or is_list))
 
 
 def kind_of_rows(records: Sequence[Any], name: str) -> type:
@@ -265,32 +250,26 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object_of_pairs)
 _NOT_BLANK = re.compile(r"\S")
 
 
-def _decode_all(text: str) -> list[Any]:
-    """Return the values of JSON that follow each other, at least one."""
-    values: list[Any] = []
-    start = _NOT_BLANK.search(text)
-    while start or not values:
-        value, end = _DECODER.raw_decode(text, start.start() if start else 0)
-        values.append(value)
-        start = _NOT_BLANK.search(text, end)
-    return values
-
-
-def _parse_json(
-    text: str, name: str, first_line: int = 1, decode: Callable[[str], Any] = _DECODER.decode
-) -> Any:
-    """Return the value of a JSON text that starts at a line of the file."""
+def _values_of_json(text: str, name: str) -> list[Any]:
+    """Return the values of JSON that follow each other; a ValueError with the line of a problem."""
+    values, start = [], _NOT_BLANK.search(text)
     try:
-        return decode(text)
+        while start:
+            value, end = _DECODER.raw_decode(text, start.start())
+            values.append(value)
+            start = _NOT_BLANK.search(text, end)
     except json.JSONDecodeError as error:
-        line = first_line + error.lineno - 1
+        before = text[: error.pos].rstrip()  # what is missing at the end of a line is missed later
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         raise ValueError(
-            f"{name}, line {line}: invalid JSON: {error.msg} (column {error.colno})."
+            f"{name}, line {line}: invalid JSON: {error.msg} (column {column})."
         ) from error
     except (ValueError, RecursionError) as error:  # a repeated key, long integers, deep lists
+        line = text.count("\n", 0, start.start() if start else 0) + 1
         is_deep = isinstance(error, RecursionError)
         problem = "lists or objects are nested too deeply" if is_deep else str(error).split(":")[0]
-        raise ValueError(f"{name}, from line {first_line}: invalid JSON: {problem}.") from error
+        raise ValueError(f"{name}, from line {line}: invalid JSON: {problem}.") from error
+    return values
 
 
 # --- CSV and other tables of text -------------------------------------------------------------
@@ -305,7 +284,7 @@ def _parse_text(text: str, name: str, has_tabs: bool, unnamed: str) -> Table:
     if not head:  # nothing but blank lines
         return Table({}, name)
     if head.lstrip().startswith("["):  # lists that do not end
-        return _parse_json_file(text, name, unnamed)
+        return _parse_json(text, name, unnamed)
     delimiter = "\t" if has_tabs and "\t" in head else delimiter_of(head)
     rows, lines = _rows_of_csv(text, name, delimiter)
     known = {"is_csv": True, "has_decimal_commas": delimiter in "\t;"}

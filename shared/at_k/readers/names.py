@@ -59,15 +59,10 @@ PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 ANSWERS = ("answer", "answers", "pred", "prediction", "predictions", "predicted_answer")
 """Columns beside which `correct` may hold the gold answers."""
 
-MODEL_ANSWERS = (
-    *("model_answer", "model_choice", "model_response", "model_output", "choice", "selected"),
-    *("extracted_answer", "parsed_answer", "guess", "response", "output", "completion"),
-)
-"""The same, if they have the entries that `correct` has."""
-
 SINGLE = (
     *("prediction", "pred", "sample", "response", "completion", "generation", "output"),
-    *("answer", "predicted_answer"),
+    *("answer", "predicted_answer", "model_answer", "model_choice", "model_response", "choice"),
+    *("model_output", "extracted_answer", "parsed_answer", "selected", "guess"),
 )
 """Columns of one sample in each row: a text such as "[1, 2]" in them is one answer."""
 

@@ -19,9 +19,10 @@ from .names import (
     FINISH,
     IDS,
     INDICES,
-    MODEL_ANSWERS,
     QUESTION_TEXTS,
+    SAMPLE_NUMBERS,
     SCORES,
+    SINGLE,
     columns_named,
     plain_name,
     sample_numbers,
@@ -205,7 +206,7 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
             "itself, or those of the same kind together.",
             [Way({"where": {"task": task}}) for task in tasks] if len(tasks) > 1 else (),
         )
-    problem = "There is no column with a usual name for samples."
+    problem = "There is no column with a usual name for samples, nor sample_1, sample_2, .."
     if has_references:
         return SelectionError(f"{problem} {list_columns(table.columns)}", ["predictions"])
     columns = table.columns.items() if table.is_object else ()
@@ -232,7 +233,7 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     word for one, such as "yes".
     """
     answers = columns_named(table.columns, ANSWERS)
-    for name in columns_named(table.columns, MODEL_ANSWERS):
+    for name in columns_named(table.columns, [x for x in SINGLE if x not in SAMPLE_NUMBERS]):
         entries = ({*map(word, flat(table.columns[x]))} for x in (name, outcome))
         answers += [name] if set.issuperset(*entries) else []
     other_references = [name for name in references if name not in answers]
@@ -437,7 +438,7 @@ def _counts_of(table: Table) -> dict[str, str]:
             if n != correct:
                 _refuse_bad_counts(table, n, correct, sizes, counts)
             continue
-        if not table.layout and {*counts} <= {0, 1} and _may_be_samples(table, sizes):
+        if not table.layout and {*counts} <= {0, 1} and _may_be_samples(table, correct, sizes):
             raise SelectionError(
                 f"{n} and {correct} can be counts, and {correct} can be the outcome of one "
                 f"sample in each row.",
@@ -448,15 +449,12 @@ def _counts_of(table: Table) -> dict[str, str]:
     return {}
 
 
-def _may_be_samples(table: Table, sizes: Sequence[int | None]) -> bool:
-    """Whether each row can be a sample, and `sizes`, the entries of n, can be sample numbers.
-
-    They can if questions have several rows, or if the entries have a 0 or count up.
-    """
-    key, m = question_columns(table), len(sizes)
+def _may_be_samples(table: Table, correct: str, sizes: Sequence[int | None]) -> bool:
+    """Whether a row can be a sample: not if questions have the same size above 0, as requested."""
+    key = question_columns(table)
     is_repeated = bool(key) and not _is_unique(table, key[0])
-    counts_up = m > 1 and list(sizes) in (list(range(m)), list(range(1, m + 1)))
-    return is_repeated or 0 in sizes or counts_up
+    is_outcome = plain_name(correct) in COLUMN_NAMES["outcomes"]
+    return is_outcome and (is_repeated or 0 in sizes or len({*sizes}) > 1)
 
 
 def _refuse_bad_counts(
@@ -490,9 +488,9 @@ def _refuse_complements(table: Table) -> None:
         pairs = list(zip(*columns, strict=True))
         if all(None not in x for x in pairs) and any(sum(x) != 1 for x in pairs if None not in x):
             raise SelectionError(
-                f"{correct} and {incorrect} can be counts of samples, which need a column of "
-                f"their sum; or {correct} can be the outcome of one sample in each row.",
-                ["n", Way({"outcomes": correct})],
+                f"{correct} and {incorrect} can be counts of samples, or {correct} can be the "
+                f"outcome of one sample in each row.",
+                [Way({"counts": (incorrect, correct)}), Way({"outcomes": correct})],
             )
 
 

@@ -385,7 +385,7 @@ def _refuse_samples_as_keys(record: Mapping[str, Any], title: str) -> None:
     """Raise a ValueError if the keys can be those of samples, or of a frame of pandas."""
     values = list(record.values())
     inner = {x for value in values if isinstance(value, dict) for x in value}
-    is_frame = is_list_of(values, dict) and all(x.isdigit() for x in (*record, *inner))
+    is_frame = is_list_of(values, dict) and all(x.isdigit() for x in inner)
     are_samples = bool(sample_columns(record)) and not next(iter(record)).isdigit()
     if are_samples or is_frame:
         what = "a list or an object" if are_samples else "an object of numbers"
