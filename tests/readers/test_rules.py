@@ -67,8 +67,7 @@ def test_a_column_correct_beside_answers_may_hold_the_gold_answers(capsys):
         ({"answer": "B", "correct": [1, 0]}, False),
         ({"prediction": 1, "outcome": 0}, True),
         ({"model_answer": "T", "correct": "T"}, True),
-        ({"response": "yes", "correct": "YES"}, True),
-        ({"response": "so yes", "correct": "yes"}, False),
+        ({"choice": "C", "correct": "C"}, True),
     ],
 )
 def test_gold_answers_are_asked_about_only_where_they_can_be_meant(beside, is_asked):

@@ -33,9 +33,8 @@ def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
         return list(cells)
     for name, column in nested_columns(table, ERRORS).items():
         if not {*plain_name(name).split(".")}.isdisjoint(ERRORS):
-            failed = list(map(is_error, column))
-            none = changed(lambda _: None, cells)
-            cells = [x if not y else z for x, y, z in zip(cells, failed, none, strict=True)]
+            rows = zip(cells, changed(lambda _: None, cells), column, strict=True)
+            cells = [missing if is_error(entry) else cell for cell, missing, entry in rows]
     return list(cells)
 
 

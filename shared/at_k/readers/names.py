@@ -56,13 +56,15 @@ PER_QUESTION = ("groups", "R0", "clusters", "question_weights")
 PER_SAMPLE = ("labels", "picked_by", "vote_weights")
 """Those that take a number per sample. Their columns are never found by a name."""
 
-ANSWERS = ("answer", "answers", "pred", "prediction", "predictions", "predicted_answer")
+ANSWERS = (
+    *("answer", "answers", "pred", "prediction", "predictions", "predicted_answer"),
+    *("model_answer", "model_choice", "extracted_answer", "parsed_answer", "choice", "guess"),
+)
 """Columns beside which `correct` may hold the gold answers."""
 
 SINGLE = (
     *("prediction", "pred", "sample", "response", "completion", "generation", "output"),
-    *("answer", "predicted_answer", "model_answer", "model_choice", "model_response", "choice"),
-    *("model_output", "extracted_answer", "parsed_answer", "selected", "guess"),
+    *("answer", "predicted_answer"),
 )
 """Columns of one sample in each row: a text such as "[1, 2]" in them is one answer."""
 

@@ -20,9 +20,7 @@ from .names import (
     IDS,
     INDICES,
     QUESTION_TEXTS,
-    SAMPLE_NUMBERS,
     SCORES,
-    SINGLE,
     columns_named,
     plain_name,
     sample_numbers,
@@ -233,9 +231,6 @@ def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) 
     word for one, such as "yes".
     """
     answers = columns_named(table.columns, ANSWERS)
-    for name in columns_named(table.columns, [x for x in SINGLE if x not in SAMPLE_NUMBERS]):
-        entries = ({*map(word, flat(table.columns[x]))} for x in (name, outcome))
-        answers += [name] if set.issuperset(*entries) else []
     other_references = [name for name in references if name not in answers]
     if table.layout or plain_name(outcome) not in ("correct", "outcome"):
         return
