@@ -176,14 +176,15 @@ def table_of_grid(
         raise ValueError(f"{name}, line 1: two columns have the same name.")
     is_csv = has_names and len(lines) > 0
     least = 0 if not is_csv or sample_columns(names) else len(names)
-    head = [] if all(map(is_value, rows[0])) else list(map(_plain_word, rows[0]))
+    head = [] if all(map(is_value, names)) else [x.lower() for x in names]
     for index, row in enumerate(rows[1:], start=1):
         line = f"line {lines[index]}" if is_csv else f"row {index}"
         if not least <= len(row) <= len(names):
             raise ValueError(
                 f"{name}, {line}: {len(row)} cells, but line 1 names {len(names)} columns."
             )
-        if _plain_word(row[0]) in head[:1] and list(map(_plain_word, row)) == head:
+        is_like_name = has_names and row[-1][:60].strip().lower() in head
+        if is_like_name and [x.strip("\ufeff ").lower() for x in row] == head:
             raise ValueError(f"{name}, {line}: the names of line 1 occur again: leave them out.")
     cells = list(map(list, itertools.zip_longest(names, *rows[1:], fillvalue="")))
     known["is_matrix"] = not has_names and unnamed != "references"
@@ -251,11 +252,6 @@ def names_roles(row: Sequence[Any]) -> bool:
     """Whether the cells of a row are usual names of two columns or more."""
     words = {text for text in map(word, row) if text}
     return len(words) > 1 and _USUAL.issuperset(words)
-
-
-def _plain_word(cell: Any) -> str:
-    """Return a cell in lower case, without the byte order mark of a file that was appended."""
-    return word(cell).removeprefix("\ufeff")
 
 
 def is_value(cell: Any) -> bool:

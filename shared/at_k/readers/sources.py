@@ -339,6 +339,8 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     """
     _refuse_samples_as_keys(record, title)
     values = list(record.values())
+    if None in values and not {dict, list}.isdisjoint(map(type, values)):
+        kind_of_rows(values, title)
     are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))
     rows_of = {key: [value] if are_rows else value for key, value in record.items()}
     if not all(is_list_of(rows, dict) for rows in rows_of.values()):
@@ -363,7 +365,7 @@ def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, An
     if not are_lists and (len(values) < 2 or any(isinstance(x, (dict, str)) for x in entries)):
         return None
     _refuse_fractions(entries, record, title)
-    if not are_lists and any(x not in (0, 1) for x in values):
+    if not are_lists and any(x not in (0, 1, None) for x in values):
         return None
     role = "samples" if any(isinstance(x, str) for x in entries) else "outcomes"
     return [{"id": key, role: value} for key, value in zip(record, values, strict=True)]

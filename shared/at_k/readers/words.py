@@ -51,9 +51,9 @@ def entry_text(entry: Any) -> str:
 
     1, 1.0 and "1.0" have the text "1": formats of text cannot tell them apart.
     """
-    if type(entry) in (int, bool):  # the usual case, and fast
-        return str(entry)
-    if not isinstance(entry, str):
+    if type(entry) is not str:
+        if type(entry) in (int, bool):  # the usual case, and fast
+            return str(entry)
         entry = "" if is_missing(entry) else str(entry)
     return entry[:-2] if entry[-2:] == ".0" and _WHOLE_NUMBER.fullmatch(entry) else entry
 
@@ -97,7 +97,7 @@ def as_outcome(cell: Any) -> Any:
     text = cell.strip().strip(_VARIATION).lower()
     if text == "" or text in MISSING_WORDS:
         return None
-    return WORDS.get(text, number_in(cell))
+    return WORDS[text] if text in WORDS else number_in(cell)
 
 
 def as_outcomes(
