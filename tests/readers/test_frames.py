@@ -114,3 +114,11 @@ def test_rows_of_a_selection_of_a_dataset_are_read():
 def test_other_objects_are_refused(source, error):
     with pytest.raises(error):
         at_k.read(source)
+
+
+def test_a_list_of_rows_with_another_entry_names_it():
+    rows = [{"id": 1, "correct": True}, None]
+    with pytest.raises(ValueError, match=r"row 1 \(from 0\) is None: write an object with a key"):
+        at_k.read(rows)
+    with pytest.raises(TypeError, match="A list cannot be read"):
+        at_k.read([[1, 0], None])

@@ -16,6 +16,7 @@ import at_k
 import datasets
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -271,6 +272,10 @@ def test_a_name_of_a_summary_may_be_that_of_a_question(tmp_path):
         assert len(at_k.read(rows)["predictions"]) == len({*ids})
     with pytest.raises(SelectionError, match=r"row 2 .* has 'accuracy' as id"):
         at_k.read(write(tmp_path / "a.json", '{"a": true, "b": true, "accuracy": 1.0}'))
+    counts = [{"name": x, "n": 4, "c": 2} for x in ("a", "b", "Total")]
+    for source in (counts, pd.DataFrame(counts), pl.DataFrame(counts)):
+        with pytest.raises(SelectionError, match=r"row 2 .* has 'Total' as name"):
+            at_k.read(source)
     of_group = write(tmp_path / "a.csv", "category,id,n,c\nx,q1,4,2\nAll,2,4,2\n")
     with pytest.raises(SelectionError, match=r"row 1 .* has 'All' as category.* questions='id'"):
         at_k.read(of_group)

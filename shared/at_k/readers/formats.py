@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..core.checks import FROM_0, Index, InputError
+from ..core.checks import FROM_0, Index, InputError, short
 from .grids import (
     delimiter_of,
     first_line,
@@ -228,11 +228,10 @@ def kind_of_rows(records: Sequence[Any], name: str) -> type:
     kind = next((x for x in map(type, records) if x in _ROWS), dict)
     for row, record in enumerate(records):
         if not isinstance(record, kind):
-            shown = json.dumps(record)
-            what = f" is {shown[:60]}{'..' if len(shown) > 60 else ''}: write {_ROWS[kind]}"
             is_other = kind in map(type, records)
             others = ", as other rows are." if is_other else f", or {_ROWS[list]}."
-            raise InputError(f"{name}, row ", Index(row), FROM_0, what, others)
+            problem = f" is {short(record)}: write {_ROWS[kind]}{others}"
+            raise InputError(f"{name}, row ", Index(row), FROM_0, problem)
     return kind
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.containers import as_arrow
+from .formats import kind_of_rows
 from .layouts import VLLM, read_layout, recognised
 from .table import (
     Columns,
@@ -51,8 +52,11 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
         return _table_of_dict(source, split)
     if hasattr(source, "with_format"):
         return table_of_dataset(source)
-    if isinstance(source, (list, tuple)) and all(isinstance(row, Mapping) for row in source):
-        return table_of_rows(source)
+    if isinstance(source, (list, tuple)):
+        rows = [dict(row) if isinstance(row, Mapping) else row for row in source]
+        if not rows or dict in map(type, rows):
+            kind_of_rows(rows, "The source")
+            return table_of_rows(rows)
     if hasattr(source, "__arrow_c_stream__"):
         import pyarrow as pa
 

@@ -204,10 +204,12 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
 def _refuse_summaries(questions: QuestionRows) -> None:
     """Raise a SelectionError if the first or the last row of a file is called Total or the like.
 
-    That is looked for among the ids and, in a table of text, in the first column without a role.
+    That is looked for among the ids and, without ids or in a table of text, in the first column
+    without a role.
     """
     table, key = questions.table, questions.key
-    free = [x for x in table.columns if x not in {*questions.used, *key}] if table.is_csv else []
+    is_read = table.is_csv or not key  # a column of Parquet takes time
+    free = [x for x in table.columns if is_read and x not in {*questions.used, *key}]
     rows, files = range(table.size), list(table.columns.get(FILE, [0] * table.size))
     ends = dict(zip(files, rows, strict=True)).values()
     starts = dict(zip(reversed(files), reversed(rows), strict=True)).values()
