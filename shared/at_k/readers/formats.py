@@ -48,8 +48,6 @@ BOM = b"\xef\xbb\xbf"
 """The byte order mark, which some programs write before a text."""
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """The byte order marks of UTF-16, in which spreadsheets save "Unicode text"."""
-_OBJECT_OF_COLUMNS = re.compile(rb'\{\s*("\w+":\s*\[\s*\[|"n":\s*\[)')
-"""How an object begins whose first entry has the lists of all questions, or their numbers n."""
 
 _ROWS = {
     dict: 'an object with a key for each column, such as {"id": 1, "correct": true}',
@@ -78,10 +76,7 @@ def parse_file(name: str, data: bytes, suffix: str = "", unnamed: str = "") -> T
     if not data:
         raise ValueError(f"{name} is empty.")
     if suffix not in ("", ".txt", *FORMATS):
-        raise ValueError(
-            f"{name} has none of the supported formats: {', '.join(FORMATS)}, and .txt if its "
-            f"content is one of these or a table."
-        )
+        raise ValueError(f"{name} has none of the supported formats: {', '.join(FORMATS)}, .txt.")
     suffix = suffix if suffix in FORMATS else _format_of(data)
     if suffix == ".parquet":
         return _parse_parquet(data, name)
@@ -174,8 +169,7 @@ def _format_of(data: bytes) -> str:
     start = start.removeprefix(BOM).lstrip()
     first = start.partition(b"\n")[0]
     if start.startswith(b"{"):
-        is_line = len(first) > 4000 or first.rstrip().endswith(b"}")
-        return ".jsonl" if is_line and not _OBJECT_OF_COLUMNS.match(start) else ".json"
+        return ".jsonl" if len(first) > 4000 or first.rstrip().endswith(b"}") else ".json"
     if start.startswith(b"[") and start[1:].lstrip()[:1] in (b"{", b"]", b""):
         return ".json"
     return ".tsv" if b"\t" in first and b"," not in first else ".csv"

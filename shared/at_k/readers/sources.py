@@ -306,7 +306,8 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
         keyed = _keyed_rows(record, title)
         return table if keyed is None else table_of_rows(keyed, title)
     values = list(record.values())
-    if is_list_of(values, list) and not table.is_line:
+    has_all_questions = is_list_of(values[0], list) or "n" in record
+    if is_list_of(values, list) and (has_all_questions or not table.is_line):
         return table_of_columns(record, title)
     if is_list_of(values, dict) and len({frozenset(x) for x in values}) == 1:
         return table_of_columns({x: list(y.values()) for x, y in record.items()}, title)
