@@ -240,7 +240,8 @@ def test_ids_that_are_unclear_as_texts_are_read_whole(write, format):
     last = {"id": lambda columns, number: [*columns["id"][:-1], "Total"]}
     with pytest.raises(SelectionError, match=r"row 499 .* has 'Total' as id"):
         read_run(write(last, format=format))
-    again = {name: lambda x, _, name=name: [*x[name][:-1], name] for name in ("id", "correct")}
+    again = {"id": lambda x, _: [*x["id"][:-1], "\ufeffid"]}
+    again["correct"] = lambda x, _: [*x["correct"][:-1], "correct"]
     if format == "csv":
         with pytest.raises(ValueError, match="line 501: the names of line 1 occur again"):
             read_run(write(again, format=format))

@@ -267,7 +267,7 @@ def _has_unclear_ids(ids: Any, column: str) -> bool:
 
     names = "|".join([*SUMMARIES, re.escape(column)]).replace("_", "[_ -]")
     is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
-    unclear = rf"(?i)^[\s*]*(-?\d+\.0|{names})[\s*:]*$"
+    unclear = rf"(?i)^\W*(\d+\.0|{names})\W*$"
     return is_text and pc.any(pc.match_substring_regex(ids, unclear)).as_py()
 
 
