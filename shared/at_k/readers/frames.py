@@ -37,7 +37,7 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
     Raises:
         TypeError: if the object is none of these.
     """
-    for read in (_request_outputs, _eval_logs, _flat_rewards):
+    for read in (_request_outputs, _eval_logs, _flat_rewards, _list_of_rows):
         table = read(source)
         if table is not None:
             return table
@@ -52,11 +52,6 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
         return _table_of_dict(source, split)
     if hasattr(source, "with_format"):
         return table_of_dataset(source)
-    if isinstance(source, (list, tuple)):
-        rows = [dict(row) if isinstance(row, Mapping) else row for row in source]
-        if not rows or dict in map(type, rows):
-            kind_of_rows(rows, "The source")
-            return table_of_rows(rows)
     if hasattr(source, "__arrow_c_stream__"):
         import pyarrow as pa
 
@@ -65,6 +60,17 @@ def table_of_object(source: Any, split: str | None = None) -> Table:
         f"A {type(source).__name__} cannot be read: give a path, a data frame, an Arrow table, a "
         f"dataset, a dict of columns or a list of dicts."
     )
+
+
+def _list_of_rows(source: Any) -> Table | None:
+    """Return the table of a list of dicts, or None for others."""
+    if not isinstance(source, (list, tuple)):
+        return None
+    rows = [dict(row) if isinstance(row, Mapping) else row for row in source]
+    if rows and dict not in map(type, rows):
+        return None
+    kind_of_rows(rows, "The source")
+    return table_of_rows(rows)
 
 
 def _table_of_dict(source: Mapping[Any, Any], split: str | None) -> Table:
