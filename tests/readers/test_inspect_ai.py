@@ -218,6 +218,29 @@ def test_a_folder_is_read_with_the_scorer_of_each_task_and_the_newest_complete_l
         at_k.read(tmp_path / "logs")
 
 
+def test_a_log_that_is_retried_counts_once_however_the_files_are_named(tmp_path, capsys):
+    log = json.loads((FOLDER / "sums.json").read_text())
+    retry, failed = tmp_path / "b.json", tmp_path / "a.json"
+    retry.write_text(json.dumps(log))
+    about = log["eval"] | {"created": "2000-01-01"}
+    failed.write_text(json.dumps(log | {"status": "error", "eval": about, "results": None}))
+    expected, names = at_k.read(FOLDER / "sums.json"), [str(failed), str(retry)]
+    for source in (tmp_path, names, names[::-1], str(tmp_path / "*.json")):
+        with pytest.warns(UserWarning, match=r"several logs of a task.*without .*a\.json"):
+            assert at_k.read(source, pool="files") == expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # the command prints them
+        assert output_of(capsys, "gpassk", *names, "--k", 1).startswith("inspect_ai")
+    with pytest.warns(UserWarning, match="status 'error', and 16 of 16 samples"):
+        at_k.read(failed)
+    logs = [read_eval_log(name) for name in names]
+    with (
+        pytest.warns(UserWarning, match="is not complete"),
+        pytest.raises(ValueError, match=r"are one sample, with the uuid .*leave out the older log"),
+    ):
+        at_k.read(logs, pool="files")
+
+
 def test_scores_that_no_sample_has_are_no_candidates(tmp_path):
     def add(sample):
         sample["scores"]["absent"] = {"value": float("nan")}

@@ -175,6 +175,12 @@ def test_a_folder_is_read_as_the_newest_log_of_each_task(tmp_path):
     older.rename(older.with_name("samples_sums_once_2020-01-01T00-00-00.000000.jsonl"))
     with pytest.warns(UserWarning, match=r"without .*samples_sums_once_2020"):
         assert at_k.read(folder, outcomes="exact_match") == expected
+    logs = str(folder / "samples_sums_once_*.jsonl")
+    with pytest.warns(UserWarning, match=r"without .*samples_sums_once_2020"):
+        newest = at_k.read(logs, outcomes="exact_match")
+    assert newest == at_k.read(samples_of("sums_once"), outcomes="exact_match")
+    runs = at_k.read(logs, outcomes="exact_match", pool="files")["predictions"]
+    assert [{*row} for row in runs] == [{1.0, x} for (x,) in newest["predictions"]]
 
 
 def test_programs_that_the_harness_has_run_are_counted_by_its_pass_at_1(tmp_path, capsys):

@@ -153,7 +153,8 @@ def _read(
     if not (computation.accepts_labels or has_labels):
         with naming_questions(questions):
             refuse_ungraded(questions)
-    prefix = f"{len(files)} files as parts of one run: " if len(files) > 1 else ""
+    are_parts = min(len(files), len(questions.files)) > 1
+    prefix = f"{len(questions.files)} files as parts of one run: " if are_parts else ""
     return RunInput(questions, checker, prefix)
 
 

@@ -167,8 +167,9 @@ def _eval_logs(source: Any) -> Table | None:
         if log.samples is None and log.location:
             tables.append(load_files([log.location.removeprefix("file://")], ReadingOptions()))
             continue
-        fields = {"id", "epoch", "target", "output", "scores", "error", "metadata"}
-        known = {"version": True, "status": True, "eval": {"model", "task"}}
+        fields = {"id", "epoch", "uuid", "target", "output", "scores", "error", "metadata"}
+        about = {"model", "task", "dataset", "config"}
+        known = {"version": True, "status": True, "eval": about}
         record = log.model_dump(include=known | {"samples": {"__all__": fields}})
         tables.append(recognised(table_of_rows([{"samples": None} | record])) or Table({}))
     return tables[0] if len(tables) == 1 else join_tables(tables)

@@ -10,6 +10,7 @@ import ast
 import fnmatch
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,6 +37,7 @@ class Layout:
         outcomes, predictions, references, groups: the columns of these roles, or patterns such as
             "value.*". Several are alternatives, of which the caller chooses one.
         samples: the columns that number the samples of a question.
+        identity: the column that tells copies of a sample, which differs in all others.
         filters: the column whose entries repeat the same samples.
         find_roles: returns further roles, which depend on the rows.
         origin: what the first line says of the run, and the path of its field in a record.
@@ -59,6 +61,7 @@ class Layout:
     references: str = ""
     groups: str = ""
     samples: str = ""
+    identity: str = ""
     filters: str = ""
     find_roles: Callable[[Columns], Roles] | None = None
     origin: Mapping[str, str] = field(default_factory=dict)
@@ -278,6 +281,17 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
         )
     if samples and all(sample.get("error") for sample in samples):
         raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
+    if log["status"] != "success":
+        about = log["eval"]
+        dataset, config = about.get("dataset") or {}, about.get("config") or {}
+        number = len(dataset.get("sample_ids") or ()) or dataset.get("samples") or 0
+        planned = number * (config.get("epochs") or 1)
+        warnings.warn(
+            f"The log of {task} is not complete: it has the status {log['status']!r}, and "
+            f"{len(samples)}{f' of {planned}' if planned else ''} samples. Those that are missing "
+            f"count nowhere. To run them: inspect eval-retry.",
+            stacklevel=2,
+        )
     rows = [_inspect_row(sample) | {"task": task} for sample in samples]
     names = {x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None}
     if len(names) == 1:  # tasks that are read together may have different scorers, one each
@@ -289,6 +303,7 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
 def _inspect_row(sample: LogRow) -> LogRow:
     """Return a sample as a row. After an error it has no answer and no score."""
     row = {name: sample[name] for name in ("id", "epoch", "target")}
+    row["uuid"] = sample.get("uuid")
     is_void = bool(sample.get("error"))
     output = sample.get("output") or {}
     row["completion"] = None if is_void else output.get("completion")
@@ -564,10 +579,10 @@ LAYOUTS = (
     Layout(tool="lm-evaluation-harness", fields="results n-shot higher_is_better",
            refusal=WITHOUT_SAMPLES),
     Layout(tool="inspect_ai", fields="version status eval samples", is_object=True,
-           types={"eval": dict},
+           types={"eval": dict}, identity="uuid",
            rows=_inspect_rows, origin={"model": "eval.model"}, **_INSPECT),
     Layout(tool="inspect_ai", fields="sample_id eval_id id epoch target", rows=_samples_df_rows,
-           **_INSPECT),
+           identity="sample_id", **_INSPECT),
     Layout(tool="lighteval", fields="doc metric model_response", rows=_lighteval_rows,
            questions="task id", groups="task", find_roles=_lighteval_roles,
            path_origin=_lighteval_path, missing="incorrect"),

@@ -56,6 +56,7 @@ class Run(dict[str, Any]):
             columns. None if nothing does, so that questions have an order only.
         origin: what the source says about itself, such as {"harness": .., "model": .., "task": ..}.
         columns: the column of each role. "questions" has those of the ids.
+        files: the names of the files that were read, if there are several.
         missing: what the first line says of samples that are missing or were added, or "".
         identifiers: columns that identify the questions, by name in lower case: M texts each.
         is_matrix: whether the source has nothing but a row of outcomes for each question.
@@ -66,6 +67,7 @@ class Run(dict[str, Any]):
     ids: list[Any] | None = None
     origin: Mapping[str, str] = {}
     columns: Mapping[str, Any] = {}
+    files: tuple[str, ...] = ()
     missing: str = ""
     identifiers: Mapping[str, list[Any]] = {}
     is_matrix: bool = False
@@ -234,7 +236,7 @@ def read_run(source: Any, **options: Any) -> Run:
         SelectionError, ValueError, FileNotFoundError: as `read`, without the names of parameters.
     """
     reading = make_reading(**options)
-    names = names_in(source)
+    names = names_in(source, "files" in reading.pool)
     if not names:
         return _read_table(load_object(source, reading), reading)
     counted = counted_run(names, reading, _read_table)
@@ -251,7 +253,8 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     run = Run(_arguments(cells, chosen))
     run.ids, run.missing, run.grades = ids, missing, grades
     run.columns = chosen | ({"questions": ", ".join(key)} if key else {})
-    run.origin, run.is_matrix = table.origin, table.is_matrix and FILE not in table.columns
+    run.files, run.origin = table.files, table.origin
+    run.is_matrix = table.is_matrix and FILE not in table.columns
     if ids is not None:
         identifiers = {plain_name(", ".join(key)): ids}
         others = _unique_columns(table) if are_lists and len(ids) == table.size else {}

@@ -269,6 +269,7 @@ def refuse_repeats(questions: QuestionRows, are_lists: bool) -> None:
     has samples of a question (`are_lists`), they are if only some questions have equal rows.
     """
     table, pool = questions.table, questions.pool
+    _refuse_copies_of_samples(questions)
     columns = nested_columns(table)
     numbers = _numbers_of(questions, columns)
     if not numbers:
@@ -294,6 +295,22 @@ def refuse_repeats(questions: QuestionRows, are_lists: bool) -> None:
                 )
                 places = table.places_of_two(first[samples[row]], row)
                 raise SelectionError([*places, problem], [Way({"pool": tuple(numbers)})])
+
+
+def _refuse_copies_of_samples(questions: QuestionRows) -> None:
+    """Raise an InputError if two rows of a question are one sample, as the layout tells copies."""
+    table = questions.table
+    name = table.layout.identity if table.layout else ""
+    for rows in questions.several if name in table.columns else ():
+        first: dict[str, int] = {}
+        for row in rows:
+            text = entry_text(table.columns[name][row])
+            if text and first.setdefault(text, row) != row:
+                raise InputError(
+                    *table.places_of_two(first[text], row),
+                    f" are one sample, with the {name} {short(text)}, as after a retry: leave out "
+                    f"the older log.",
+                )
 
 
 def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:

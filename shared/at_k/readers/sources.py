@@ -10,6 +10,7 @@ import tempfile
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -42,11 +43,14 @@ from .table import (
 from .words import flat, is_list_of
 
 
-def names_in(source: Any) -> list[str]:
-    """Return the files, folders of logs and datasets that a source names; none for an object."""
+def names_in(source: Any, are_runs: bool = False) -> list[str]:
+    """Return the files, folders of logs and datasets that a source names; none for an object.
+
+    `are_runs` says that files with the same questions are repeated runs.
+    """
     paths = [source] if isinstance(source, (str, Path)) else source
     is_named = isinstance(paths, (list, tuple)) and all(isinstance(x, (str, Path)) for x in paths)
-    return _expanded(list(map(str, paths))) if is_named and paths else []
+    return _expanded(list(map(str, paths)), are_runs) if is_named and paths else []
 
 
 def load_object(source: Any, reading: ReadingOptions) -> Table:
@@ -86,8 +90,11 @@ def _has_chosen_rows(table: Table, where: Sequence[tuple[str, Any]]) -> bool:
     return True
 
 
-def _expanded(sources: Sequence[str]) -> list[str]:
-    """Return the files that the sources name; a ValueError if two of them are the same."""
+def _expanded(sources: Sequence[str], are_runs: bool) -> list[str]:
+    """Return the files that the sources name, of several logs of a task the newest.
+
+    `are_runs` is that of `names_in`. It is a ValueError if two of the files are the same.
+    """
     names = [name for source in sources for name in _files_in(source)]
     if not names:
         raise FileNotFoundError(f"No file matches {', '.join(sources)}.")
@@ -97,7 +104,7 @@ def _expanded(sources: Sequence[str]) -> list[str]:
         if path in paths:
             raise ValueError(f"{name} is given twice, so its samples would count twice.")
         paths.add(path)
-    return names
+    return _newest_logs(names, are_runs)
 
 
 def _files_in(source: str) -> list[str]:
@@ -118,37 +125,18 @@ _PATTERNS = ("*/result.json", "**/report.json", "**/.aider.results.json")
 
 
 def logs_in(folder: Path) -> list[str]:
-    """Return the logs in a folder that a tool writes, the newest of each task."""
+    """Return the logs in a folder that a tool writes."""
     if not folder.is_dir():
         return []
-    for logs_of_tool in (_lm_eval_logs, _lighteval_logs, _inspect_logs, _logs_of_trials):
-        if logs := logs_of_tool(folder):
+    files = sorted(folder.rglob("*"))
+    for is_log in (_is_lm_eval_log, _is_lighteval_log, _is_inspect_log):
+        if logs := [str(file) for file in files if is_log(file)]:
             return logs
+    if logs := _logs_of_trials(folder):
+        return logs
     if any(folder.glob("results_*.json")) or any(folder.glob("*/results_*.json")):
         raise ValueError(f"{folder} {WITHOUT_SAMPLES}")
     return []
-
-
-def _lm_eval_logs(folder: Path) -> list[str]:
-    """Return the newest file samples_<task>_<date>.jsonl of each task and folder."""
-    files = sorted(folder.rglob("samples_*.jsonl"))
-    names = {file: name for file in files if (name := LM_EVAL_NAME.fullmatch(file.name))}
-    by_date = sorted(names, key=lambda file: names[file]["date"])
-    return _newest(folder, {file: (file.parent, names[file]["task"]) for file in by_date})
-
-
-def _lighteval_logs(folder: Path) -> list[str]:
-    """Return the newest file details_<task>_<date>.parquet of each task and model."""
-    files = sorted(folder.rglob("details_*.parquet"), key=lambda file: file.parent.name)
-    return _newest(folder, {x: (x.parents[1], x.name.partition("_20")[0]) for x in files})
-
-
-def _inspect_logs(folder: Path) -> list[str]:
-    """Return the newest log of inspect_ai of each task, .eval or .json, complete ones first."""
-    files = [x for x in sorted(folder.rglob("*")) if _is_inspect_log(x)]
-    about = {file: _about_inspect(file) for file in files}
-    files.sort(key=lambda file: about[file][1])
-    return _newest(folder, {file: about[file][0] for file in files})
 
 
 def _logs_of_trials(folder: Path) -> list[str]:
@@ -162,37 +150,61 @@ def _logs_of_trials(folder: Path) -> list[str]:
     return [str(results)] if is_log else []
 
 
-def _newest(folder: Path, tasks: Mapping[Path, Any]) -> list[str]:
-    """Return the last log of each task. A warning names the others.
+def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
+    """Return the names without logs of a task of which there is a newer one. A warning names them.
 
-    `tasks` has the task of each log, by the path of the log, in the order of their dates.
+    A log of inspect_ai that is retried has the samples of the one before. Other logs are kept if
+    they `are_runs`.
     """
-    newest = {task: log for log, task in tasks.items()}
-    others = [str(log) for log, task in tasks.items() if newest[task] != log]
+    last: dict[Any, tuple[Any, str]] = {}
+    tasks = {name: _about_log(Path(name), are_runs) for name in names} if len(names) > 1 else {}
+    for name, (task, date) in tasks.items():
+        last[task] = max(last.get(task, (date, name)), (date, name))
+    others = [name for name, (task, _) in tasks.items() if last[task][1] != name]
     if others:
         warnings.warn(
-            f"{folder} has several logs of a task. The newest that is complete is read, without "
+            f"There are several logs of a task. The newest that is complete is read, without "
             f"{', '.join(others[:5])}{', ..' if len(others) > 5 else ''}.",
             stacklevel=2,
         )
-    return sorted(map(str, newest.values()))
+    return [name for name in names if name not in others]
+
+
+def _is_lm_eval_log(file: Path) -> bool:
+    """Whether a file is samples_<task>_<date>.jsonl."""
+    return LM_EVAL_NAME.fullmatch(file.name) is not None
+
+
+def _is_lighteval_log(file: Path) -> bool:
+    """Whether a file is details_<task>_<date>.parquet."""
+    return file.name.startswith("details_") and file.suffix == ".parquet"
 
 
 def _is_inspect_log(file: Path) -> bool:
     """Whether a file is a log of inspect_ai, by its suffix or the beginning of its JSON."""
     if file.suffix != ".json" or not file.is_file():
-        return file.suffix == ".eval"
+        return file.suffix == ".eval" and file.is_file()
     with file.open(encoding="utf-8", errors="replace") as lines:
         return bool(_START_OF_LOG.match(lines.read(200)))
 
 
-def _about_inspect(file: Path) -> tuple[Any, tuple[bool, str]]:
-    """Return the id of the task of a log, and whether it is complete, with its date."""
-    data = file.read_bytes()
-    is_zip = file.suffix == ".eval"
-    log = eval_log(data, str(file), with_samples=False) if is_zip else json.loads(data)
-    about = log["eval"]
-    return about.get("task_id", about["task"]), (log["status"] == "success", about["created"])
+def _about_log(file: Path, are_runs: bool) -> tuple[Any, Any]:
+    """Return what tells the task of a log, and its date, after whether it is complete.
+
+    A file that is no log has a task of its own, as logs have that `are_runs`.
+    """
+    if _is_inspect_log(file):
+        data, is_zip = file.read_bytes(), file.suffix == ".eval"
+        with suppress(ValueError, LookupError, TypeError):  # reading it says what is wrong
+            log = eval_log(data, str(file), with_samples=False) if is_zip else json.loads(data)
+            about, is_complete = log["eval"], log["status"] == "success"
+            return about.get("task_id", about["task"]), (is_complete, about["created"])
+    folder = file.resolve().parent
+    if not are_runs and (name := LM_EVAL_NAME.fullmatch(file.name)):
+        return (folder, name["task"]), name["date"]
+    if not are_runs and _is_lighteval_log(file):
+        return (folder.parent, file.name.partition("_20")[0]), folder.name
+    return file, ""
 
 
 def eval_log(data: bytes, name: str, with_samples: bool = True) -> dict[str, Any]:
