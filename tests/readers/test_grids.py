@@ -57,7 +57,6 @@ TABLES = {
     "columns of JSON in a line": ('{"n": [8, 8], "correct": [3, 5]}', COUNTS),
     "lists of all questions in a line": ('{"outcomes": [[1, 0], [1, 1]]}', GRADED),
     "a byte order mark": ("\ufeffquestion,correct\nq1,1\nq1,0\nq2,1\nq2,1", GRADED),
-    "fewer samples": ("id,1,2\nq1,1,\nq2,1,1", {"predictions": [[1], [1, 1]]}),
     "lines that end early": ("id,1,2\nq1,1\nq2,1,1", {"predictions": [[1], [1, 1]]}),
     "empty rows": ("id,1,2\nq1,1,0\n,,\nq2,1,1\n", GRADED),
     "decimal commas": ("id;1;2\na;0,5;1\nb;0;0,25", {"predictions": [[0.5, 1], [0, 0.25]]}),
@@ -73,7 +72,13 @@ WITH_MISSING = {
         "id,1,2,3\na,fully,none,None\nb,minor,,mostly",
         [["fully", "none", None], ["minor", None, "mostly"]],
     ),
-    "samples that are not scored": ("id,1,2,3\na,1,NA,0\nb,1,1,", [[1, None, 0], [1, 1]]),
+    "samples that are not scored": ("id,1,2,3\na,1,NA,0\nb,1,1,", [[1, None, 0], [1, 1, None]]),
+    "an empty cell at the end": ("id,1,2\nq1,1,\nq2,1,1", [[1, None], [1, 1]]),
+    "an empty cell at the end, without names": ("1,0\n1,", [[1, 0], [1, None]]),
+    "an empty cell at the end, between bars": (
+        "| id | 1 | 2 |\n|--|--|--|\n| a | 1 | |\n| b | 1 | 1 |",
+        [[1, None], [1, 1]],
+    ),
     "a matrix": ("1 None 0\n1 1 1", [[1, None, 0], [1, 1, 1]]),
 }
 WITHOUT_NAMES = {
@@ -180,8 +185,8 @@ def test_a_row_without_its_reference_or_samples_is_an_error(capsys, tmp_path):
     file.write_text("reference,1,2\n7,7,8\n,8,8\n")
     assert "references[1] is None" in error_of(capsys, "gpassk", file, "--k", 1)
     file.write_text("id,1,2\na,1,0\nb,,\n")
-    error = error_of(capsys, "gpassk", file, "--k", 1)
-    assert "predictions[1] is empty: each question needs a sample. Question 1 has the id" in error
+    assert "Add --missing incorrect or --missing drop." in error_of(capsys, "gpassk", file)
+    assert at_k.read(file, missing="incorrect")["predictions"] == [[1, 0], [False, False]]
 
 
 def test_a_column_that_is_not_read_is_named():

@@ -41,7 +41,7 @@ def test_columns_are_found_by_their_usual_names_in_any_case(capsys, tmp_path):
     assert pass_at_k(capsys, file, k=2) == {"pass@2": 1.0}
     file.write_text('{"samples": null, "answer": "a"}\n{"samples": ["a"], "answer": "a"}')
     error = error_of(capsys, "gpassk", file, "--k", 1)
-    assert "row 0 (from 0): samples is None, and that of row 1 is a list" in error
+    assert "question 0 has no sample, and nothing says how many are missing" in error
 
 
 def test_outcomes_are_not_checked_against_an_answer_beside_them(capsys, tmp_path):

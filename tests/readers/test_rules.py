@@ -2,6 +2,7 @@
 
 import copy
 import csv
+import io
 import itertools
 import json
 import pickle
@@ -568,9 +569,10 @@ def test_missing_verdicts_are_asked_about_in_scores_and_gates(capsys):
 
 def test_a_missing_reward_is_no_0_where_rewards_are_below_0():
     rows = [{"id": 1, "reward": x} for x in (-0.5, None, -1.0)]
-    with pytest.raises(MissingError, match="some rewards are below 0") as caught:
-        at_k.read(rows, missing="incorrect")
-    assert [way.arguments for way in caught.value.ways] == [{"missing": "drop"}]
+    for missing in ("incorrect", None):
+        with pytest.raises(MissingError, match="some rewards are below 0") as caught:
+            at_k.read(rows, missing=missing)
+        assert [way.arguments for way in caught.value.ways] == [{"missing": "drop"}]
     assert at_k.read(rows, missing="drop")["predictions"] == [[-0.5, None, -1.0]]
     assert at_k.read([rows[1], {"id": 1, "reward": 0.5}], missing="incorrect").missing
 
@@ -606,6 +608,44 @@ def test_the_same_data_in_six_formats(tmp_path):
     for file in files:
         with pytest.raises(MissingError, match="3 of 20 outcomes are missing"):
             at_k.read(file)
+
+
+def test_an_empty_cell_in_a_column_for_each_sample_is_missing_in_all_formats(tmp_path):
+    rows = [{"id": x, "run 1": y, "run 2": z} for x, y, z in (("a", 1, None), ("b", 0, 0))]
+    frame = pd.DataFrame(rows).astype({"run 2": "Int64"})
+    write_json_lines(tmp_path / "a.jsonl", rows)
+    write_json_lines(tmp_path / "short.jsonl", [{"id": "a", "run 1": 1}, rows[1]])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "a.md.txt").write_text(
+        "| id | run 1 | run 2 |\n|-|-|-|\n| a | 1 | |\n| b | 0 | 0 |"
+    )
+    for file in [*tmp_path.iterdir(), frame]:
+        with pytest.raises(MissingError, match="1 of 4 outcomes are missing"):
+            at_k.read(file)
+        assert at_k.read(file, missing="incorrect")["predictions"] == [[1, False], [0, 0]]
+    (tmp_path / "a.csv").write_text("id,run 1,run 2\na,1\nb,0,0\n")
+    assert at_k.read(tmp_path / "a.csv")["predictions"] == [[1], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": "a", "outcomes": null}\n{"id": "b", "outcomes": [1, 0]}',
+        '{"id": "a", "outcomes": []}\n{"id": "b", "outcomes": [1, 0]}',
+        'id,outcomes\na,\nb,"[1, 0]"',
+        '{"id": "a", "samples": null, "answer": "1"}\n{"id": "b", "samples": ["1"], "answer": "1"}',
+        "id,run 1,run 2\na\nb,1,0",
+    ],
+)
+def test_a_question_without_samples_is_left_out_if_that_is_said(text):
+    for missing in ("incorrect", None):
+        with pytest.raises(MissingError, match="question a has no sample") as caught:
+            at_k.read(io.StringIO(text), missing=missing)
+        assert [way.arguments for way in caught.value.ways] == [{"missing": "drop"}]
+    with pytest.warns(UserWarning, match="1 of 2 questions have no sample"):
+        assert at_k.read(io.StringIO(text), missing="drop").ids == ["b"]
 
 
 @pytest.mark.parametrize("text", ["nan", "None", "NULL", "na", "N/A", " "])

@@ -128,6 +128,9 @@ def read_cells(
     is_single = "predictions" in chosen and plain_name(name) in SINGLE
     if not (is_single or reading.questions):
         cells = _lists_from_texts(table, cells)
+    if has_lists(cells["samples"]):  # a question without samples
+        of_samples = cells.keys() & {"samples", "verdicts", "finish", *PER_SAMPLE}
+        cells |= {x: [[] if y is None else y for y in cells[x]] for x in of_samples}
     are_lists = _holds_lists(table, cells["samples"], name)
     if "multiplicities" in cells and not are_lists:
         cells["multiplicities"] = _count_column(table, chosen["counts"])
@@ -244,10 +247,12 @@ def _numbers_of_samples(
 def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
     """Return the cells with lists in place of texts, if the samples are lists written as text."""
     samples = cells["samples"]
-    if has_lists(samples) or not all(isinstance(cell, str) for cell in samples):
+    blank = [cell is None or cell == "" for cell in samples]
+    if has_lists(samples) or not all(isinstance(x, str) or x is None for x in samples):
         return cells
-    lists = list(map(parse_list, samples))
-    if not any(lists) and not all(cell.startswith("[") for cell in samples):
+    lists = [[] if no_cell else parse_list(x) for x, no_cell in zip(samples, blank, strict=True)]
+    starts = (x.startswith("[") for x in samples if x)
+    if not any(lists) and not (all(starts) and False in blank):
         return cells
     if None in lists:
         row = lists.index(None)
@@ -256,7 +261,7 @@ def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
             f"column has to identify its question."
         )
         raise SelectionError([*table.row_place(row), problem], ["questions"])
-    return {role: as_lists(entries) for role, entries in cells.items()}
+    return {role: as_lists(entries) for role, entries in cells.items()} | {"samples": lists}
 
 
 def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:

@@ -37,6 +37,13 @@ _NUMBERED = {
 """What comes before the number in the name of a column that holds a sample."""
 _RULE = re.compile(r"[-:=|+ ]*-[-:=|+ ]*|\(\d+ rows?\)")
 _LINE = re.compile(r"[^\r\n]*[^\s\ufeff][^\r\n]*")
+
+
+class _Absent(str):
+    """The type of the empty text in place of the cells that a shorter row does not have."""
+
+
+_ABSENT = _Absent()
 _BESIDE_SAMPLES = ("questions", "references", "groups", "clusters", "R0")
 
 
@@ -150,8 +157,8 @@ def table_of_grid(
 ) -> Table:
     """Return the table of rows of cells.
 
-    The first row may name the columns, and rows that are shorter end with empty cells. Rows of CSV
-    are not shorter, unless there is a column for each sample.
+    The first row may name the columns. Rows that are shorter have fewer samples. Rows of CSV are
+    not shorter, unless there is a column for each sample.
 
     Args:
         rows: lists of cells.
@@ -186,7 +193,7 @@ def table_of_grid(
         is_like_name = has_names and row[-1][:60].strip().lower() in head
         if is_like_name and [x.strip("\ufeff ").lower() for x in row] == head:
             raise ValueError(f"{name}, {line}: the names of line 1 occur again: leave them out.")
-    cells = list(map(list, itertools.zip_longest(names, *rows[1:], fillvalue="")))
+    cells = list(map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT)))
     known["is_matrix"] = not has_names and unnamed != "references"
     return table_of_columns({x: column for x, *column in cells}, name, **known)
 
@@ -268,8 +275,7 @@ def with_sample_lists(
 ) -> tuple[Table, dict[str, str]]:
     """Return a table whose rows have a list of samples, if it has a column for each sample.
 
-    Empty cells at the end of a row are no samples, and other empty cells are missing ones. Rows
-    that are empty are left out.
+    Empty cells are missing samples, also at the end of a row. Rows that are empty are left out.
 
     Args:
         table: the source.
@@ -282,7 +288,7 @@ def with_sample_lists(
         empty if it has no such columns, or another one with a usual name for samples.
 
     Raises:
-        ValueError: if a row has no sample, or lacks the reference or the group that others have.
+        ValueError: if a row lacks the reference or the group that others have.
     """
     if unnamed == "verdicts" and not table.layout:
         table = _with_question_names(table)
@@ -290,8 +296,8 @@ def with_sample_lists(
     if not samples:
         return table, {}
     rest: Columns = {x: cells for x, cells in table.columns.items() if x not in samples}
-    lists = [_without_end(row) for row in zip(*(table.columns[x] for x in samples), strict=True)]
-    columns, lists = _full_rows(rest, lists)
+    rows = zip(*(table.columns[x] for x in samples), strict=True)
+    columns, lists = _full_rows(rest, [[x for x in row if x is not _ABSENT] for row in rows])
     are_checked = checked or "references" in named or usual_columns(columns, "references")
     role = "predictions" if are_checked else "outcomes"
     _warn_of_unused(columns, named)
@@ -319,14 +325,6 @@ def _with_question_names(table: Table) -> Table:
     return table.with_columns({items.get(x, x): y for x, y in table.columns.items()})
 
 
-def _without_end(row: Sequence[Any]) -> CellsOfRow:
-    """Return the cells of a row without empty ones at its end; other empty ones are None."""
-    cells = list(row)
-    while cells and cells[-1] == "":
-        cells.pop()
-    return [None if cell == "" else cell for cell in cells]
-
-
 def _full_rows(others: Columns, lists: list[CellsOfRow]) -> tuple[Columns, list[CellsOfRow]]:
     """Return the rows that are not empty: their other columns, and the lists of their samples.
 
@@ -336,7 +334,7 @@ def _full_rows(others: Columns, lists: list[CellsOfRow]) -> tuple[Columns, list[
     kept = [
         row
         for row, samples in enumerate(lists)
-        if samples or any(word(x[row]) for x in others.values())
+        if any(x != "" for x in samples) or any(word(x[row]) for x in others.values())
     ]
     optional = {*usual_columns(others, "references"), *usual_columns(others, "groups")}
     columns: Columns = {

@@ -111,20 +111,43 @@ def settle_missing(
         MissingError: if nothing says what missing samples count, or if a question has no other
             sample and the caller does not say so.
     """
-    if not any(None in row for row in samples.values()):
+    if all(row and None not in row for row in samples.values()):
         return dict(samples), ""
     counted = _with_multiplicities(samples, multiplicities)
+    if missing != "drop":
+        _refuse_unknown_numbers(table.title, samples)
     empty = [key for key, row in samples.items() if row.count(None) == len(row)]
     rule = missing or getattr(table.layout, "missing", "")
-    if not rule or (rule == "drop" and empty and missing is None):
-        raise _missing_error(table.title, counted, empty if rule else [], written is None)
+    has_losses = written is None and _has_losses(itertools.chain(*samples.values()))
+    if (
+        not rule
+        or (rule == "drop" and empty and missing is None)
+        or (rule == "incorrect" and has_losses)
+    ):
+        of_rule = empty if rule == "drop" else []
+        raise _missing_error(table.title, counted, of_rule, written is None, has_losses)
     why = f", {table.layout.why}" if table.layout and table.layout.why else ""
     if rule == "drop":
         return _scored_questions(table.title, samples, counted, why)
-    if written is None:
-        _refuse_rewards_below_0(table.title, itertools.chain(*samples.values()))
     number = sum(map(_missing_in, counted.values()))
     return _filled(samples, written), f"{number} of them missing{why}, counted as incorrect"
+
+
+def _refuse_unknown_numbers(title: str, samples: Mapping[Any, list[Any]]) -> None:
+    """Raise a MissingError if a question has no sample, not even a missing one."""
+    empty = next((key for key, row in samples.items() if not row), None)
+    if empty is not None:
+        raise MissingError(
+            f"{title}: question {text_of_ids(empty)} has no sample, and nothing says how many are "
+            f"missing. Write null for each of them; or 'drop' leaves out such questions, and all "
+            f"samples that are missing.",
+            [Way({"missing": "drop"})],
+        )
+
+
+def _has_losses(outcomes: Iterable[Any]) -> bool:
+    """Whether an outcome is below 0, so that one that is missing does not count as 0."""
+    return any(isinstance(x, (int, float)) and x < 0 for x in outcomes)
 
 
 def _scored_questions(
@@ -149,16 +172,6 @@ def _scored_questions(
     ids = ", ".join(empty[:10]) + (", .." if len(empty) > 10 else "")
     warnings.warn(f"{title}: {left} out: {ids}.", stacklevel=3)
     return kept, f"{said}; {left} out"
-
-
-def _refuse_rewards_below_0(title: str, outcomes: Iterable[Any]) -> None:
-    """Raise a MissingError if an outcome is below 0: then a missing one is not 0."""
-    if any(isinstance(x, (int, float)) and x < 0 for x in outcomes):
-        raise MissingError(
-            f"{title}: an outcome that counts as incorrect is 0, and some rewards are below 0. "
-            f"'drop' leaves missing outcomes out; or write the reward that they have.",
-            [Way({"missing": "drop"})],
-        )
 
 
 def _with_multiplicities(
@@ -194,6 +207,7 @@ def _missing_error(
     counted: Mapping[Any, list[tuple[Any, int]]],
     empty: Sequence[Any],
     is_graded: bool,
+    has_losses: bool,
 ) -> MissingError:
     """Return the error that asks what missing samples count.
 
@@ -202,6 +216,7 @@ def _missing_error(
         counted: by question, pairs of a sample and how often it occurs.
         empty: questions without any other sample, if the rule for them alone is asked for.
         is_graded: whether samples are outcomes.
+        has_losses: whether some are below 0.
     """
     noun = "outcomes" if is_graded else "answers"
     if empty:
@@ -213,6 +228,12 @@ def _missing_error(
         total = sum(n for row in counted.values() for _, n in row)
         what = f"{number} of {total} {noun} are missing, the first of question {text_of_ids(first)}"
     left = "these questions" if empty else "them"
+    if has_losses:
+        return MissingError(
+            f"{title}: {what}. 'drop' leaves {left} out. An outcome that counts as incorrect is 0, "
+            f"and some rewards are below 0: write the reward that they have, if it is known.",
+            [Way({"missing": "drop"})],
+        )
     scores = _both_scores(list(counted.values())) if is_graded else ""
     return MissingError(
         f"{title}: {what}. 'incorrect' counts them as incorrect, and 'drop' leaves {left} out"
