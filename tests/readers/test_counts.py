@@ -176,7 +176,8 @@ def test_a_column_that_can_say_how_often_a_sample_occurs_is_not_ignored(capsys, 
     file = write_json_lines(tmp_path / "a.jsonl", rows)
     error = error_of(capsys, "cons_at_k", file)
     one_each = "--predictions response (each row is one sample)"
-    assert error.endswith(f"Add --counts {name} --predictions response or {one_each}.\n")
+    often = f"--counts {name} --predictions response (each row is a sample that occurs so often)"
+    assert error.endswith(f"Add {often} or {one_each}.\n")
     counted = {"answers": [["a", "b"], ["a"]], "counts": [[3, 1], [4]]}
     assert at_k.read(rows[:1], counts=name)["predictions"]["counts"] == [[3]]
     assert at_k.read(rows, predictions="response", references="gold", counts=name) == {

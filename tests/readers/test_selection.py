@@ -1,5 +1,6 @@
 """Which columns are taken: the graded ones, no index of samples, and no silent choice."""
 
+import io
 import itertools
 
 import at_k
@@ -168,6 +169,42 @@ def test_numbers_of_correct_and_incorrect_samples_are_not_outcomes(tmp_path):
     assert read_rows(tmp_path, rows, counts=["incorrect", "correct"]) == {"predictions": added}
     rows = [{"id": i, "correct": i % 2, "incorrect": 1 - i % 2} for i in range(3)]
     assert read_rows(tmp_path, rows) == {"predictions": [[0], [1], [0]]}
+    rows = [{"id": i, "resolved": i % 2, "unresolved": 7 - i % 2, "error": 0} for i in range(3)]
+    with pytest.raises(SelectionError, match="Samples in error count nowhere then"):
+        read_rows(tmp_path, rows)
+    assert read_rows(tmp_path, rows, counts=["unresolved", "resolved"]) == {"predictions": added}
+    rows = [{"id": i, "success": i % 2, "failure": 7 - i % 2} for i in range(3)]
+    with pytest.raises(SelectionError, match="success and failure can be counts of samples"):
+        read_rows(tmp_path, rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "correct"),
+    [
+        ("Problem,Solved,Attempts\nP1,0,8\nP2,1,8", "Attempts", "Solved"),
+        ("task_id,resolved,trials\na,0,8\nb,1,8", "trials", "resolved"),
+        ("task_id,solved,num_samples\na,0,32\nb,3,32", "num_samples", "solved"),
+        ("task_id,is_correct,n\na,1,3\nb,0,5", "n", "is_correct"),
+        ("task_id,reward,num attempts\na,1,8\nb,0,8", "num attempts", "reward"),
+        ("task_id,correct,runs\na,1,8\nb,0,8", "runs", "correct"),
+        ("id,solved,totalRollouts\na,1,8\nb,0,\nc,0,8", "totalRollouts", "solved"),
+        ("solved,n\n1,8\n0,8", "n", "solved"),
+    ],
+)
+def test_a_number_of_samples_beside_an_outcome_may_count_them(text, n, correct):
+    with pytest.raises(SelectionError, match=f"{n}'? and {correct} can be counts, or") as caught:
+        at_k.read(io.StringIO(text))
+    first, *_, last = caught.value.ways
+    assert (first.arguments, last.arguments) == (
+        {"n": n, "correct": correct},
+        {"outcomes": correct},
+    )
+
+
+def test_a_number_of_samples_beside_several_rows_of_a_question_is_what_was_requested():
+    rows = [{"id": i, "solved": x, "num_samples": 4} for i in range(3) for x in (0, 1, 1, 0)]
+    assert at_k.read(rows)["predictions"] == [[0, 1, 1, 0]] * 3
+    assert at_k.read([x | {"num_samples": 1, "id": i} for i, x in enumerate(rows)])
 
 
 def test_columns_of_counts_can_be_named(tmp_path):

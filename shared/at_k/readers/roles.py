@@ -16,6 +16,7 @@ from ..core.checks import InputError, short
 from .names import (
     ANSWERS,
     COLUMN_NAMES,
+    ERRORS,
     FINISH,
     IDS,
     INDICES,
@@ -27,7 +28,7 @@ from .names import (
     shown_name,
     usual_columns,
 )
-from .table import ColumnsByRole, SelectionError, Table, Way, list_columns
+from .table import FILE, ColumnsByRole, SelectionError, Table, Way, list_columns
 from .words import (
     as_lists,
     as_whole_number,
@@ -39,11 +40,22 @@ from .words import (
     word,
 )
 
-_FREQUENCIES = (
-    *("count", "counts", "n", "n_samples", "num_samples", "total", "attempts", "num_attempts"),
-    *("trials", "num_trials", "freq", "frequency", "frequencies", "multiplicity", "occurrences"),
+_PLURALS = (
+    *("samples", "attempts", "trials", "runs", "tries", "repeats", "rollouts", "draws"),
+    *("generations", "completions", "responses"),
 )
-_COMPLEMENTS = ("incorrect", "wrong", "failed", "num_incorrect", "n_incorrect")
+_FREQUENCIES = (
+    *("n", "total", "count", "counts", "freq", "frequency", "frequencies", "multiplicity"),
+    "occurrences",
+    *(f"{x}{plural}" for x in ("", "n_", "num_", "number_of_", "total_") for plural in _PLURALS),
+)
+"""Names of numbers of samples, or of times that a sample occurs."""
+_COMPLEMENTS = (
+    *("incorrect", "wrong", "failed", "fail", "fails", "failure", "failures", "unresolved"),
+    *("unsolved", "not_passed", "not_solved", "not_resolved", "num_incorrect", "n_incorrect"),
+    *("num_failed", "n_failed", "num_wrong", "n_wrong"),
+)
+"""Names of numbers of incorrect samples."""
 _THOUSANDS = re.compile(r"\d{1,3}([.,'\s]\d{3})+")
 _INPUTS = ("input", "inputs", "query", "question_text", "problem_statement")
 """Names of texts of questions that are no ids, but tell that rows are samples."""
@@ -477,42 +489,74 @@ def _refuse_bad_counts(
 
 def _refuse_complements(table: Table) -> None:
     """Raise a SelectionError if two columns count the correct and the incorrect samples."""
-    roles = columns_of_role(table, "correct"), columns_named(table.columns, _COMPLEMENTS)
-    for correct, incorrect in itertools.product(*roles):
+    names = [*columns_of_role(table, "correct"), *columns_of_role(table, "outcomes")]
+    for correct, incorrect in itertools.product(names, columns_named(table.columns, _COMPLEMENTS)):
         columns = (map(as_whole_number, table.columns[x]) for x in (correct, incorrect))
         pairs = list(zip(*columns, strict=True))
         if all(None not in x for x in pairs) and any(sum(x) != 1 for x in pairs if None not in x):
+            errors = columns_named(table.columns, ERRORS)
+            others = f" Samples in {errors[0]} count nowhere then." if errors else ""
             raise SelectionError(
                 f"{correct} and {incorrect} can be counts of samples, or {correct} can be the "
-                f"outcome of one sample in each row.",
+                f"outcome of one sample in each row.{others}",
                 [Way({"counts": (incorrect, correct)}), Way({"outcomes": correct})],
             )
 
 
 def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
-    """Raise a SelectionError if a column can say how often the sample of each row occurs.
+    """Raise a SelectionError if a column can say how many samples a row has.
 
-    It can if each question has each entry of one of the columns `samples` in one row only, as after
-    a GROUP BY. A number that all rows have in common is the number of samples that were requested.
+    A row can have the counts of a question, if the question has no other rows. Or it can have one
+    sample and how often it occurs, if each question has each entry of one of the columns `samples`
+    in one row only, as after a GROUP BY; but a number that all rows have in common is the number
+    of samples that were requested.
     """
-    for name in columns_named(table.columns, _FREQUENCIES) if not table.layout else ():
+    names = columns_named(table.columns, _FREQUENCIES) if not table.layout else ()
+    for name, sample in itertools.product(names, samples):
         numbers = [as_whole_number(cell) for cell in table.columns[name]]
-        if None in numbers or len({*numbers}) == 1:
+        if name == sample or {*numbers} <= {None, 0, 1}:
             continue
-        key = question_columns(table)
-        ids = [map(entry_text, table.columns[x]) for x in key]
-        for sample in samples:
-            rows = list(zip(*ids, map(entry_text, table.columns[sample]), strict=True))
-            if len({*rows}) == len(rows):
-                is_answer = sample in columns_of_role(table, "predictions")
-                role = "predictions" if is_answer else "outcomes"
-                raise SelectionError(
-                    f"{name} can be the number of samples that are equal to {sample} in its row.",
-                    [
-                        Way({"counts": name, role: sample}),
-                        Way({role: sample}, "each row is one sample"),
-                    ],
-                )
+        is_answer = sample in columns_of_role(table, "predictions")
+        as_sample = {"predictions" if is_answer else "outcomes": sample}
+        ways = [Way({"counts": name, **as_sample}, "each row is a sample that occurs so often")]
+        ways.append(Way(as_sample, "each row is one sample"))
+        is_constant = len({*numbers}) == 1
+        if not is_answer and _may_be_counts(table, numbers, sample):
+            meaning = f"{sample} of {name} samples are correct"
+            raise SelectionError(
+                f"{name} and {sample} can be counts, or {sample} can be the outcome of one sample "
+                f"in each row.",
+                [Way({"n": name, "correct": sample}, meaning), *ways[is_constant:]],
+            )
+        if not (is_constant or None in numbers) and _are_unique(table, sample):
+            raise SelectionError(
+                f"{name} can be the number of samples that are equal to {sample} in its row.", ways
+            )
+
+
+def _may_be_counts(table: Table, numbers: Sequence[int | None], correct: str) -> bool:
+    """Whether a table has a row for each question, with at most as many correct as `numbers`.
+
+    Cells of both may be empty.
+    """
+    counts = [as_whole_number(cell) for cell in table.columns[correct]]
+    are_numbers = all(
+        x is not None or not entry_text(cell)
+        for x, cell in zip(counts, table.columns[correct], strict=True)
+    )
+    pairs = zip(counts, numbers, strict=True)
+    return (
+        are_numbers
+        and all(0 <= x <= y for x, y in pairs if x is not None and y is not None)
+        and (_are_unique(table) or not question_columns(table))
+    )
+
+
+def _are_unique(table: Table, *names: str) -> bool:
+    """Whether no two rows of a question, in a file, have the same entries in some columns."""
+    keys = [x for x in (*question_columns(table), FILE, *names) if x in table.columns]
+    rows = list(zip(*(map(entry_text, table.columns[x]) for x in keys), strict=True))
+    return len({*rows}) == len(rows)
 
 
 def count_columns(names: Any) -> str | dict[Any, str]:
