@@ -201,6 +201,13 @@ def test_repeated_samples_are_refused(write, format):
     with pytest.raises(SelectionError, match="have the same sample: sample_id"):
         read_run(write({"sample_id": again}, format=format))
 
+    def resumed(columns, number):
+        columns["id"] = [f"q{int(x[1:]) + 10 * number}" for x in columns["id"]]
+        return numbered(columns, number)
+
+    with pytest.raises(SelectionError, match="have the same sample: sample_id"):
+        read_run(write({"sample_id": resumed}, files=2, format=format))
+
 
 @pytest.mark.parametrize(
     ("format", "text", "message"),

@@ -339,6 +339,22 @@ def test_a_copy_of_a_file_is_refused(tmp_path):
     assert len(at_k.read([one, other], pool="files")["predictions"][0]) == 2
 
 
+def test_a_sample_that_is_in_both_parts_of_a_run_counts_once(tmp_path):
+    rows = [{"id": q, "attempt": a, "passed": a} for q in "abcd" for a in range(2)]
+    for parts in ((rows[:3], rows[2:]), (rows[:4], rows[3:]), (rows[:6], rows[2:])):
+        files = [write_json_lines(tmp_path / f"{i}.jsonl", x) for i, x in enumerate(parts)]
+        with pytest.raises(SelectionError, match="have the same sample: attempt") as caught:
+            at_k.read(files, pool="files")
+        (way,) = caught.value.ways
+        assert way.arguments == {"pool": ("files", "attempt")}
+        assert max(map(len, at_k.read(files, **way.arguments)["predictions"])) > 2
+    # Runs of the same questions number their samples anew, also if one of them broke off.
+    for parts in ((rows, rows), (rows, rows[:5]), (rows[:3], rows[3:])):
+        files = [write_json_lines(tmp_path / f"{i}.jsonl", x) for i, x in enumerate(parts)]
+        read = at_k.read(files, pool="files")["predictions"]
+        assert sum(map(len, read)) == sum(map(len, parts))
+
+
 def test_numbers_of_samples_are_looked_at_in_objects_and_lists_and_as_texts():
     rows = [
         {"id": q, "meta": {"attempt": f"attempt {a}"}, "passed": 1}
@@ -690,6 +706,8 @@ def test_a_text_in_error_says_that_there_is_no_outcome():
         {"error": {"code": 1}},
         {"error_type": "timeout"},
         {"result": {"exception": "timeout"}},
+        {"status": "Error"},
+        {"run": {"state": "cancelled"}},
     ],
 )
 def test_errors_are_looked_at_in_all_forms(beside):
@@ -705,6 +723,15 @@ def test_errors_are_looked_at_in_all_forms(beside):
 def test_an_empty_error_is_none(entry):
     rows = [{"id": i, "passed": 0, "error": entry} for i in range(2)]
     assert at_k.read(rows)["predictions"] == [[0], [0]]
+
+
+def test_a_status_may_be_a_verdict():
+    rows = [{"id": i, "passed": 0, "status": x} for i, x in enumerate(("ok", "failed", "timeout"))]
+    assert at_k.read(rows)["predictions"] == [[0], [0], [0]]
+    rows = [{"id": i, "status": x} for i, x in enumerate(("pass", "error"))]
+    with pytest.warns(UserWarning, match="count as incorrect: 'error'"):
+        run = at_k.read(rows, outcomes="status", correct_values=["pass"])
+    assert run["predictions"] == [[True], [False]]
 
 
 def test_errors_of_samples_in_lists():

@@ -94,6 +94,15 @@ def test_ids_that_differ_by_spaces_only_are_asked_about(first, second):
         at_k.read(columns, questions="id", outcomes="outcome")
 
 
+def test_groups_and_clusters_that_differ_by_spaces_only_are_asked_about():
+    rows = [{"id": i, "passed": i % 2, "topic": x} for i, x in enumerate(("math", "law", "math "))]
+    for named in ({"groups": "topic"}, {"columns": {"clusters": "topic"}}):
+        with pytest.raises(
+            ValueError, match=r"rows 0 and 2 \(from 0\) have a topic that differs by"
+        ):
+            at_k.read(rows, **named)
+
+
 def test_an_id_is_the_same_number_as_an_integer_and_as_a_float():
     rows = [{"id": id_, "outcome": 1} for id_ in (3, 3.0, "3", np.float32(3), 3.5)]
     assert at_k.read(rows, questions="id", outcomes="outcome")["predictions"] == [[1] * 4, [1]]

@@ -168,7 +168,7 @@ def _with_missing(
         graded_role = "verdicts"
     if "outcomes" in chosen:
         cells[graded_role] = read_outcomes(table, cells[graded_role], chosen["outcomes"], reading)
-    cells["samples"] = missing_outcomes(table, cells["samples"])
+    cells["samples"] = missing_outcomes(table, cells["samples"], chosen.values())
     if "verdicts" in cells:
         cells["samples"] = _where_graded(cells["samples"], cells["verdicts"])
     return cells

@@ -32,6 +32,7 @@ from .names import (
     PER_QUESTION,
     SETTINGS,
     SHARED_NUMBERS,
+    STATUSES,
     SUMMARIES,
     columns_named,
     plain_name,
@@ -40,7 +41,7 @@ from .names import (
 from .opening import is_remote
 from .reading import ReadingOptions
 from .roles import choose_columns, column_per_question, columns_of_role, question_columns
-from .settings import are_parts
+from .settings import are_continued, are_parts
 from .table import (
     FILE,
     SelectionError,
@@ -230,7 +231,8 @@ def _columns_beside(head: Table, reading: ReadingOptions, used: Collection[str])
     named = reading.named()
     roles = [role for role in PER_QUESTION if role in reading.columns]
     fixed = {column_per_question(head, role, named.get(role)) for role in roles}
-    fixed |= {*dict(reading.where), *SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *IDS, *INDICES}
+    fixed |= {*dict(reading.where), *SETTINGS, *PARTS, *OF_QUESTION, *ERRORS, *STATUSES}
+    fixed |= {*IDS, *INDICES}
     return [x for x in head.columns if {x, plain_name(x)} & fixed and x not in used]
 
 
@@ -363,7 +365,11 @@ def _ids_with_repeats(rows: Any, question: str, names: Sequence[str]) -> list[An
     as numbers between them, and their sum is that of these numbers.
     """
     totals = [(_N, "sum"), (_LEAST, "min"), (_MOST, "max"), (_SUM, "sum")]
-    keys = [question] if are_parts(names) else [question, FILE]
+    are_together = len(names) > 1 and (
+        are_parts(names)
+        or are_continued(zip(rows[question].to_pylist(), rows[FILE].to_pylist(), strict=True))
+    )
+    keys = [question] if are_together else [question, FILE]
     table = rows.group_by(keys, use_threads=False).aggregate(totals)
     n, least, most, total = (np.asarray(table["_".join(x)]) for x in totals)
     is_unclear = (n != most - least + 1) | (2 * total != n * (least + most))

@@ -417,10 +417,17 @@ def _harbor_rows(trial: LogRow) -> list[LogRow]:
 
 
 def _swe_bench_rows(report: LogRow) -> list[LogRow]:
-    """Return the instances of a report. Those without a prediction are no samples."""
+    """Return the instances of a report that were submitted, of which SWE-bench gives the rate."""
     resolved, void = {*report["resolved_ids"]}, {*(report.get("infra_failure_ids") or ())}
     outside = {*(report.get("incomplete_ids") or ())}
     instances = [x for x in dict.fromkeys(report["submitted_ids"]) if x not in outside]
+    if outside:
+        warnings.warn(
+            f"{len(outside)} of {len(outside) + len(instances)} instances have no prediction, such "
+            f"as {min(outside)}, and are left out: SWE-bench gives the percentage of submitted "
+            f"instances. Its leaderboard counts them as not resolved.",
+            stacklevel=2,
+        )
     return [{"instance_id": x, "resolved": None if x in void else x in resolved} for x in instances]
 
 

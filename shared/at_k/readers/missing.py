@@ -10,13 +10,13 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.checks import short
-from .names import ERRORS, plain_name, shown_name
+from .names import BROKEN_OFF, ERRORS, STATUSES, last_part, plain_name, shown_name
 from .table import SelectionError, Table, Way, nested_columns
 from .words import MISSING_WORDS, changed, entry_text, flat, is_missing, word
 
@@ -27,14 +27,23 @@ class MissingError(SelectionError):
     """Samples are missing, and nothing says what they count."""
 
 
-def missing_outcomes(table: Table, cells: Sequence[Any]) -> list[Any]:
-    """Return the cells with None where an entry of a column such as `error` says why."""
+def missing_outcomes(table: Table, cells: Sequence[Any], used: Collection[Any]) -> list[Any]:
+    """Return the cells with None where an entry of a column such as `error` says why.
+
+    The names in `used` are of columns that are read.
+    """
     if table.layout is not None:
         return list(cells)
-    for name, column in nested_columns(table, ERRORS).items():
-        if not {*plain_name(name).split(".")}.isdisjoint(ERRORS):
-            rows = zip(cells, changed(lambda _: None, cells), column, strict=True)
-            cells = [missing if is_error(entry) else cell for cell, missing, entry in rows]
+    for name, column in nested_columns(table, (*ERRORS, *STATUSES)).items():
+        if last_part(name) in STATUSES:
+            broke_off = [word(entry) in BROKEN_OFF for entry in column]
+        elif {*plain_name(name).split(".")}.isdisjoint(ERRORS):
+            continue
+        else:
+            broke_off = list(map(is_error, column))
+        if name not in used:
+            rows = zip(cells, changed(lambda _: None, cells), broke_off, strict=True)
+            cells = [missing if is_void else cell for cell, missing, is_void in rows]
     return list(cells)
 
 

@@ -74,6 +74,12 @@ ERRORS = (
 )
 """A text in one of these columns says that the row has no outcome."""
 
+STATUSES = ("status", "state", "run_status", "exit_status")
+BROKEN_OFF = frozenset(
+    ("error", "errored", "exception", "crashed", "aborted", "cancelled", "canceled", "skipped")
+)
+"""What one of these columns says of a sample that broke off, so that the row has no outcome."""
+
 SUMMARIES = frozenset(
     (
         *("total", "totals", "grand_total", "total_result", "sum", "all", "overall", "average"),
@@ -160,6 +166,7 @@ OF_QUESTION = frozenset(
 OF_SAMPLE = frozenset(
     (
         *(*COLUMN_NAMES["predictions"], *COLUMN_NAMES["outcomes"], *ANSWERS, *SCORES, *ERRORS),
+        *STATUSES,
         *(*FINISH, "statement", "claim", "criterion"),
         # what a person says of it
         *("label", "labels", "human", "human_label", "human_grade", "annotation"),

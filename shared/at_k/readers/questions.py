@@ -189,15 +189,25 @@ def _check_ids(table: Table, name: str, texts: Sequence[str], is_whole: bool) ->
         what = f"{short(text)} as {shown_name(name)}" if text else f"no {shown_name(name)}"
         what = f" {verb} {what}, so the question is unknown."
         raise InputError(f"{table.title}, {noun} ", *rows, more, FROM_0, what)
+    remedy = "; if not, another column has to identify it"
+    refuse_spaces(table, name, texts, "question", remedy)
+
+
+def refuse_spaces(
+    table: Table, name: str, texts: Sequence[str], noun: str, remedy: str = ""
+) -> None:
+    """Raise an InputError if two texts of the column `name` differ by spaces only.
+
+    The column tells what `noun` a row belongs to; `remedy` ends the message.
+    """
     row_of: dict[str, int] = {}
     for row, text in enumerate(texts):
         first = row_of.setdefault(" ".join(text.split()), row)
         if texts[first] != text:
             raise InputError(
                 *table.places_of_two(first, row),
-                f" have a {shown_name(name)} that differs by spaces only: "
-                f"{short(texts[first])} and {short(text)}. If they are one question, give both the "
-                f"same text; if not, another column has to identify it.",
+                f" have a {shown_name(name)} that differs by spaces only: {short(texts[first])} "
+                f"and {short(text)}. If they are one {noun}, give both the same text{remedy}.",
             )
 
 

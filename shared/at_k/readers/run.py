@@ -33,7 +33,7 @@ from .names import (
     plain_name,
     shown_name,
 )
-from .questions import gather, refuse_filters
+from .questions import gather, refuse_filters, refuse_spaces
 from .reading import ReadingOptions, make_reading, pairs_of
 from .roles import choose_columns, column_per_question, columns_of_role, finish_column
 from .sources import load_files, load_object, names_in
@@ -309,6 +309,8 @@ def _cells(
         if name is not None:
             chosen[role] = name
             cells[role] = entries_of_role(role, table.columns[name])
+            if role in ("groups", "clusters"):
+                refuse_spaces(table, name, list(map(entry_text, cells[role])), role[:-1])
     graded = columns_of_role(table, "outcomes") if table.layout and "references" in chosen else []
     if len(graded) == 1:
         grades = as_outcomes(table.columns[graded[0]])

@@ -7,6 +7,7 @@ chance does not explain it. See `is_setting`. Some names are settings however th
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -280,7 +281,9 @@ def refuse_repeats(questions: QuestionRows, are_lists: bool) -> None:
     others = [x for x in pool if x in columns and x not in numbers]
     if FILE in table.columns and not are_parts(table.files):
         columns[FILE] = table.columns[FILE]
-        others.append(FILE)
+        pairs = ((x, columns[FILE][row]) for x, rows in questions.rows.items() for row in rows)
+        if not are_continued(pairs):
+            others.append(FILE)
     samples = list(zip(*(map(entry_text, columns[x]) for x in (*numbers, *others)), strict=True))
     for rows in questions.several:
         first: dict[Any, int] = {}
@@ -294,7 +297,24 @@ def refuse_repeats(questions: QuestionRows, are_lists: bool) -> None:
                     f"samples, say so."
                 )
                 places = table.places_of_two(first[samples[row]], row)
-                raise SelectionError([*places, problem], [Way({"pool": tuple(numbers)})])
+                raise SelectionError([*places, problem], [Way({"pool": (*pool, *numbers)})])
+
+
+def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
+    """Whether a file goes on where another ends: they share questions, and each has others too.
+
+    The pairs are those of a question and the index of a file that has it.
+    """
+    files_of: dict[Any, set[int]] = {}
+    for question, file in pairs:
+        files_of.setdefault(question, set()).add(file)
+    sets = {frozenset(x) for x in files_of.values()}
+    return any(
+        any(one in x and other not in x for x in sets)
+        and any(other in x and one not in x for x in sets)
+        for files in sets
+        for one, other in itertools.combinations(files, 2)
+    )
 
 
 def _refuse_copies_of_samples(questions: QuestionRows) -> None:
