@@ -113,6 +113,7 @@ FORMS = {
         "test_list": ["assert math.isclose(add(1, 2), 3)"],
     },
     "calls": CALLS,
+    "calls in a text": json.dumps({**CALLS, "fn_name": "add"}),
     "calls as JSON": {"input_output": json.dumps({**CALLS, "fn_name": "add"})},
     "lines of arguments": {"fn_name": "add", "inputs": ["1\n2"], "outputs": ["3"]},
 }

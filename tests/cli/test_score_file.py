@@ -280,13 +280,30 @@ def test_the_question_of_an_error_is_not_read_from_the_text_of_a_sample(capsys, 
     assert error.endswith(" Question 1 has the id 'q-17'.\n")
 
 
-@pytest.mark.parametrize("metric", ["gpassk", "max_at_k"])
-def test_integers_below_0_are_answered_by_rewards_as_floats(capsys, tmp_path, metric):
-    file = write_json_lines(tmp_path / "a.jsonl", [{"rewards": [1, -1]}])
-    error = error_of(capsys, metric, file)
-    assert "Question 0, sample 1 is -1: an outcome is 0 or False if incorrect" in error
-    assert "(max_at_k and bayes_at_n take graded scores and rewards, as floats such as" in error
-    assert "--correct-at-least, of at_k.read in Python, is the least score" in error
+def test_integers_below_0_are_rewards_if_their_column_says_so(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "a.jsonl", [{"outcomes": [1, -1, -3]}])
+    for metric in ("gpassk", "max_at_k"):
+        error = error_of(capsys, metric, file)
+        assert "Question 0, sample 1 is -1: an outcome is 0 or False if incorrect" in error
+        assert "(max_at_k and bayes_at_n take graded scores and rewards, as floats such as" in error
+        assert "--correct-at-least, of at_k.read in Python, is the least score" in error
+    for name in ("rewards", "reward_total"):
+        write_json_lines(file, [{name: [1, -1, -3]}])
+        assert "sample 1 is -1.0" in error_of(capsys, "gpassk", file, "--outcomes", name)
+        scores = scores_of(capsys, "max_at_k", file, "--outcomes", name, "--k", 1, 2, 3)
+        assert [scores[f"max@{k}"] for k in (1, 2, 3)] == pytest.approx([-1, 1 / 3, 1])
+
+
+def test_samples_without_references_lead_to_columns_of_numbers(capsys, tmp_path):
+    rows = [{"step": 2, "prompt": "p", "completion": x, "reward_total": 0.5} for x in "ab"]
+    file = write_json_lines(tmp_path / "a.jsonl", rows)
+    for metric in ("max_at_k", "bayes_at_n", "gpassk"):
+        error = error_of(capsys, metric, file)
+        assert (
+            "with --references. Or name outcomes with --outcomes: columns of numbers are" in error
+        )
+        assert "are reward_total. Question 0" in error
+    assert scores_of(capsys, "max_at_k", file, "--outcomes", "reward_total", "--k", 1)
 
 
 def test_scores_name_the_questions_for_which_they_are_extrapolated(capsys, tmp_path):

@@ -43,3 +43,25 @@ def test_files_that_give_no_references_are_refused(capsys, tmp_path):
 def test_without_a_column_of_questions_references_cannot_be_joined():
     with pytest.raises(ValueError, match="joined by one column"):
         at_k.read({"samples": [["a"]]}, references={"x": "a"})
+
+
+def test_outputs_of_tests_are_no_samples(capsys, tmp_path):
+    row = {"task_id": "t", "code": "print(input())", "inputs": ["1"], "outputs": ["1"]}
+    file = write_json_lines(tmp_path / "a.jsonl", [row])
+    flags = ("--check-correct-fn", "python_tests", "--k", 1)
+    error = error_of(capsys, "gpassk", file, *flags)
+    assert "no column with a usual name for samples" in error
+    assert at_k.read(file, outcomes="outputs")["predictions"] == [[1]]
+
+
+def test_a_column_in_a_file_of_references_is_chosen_by_its_name(capsys, tmp_path):
+    file = write_json_lines(tmp_path / "s.jsonl", [{"qid": 1, "response": "12"}])
+    answers = tmp_path / "answers.csv"
+    for text, message in (
+        ("qid,gold,answer\n1,12,x\n", "gold can both hold the references. Rename the right one"),
+        ("task_id,id,gold\n1,1,12\n1,2,12\n", "ones (task_id 1, id 2). Name it qid"),
+    ):
+        answers.write_text(text)
+        assert message in error_of(capsys, "gpassk", file, "--references", answers)
+    answers.write_text("qid,references,answer\n1,12,x\n")
+    assert at_k.read(file, references=str(answers))["references"] == ["12"]

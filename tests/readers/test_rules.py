@@ -745,6 +745,15 @@ def test_errors_of_samples_in_lists():
         assert at_k.read(rows, outcomes=name, missing="drop")["predictions"] == [[None, 1]]
 
 
+def test_labels_of_a_person_are_words_for_outcomes():
+    rows = [{"id": 1, "passed": 1, "hand": x} for x in ("yes", "No", "", 1, None)]
+    labels = {"labels": "hand"}
+    assert at_k.read(rows, columns=labels)["labels"] == [[True, False, None, 1, None]]
+    message = r"row 1 \(from 0\): hand is 'maybe': labels are 0 and 1, true and false, yes and no,"
+    with pytest.raises(ValueError, match=message):
+        at_k.read([rows[0], rows[1] | {"hand": "maybe"}], columns=labels)
+
+
 def test_a_missing_verdict_of_an_answer_is_asked_about():
     rows = [
         {"id": 1, "predicted_answer": a, "judge_correct": v}

@@ -165,6 +165,8 @@ def read_tests(reference: Any, where: str) -> Tests:
     """
     if isinstance(reference, (list, tuple)) and _are_texts(reference):
         reference = "\n".join(reference)
+    if isinstance(reference, str) and _holds_cases(reference):
+        reference = {"input_output": reference}
     if isinstance(reference, str):
         return _tests_in_code(reference, where)
     tests = _tests_of_row(reference, where) if isinstance(reference, Mapping) else None
@@ -199,6 +201,15 @@ def _tests_of_row(reference: Mapping[str, Any], where: str) -> Tests | None:
 
 def _are_texts(entries: Any) -> bool:
     return all(isinstance(entry, str) for entry in entries)
+
+
+def _holds_cases(text: str) -> bool:
+    """Whether a text is an object of JSON with inputs and outputs."""
+    try:
+        cases = json.loads(text) if text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(cases, dict) and {"inputs", "outputs"} <= cases.keys()
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def _read(
         raise ValueError(
             "--outcomes beside --predictions are for the votes of cons_at_k: leave out one of them."
         )
-    if not (computation.accepts_labels or has_labels):
+    if not (has_labels or (computation.accepts_labels and "outcomes" in questions.columns)):
         with naming_questions(questions):
             refuse_ungraded(questions)
     are_parts = min(len(files), len(questions.files)) > 1

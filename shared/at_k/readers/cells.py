@@ -16,6 +16,7 @@ from .names import (
     PER_SAMPLE,
     QUESTION_TEXTS,
     SINGLE,
+    last_part,
     plain_name,
     shown_name,
     usual_columns,
@@ -35,11 +36,15 @@ from .table import (
     may_be_nested,
 )
 from .words import (
+    KNOWN_WORDS,
     as_lists,
+    as_outcome,
     as_outcomes,
     as_whole_number,
     at_least,
+    changed,
     entry_text,
+    flat,
     graded,
     has_lists,
     number_in,
@@ -135,7 +140,7 @@ def read_cells(
     if "multiplicities" in cells and not are_lists:
         cells["multiplicities"] = _count_column(table, chosen["counts"])
     for role in aligned:
-        cells[role] = _numbers_of_samples(table, role, chosen[role], cells[role], are_lists)
+        cells[role] = _numbers_of_samples(table, role, chosen[role], cells[role])
     return _with_missing(table, chosen, cells, reading), are_lists
 
 
@@ -206,6 +211,8 @@ def read_outcomes(
     outcomes = as_outcomes(cells, table.has_decimal_commas, reading.has_labels)
     if reading.correct_at_least is not None:
         return at_least(outcomes, reading.correct_at_least, name)
+    if "reward" in last_part(name) and any(type(x) is int and x < 0 for x in flat(outcomes)):
+        return changed(lambda x: x if x is None else float(x), outcomes)  # no categories
     return outcomes
 
 
@@ -223,23 +230,20 @@ def _refuse_objects(cells: Sequence[Any], role: str, name: str) -> None:
             )
 
 
-def _numbers_of_samples(
-    table: Table, role: str, name: str, cells: Sequence[Any], are_lists: bool
-) -> Sequence[Any]:
+def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]) -> Sequence[Any]:
     """Return the numbers in the column `name` of a role of `PER_SAMPLE`, None for missing ones.
 
     There is one in each row, or a list of them if samples are in lists.
     """
-    if not are_lists:
-        cells = [None if cell == "" else number_in(cell) for cell in as_outcomes(cells)]
+    cells = changed(as_outcome, cells)
     for row, numbers in enumerate(cells):
         for number in numbers if isinstance(numbers, list) else [numbers]:
             if not isinstance(number, (int, float, type(None))):
+                kind = KNOWN_WORDS if role == "labels" else "numbers"
                 raise InputError(
                     *table.row_place(row),
-                    f": {name} is {short(number)}: {role} are numbers"
-                    f"{', 1 if correct and 0 if not' if role == 'labels' else ''}, and empty "
-                    f"for samples without one.",
+                    f": {name} is {short(number)}: {role} are {kind}, and empty for samples "
+                    f"without one.",
                 )
     return cells
 
@@ -341,7 +345,8 @@ _PARTS_OF_TESTS |= {"private_test_cases", "metadata", "func_name"}
 def with_tests(table: Table) -> Table:
     """Return the table with a column of references for `python_tests`, if it has such tests.
 
-    HumanEval, MBPP, APPS and LiveCodeBench have the tests of a question in several columns.
+    HumanEval, MBPP, APPS and LiveCodeBench have the tests of a question in several columns. Outputs
+    of tests are no samples.
     """
     has_tests = any(needed <= table.columns.keys() for needed in _COLUMNS_OF_TESTS)
     if table.layout or not (has_tests or _has_cases(table)):
@@ -349,7 +354,8 @@ def with_tests(table: Table) -> Table:
     names = [name for name in table.columns if name in _PARTS_OF_TESTS]
     rows = zip(*(table.columns[name] for name in names), strict=True)
     tests = [dict(zip(names, row, strict=True)) for row in rows]
-    return table.with_columns({**table.columns, TESTS: tests})
+    others = {x: cells for x, cells in table.columns.items() if x != "outputs"}
+    return table.with_columns({**others, TESTS: tests})
 
 
 def _has_cases(table: Table) -> bool:
@@ -453,13 +459,20 @@ def _answers_in(file: str, question: str = "") -> tuple[list[str], list[Any]]:
     from .sources import load_files, names_in
 
     answers = with_tests(load_files(names_in(file), ReadingOptions()))
-    key = [question] if question in answers.columns else question_columns(answers)
+    try:
+        key = [question] if question in answers.columns else question_columns(answers)
+    except SelectionError as error:
+        remedy = f" Name it {question}, as the samples do." if question else ""
+        raise ValueError(f"{file}: {error}{remedy}") from None
     columns = [TESTS] if TESTS in answers.columns else columns_of_role(answers, "references")
     if not columns or not (key or not question):
         raise ValueError(
             f"{file} needs a column {question or 'of references'} and one with a usual name for "
             f"references. {list_columns(answers.columns)}"
         )
-    column = column_of_role(answers, "references", columns)
+    try:
+        column = column_of_role(answers, "references", columns)
+    except SelectionError as error:
+        raise ValueError(f"{file}: {error} Rename the right one: references.") from None
     ids = list(map(entry_text, answers.columns[key[0]])) if key else []
     return ids, list(answers.columns[column])
