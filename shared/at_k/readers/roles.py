@@ -522,7 +522,7 @@ def _refuse_frequencies(table: Table, samples: Sequence[str]) -> None:
         ways.append(Way(as_sample, "each row is one sample"))
         is_constant = len({*numbers}) == 1
         if not is_answer and _may_be_counts(table, numbers, sample):
-            meaning = f"{sample} of {name} samples are correct"
+            meaning = "each row counts the samples of a question"
             raise SelectionError(
                 f"{name} and {sample} can be counts, or {sample} can be the outcome of one sample "
                 f"in each row.",

@@ -129,7 +129,8 @@ def read(
         source: the path of a file or folder, a name that fsspec opens (`https://`, `s3://`,
             `hf://datasets/..`), the name of a dataset that `datasets` can load, or a list of
             files with parts of one run; or an object: an open file, a data frame, an Arrow table,
-            a `datasets.Dataset`, a list of dicts, or a dict of columns.
+            a `datasets.Dataset`, a list of dicts, or a dict of columns. Of several logs of a task,
+            the newest that is complete is read.
         predictions: the column of samples to be checked. Beside `outcomes`: of answers that were
             graded, for the votes of cons_at_k.
         outcomes: the column of already-graded outcomes.

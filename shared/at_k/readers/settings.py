@@ -293,8 +293,7 @@ def refuse_repeats(questions: QuestionRows, are_lists: bool) -> None:
                 sample = ", ".join(f"{shown_name(x)} {short(columns[x][row])}" for x in numbers)
                 problem = (
                     f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one "
-                    f"of them. If {' and '.join(map(shown_name, numbers))} does not number "
-                    f"samples, say so."
+                    f"of them. If they are two samples, say so."
                 )
                 places = table.places_of_two(first[samples[row]], row)
                 raise SelectionError([*places, problem], [Way({"pool": (*pool, *numbers)})])
