@@ -233,6 +233,14 @@ def test_a_log_that_is_retried_counts_once_however_the_files_are_named(tmp_path,
         assert output_of(capsys, "gpassk", *names, "--k", 1).startswith("inspect_ai")
     with pytest.warns(UserWarning, match="status 'error', and 16 of 16 samples"):
         at_k.read(failed)
+    other = log["eval"] | {"model": "another"}
+    retry.write_text(json.dumps(log | {"eval": other}))
+    with (
+        pytest.raises(ValueError, match="their model is"),
+        pytest.warns(UserWarning, match="not complete"),
+    ):
+        at_k.read(names, pool="files")
+    retry.write_text(json.dumps(log))
     logs = [read_eval_log(name) for name in names]
     with (
         pytest.warns(UserWarning, match="is not complete"),

@@ -153,8 +153,8 @@ def _logs_of_trials(folder: Path) -> list[str]:
 def _newest_logs(names: Sequence[str], are_runs: bool) -> list[str]:
     """Return the names without logs of a task of which there is a newer one. A warning names them.
 
-    A log of inspect_ai that is retried has the samples of the one before. Other logs are kept if
-    they `are_runs`.
+    A log of inspect_ai that is retried has the samples of the one before, and the same id of the
+    task. Other logs are kept if they `are_runs`.
     """
     last: dict[Any, tuple[Any, str]] = {}
     tasks = {name: _about_log(Path(name), are_runs) for name in names} if len(names) > 1 else {}
@@ -197,8 +197,9 @@ def _about_log(file: Path, are_runs: bool) -> tuple[Any, Any]:
         data, is_zip = file.read_bytes(), file.suffix == ".eval"
         with suppress(ValueError, LookupError, TypeError):  # reading it says what is wrong
             log = eval_log(data, str(file), with_samples=False) if is_zip else json.loads(data)
-            about, is_complete = log["eval"], log["status"] == "success"
-            return about.get("task_id", about["task"]), (is_complete, about["created"])
+            about, date = log["eval"], (log["status"] == "success", log["eval"]["created"])
+            if "task_id" in about or not are_runs:
+                return (about.get("task_id", about["task"]), about["model"]), date
     folder = file.resolve().parent
     if not are_runs and (name := LM_EVAL_NAME.fullmatch(file.name)):
         return (folder, name["task"]), name["date"]
