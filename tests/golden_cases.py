@@ -384,7 +384,7 @@ def run_cases() -> Iterator[Case]:
     yield from cases("runs", "leaderboard", some, extra)
     for target in ("compare", "leaderboard"):
         pairs = [*PAIRS][:1] if target == "compare" else some[:1]
-        yield from cases("runs", target, pairs, over("by_order", True))
+        yield from cases("runs", target, pairs, [{"by_order": True, "common": False}])
         yield from cases("runs", target, pairs, over("k", 2), kinds, [*GROUPS, *WEIGHTED])
 
     scores = over("metric", "pass@k", "pass^k", "G-Pass@k", "mG-Pass@k", "maj@k", "AUC@k")

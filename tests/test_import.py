@@ -1,5 +1,6 @@
 """What `import at_k` imports, and that its modules can be imported on every system."""
 
+import shutil
 import subprocess
 import sys
 
@@ -40,8 +41,8 @@ def test_a_space_says_that_it_does_not_run_on_windows(monkeypatch):
 RUNS_THE_COMMAND = f"""
 import contextlib, io, sys
 from at_k.cli.command import main
-texts, outcomes = sys.argv[1:]
-for arguments in (["gpassk", outcomes], ["gpassk", texts], ["compare", outcomes, outcomes]):
+texts, outcomes, others = sys.argv[1:]
+for arguments in (["gpassk", outcomes], ["gpassk", texts], ["compare", outcomes, others]):
     with contextlib.redirect_stdout(io.StringIO()):
         assert main([*arguments, "--k", "1"]) == 0
     print(*(name for name in {SLOW} if name in sys.modules))
@@ -53,8 +54,11 @@ def test_the_command_imports_few_slow_libraries(tmp_path):
     texts, outcomes = tmp_path / "texts.jsonl", tmp_path / "outcomes.jsonl"
     texts.write_text('{"samples": ["a", "b", "\u00e9"], "answer": "b"}', encoding="utf-8")
     outcomes.write_text('{"id": 1, "outcomes": [true, false]}\n{"id": 2, "outcomes": [true, true]}')
+    others = shutil.copy(outcomes, tmp_path / "others.jsonl")
     found = subprocess.run(
-        [sys.executable, "-c", RUNS_THE_COMMAND, texts, outcomes], capture_output=True, text=True
+        [sys.executable, "-c", RUNS_THE_COMMAND, texts, outcomes, others],
+        capture_output=True,
+        text=True,
     )
     imported = ["pyarrow", "pandas pyarrow", "pandas pyarrow scipy"]
     assert found.stdout.splitlines() == imported, found.stderr
