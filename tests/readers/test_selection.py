@@ -102,6 +102,31 @@ def test_the_caller_chooses_between_outcomes_and_samples_that_can_be_checked(cap
     assert "in response, checked against answer with exact_match." in printed
 
 
+def test_samples_beside_scores_that_nothing_checks_are_asked_about(capsys, tmp_path):
+    rows = [{"id": "a", "response": "12", "score": 0.5}, {"id": "b", "response": "13", "score": 1}]
+    with pytest.raises(SelectionError, match="Pass outcomes='score' or outcomes='response'"):
+        read_rows(tmp_path, rows)
+    ways = "Add --outcomes score or --outcomes response or --correct-at-least .."
+    assert ways in error_of(capsys, "max_at_k", tmp_path / "rows.jsonl")
+    assert read_rows(tmp_path, rows, outcomes="score") == {"predictions": [[0.5], [1]]}
+
+
+def test_several_columns_have_a_sample_each(capsys, tmp_path):
+    rows = [{"a": "x", "b": "y", "n": 3}, {"a": "y", "b": "y", "n": 3}]
+    expected = {"predictions": [["x", "y"], ["y", "y"]], "references": ["x", "y"]}
+    with pytest.warns(UserWarning, match="Not used: the column n"):
+        assert read_rows(tmp_path, rows, predictions=["a", "b"], references=["x", "y"]) == expected
+    with pytest.raises(SelectionError, match="There is no column 'c'"):
+        read_rows(tmp_path, rows, predictions=["a", "c"])
+    file = tmp_path / "graded.csv"
+    file.write_text("id,a,b\nq1,yes,no\nq2,no,no\n")
+    printed = output_of(capsys, "gpassk", file, "--predictions", "a", "--predictions", "b")
+    assert "2 questions, 2 samples each, already graded in a to b" in printed
+    assert at_k.read(file, predictions=["a", "b"]) == {
+        "predictions": [[True, False], [False, False]]
+    }
+
+
 @pytest.mark.parametrize(
     ("columns", "role"),
     [

@@ -152,7 +152,9 @@ def add_flags(
             only = ' with --interval "questions"' if role == "clusters" else ""
             text = f"{text} Usual names{only}: {', '.join(COLUMN_NAMES[role])}."
         options = {"nargs": "+"} if role in ("questions", "counts") else {}
-        if role in PER_SAMPLE:
+        if role == "predictions":
+            options = {"action": "append"}
+        elif role in PER_SAMPLE:
             options = {"type": _column_or_counts}
         columns.add_argument(as_flag(role), metavar="COLUMN", help=text, **options)
     for name, options in _ROW_FLAGS.items():

@@ -179,8 +179,12 @@ def table_of_grid(
     if not has_names:
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
     names = [str(cell).strip() for cell in rows[0]]
-    if len({*names}) < len(names):
-        raise ValueError(f"{name}, line 1: two columns have the same name.")
+    twice = next((x for x in names if names.count(x) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"{name}, line 1: two columns have the same name, {twice[:60]!r}. Each needs a name of "
+            f"its own: columns with a sample each are sample_1, sample_2, .."
+        )
     is_csv = has_names and len(lines) > 0
     least = 0 if not is_csv or sample_columns(names) else len(names)
     head = [] if all(map(is_value, names)) else [x.lower() for x in names]
@@ -280,7 +284,8 @@ def with_sample_lists(
     Args:
         table: the source.
         unnamed: see `ReadingOptions`.
-        named: the columns that the caller names; also lists of them.
+        named: the columns that the caller names; also lists of them. Several predictions are
+            columns with a sample each.
         checked: whether the caller gives a checker, so that samples are no outcomes.
 
     Returns:
@@ -291,7 +296,7 @@ def with_sample_lists(
         ValueError: if a row lacks the reference or the group that others have.
     """
     if unnamed == "verdicts" and not table.layout:
-        table = _with_question_names(table)
+        table = _with_question_names(table, named)
     samples = _sample_names(table, named)
     if not samples:
         return table, {}
@@ -307,6 +312,8 @@ def with_sample_lists(
 
 def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     """Return the columns that hold a sample each; none if other columns have samples or counts."""
+    if isinstance(named.get("predictions"), tuple):
+        return list(named["predictions"])
     if table.layout or {"predictions", "outcomes", "n", "correct", "counts"} & named.keys():
         return []
     names = list(table.columns)
@@ -316,13 +323,19 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
     return [] if has_others else samples
 
 
-def _with_question_names(table: Table) -> Table:
-    """Return a table of verdicts in which a column item or answer names the questions."""
-    items = {x: "question_id" for x in table.columns if x.lower() in ("item", "answer")}
-    is_graded = not usual_columns(table.columns, "predictions")
-    if len(items) != 1 or not is_graded or "question_id" in table.columns:
+def _with_question_names(table: Table, named: ColumnsByRole) -> Table:
+    """Return a table of verdicts in which a column item or answer names the questions.
+
+    Beside samples, an answer may be a reference.
+    """
+    by_name = {x.lower(): x for x in table.columns}
+    has_samples = bool(usual_columns(table.columns, "predictions"))
+    item = by_name.get("item") or (None if has_samples else by_name.get("answer"))
+    if item is None or named.get("questions") or "question_id" in table.columns:
         return table
-    return table.with_columns({items.get(x, x): y for x, y in table.columns.items()})
+    return table.with_columns(
+        {"question_id" if x == item else x: table.columns[x] for x in table.columns}
+    )
 
 
 def _full_rows(others: Columns, lists: list[CellsOfRow]) -> tuple[Columns, list[CellsOfRow]]:

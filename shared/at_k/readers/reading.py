@@ -42,7 +42,8 @@ class ReadingOptions:
         has_labels: whether outcomes may be labels of the metric, so that words are kept.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
         unnamed: "references" if the columns have no names and the first holds the references;
-            "verdicts" if a column item or answer names the questions.
+            "verdicts" if the outcomes are verdicts of score_agg, which are read without regard to
+            case, and a column item or answer names the questions.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -85,6 +86,8 @@ def make_reading(**options: Any) -> ReadingOptions:
     for name, check in _CHECKS.items():
         if name in known:
             known[name] = check(name, known[name])
+    if known.get("unnamed") == "verdicts":
+        known["has_labels"] = True
     if known.get("correct_values") and "correct_at_least" in known:
         raise ValueError("correct_values and correct_at_least exclude each other.")
     return ReadingOptions(_checked_columns(options), **known)
@@ -101,6 +104,9 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
         if role == "counts" and name is not None:
             is_plain = isinstance(name, (str, Mapping))
             name = count_columns(name if is_plain else checked_names("counts", name))
+        elif role == "predictions" and name is not None:
+            names = checked_names(role, name)
+            name = names[0] if len(names) == 1 else names  # several have a sample each
         elif name is not None and role != "references":
             check_text(role, name)
         if name is not None or role not in (*PER_SAMPLE, "finish"):
@@ -158,4 +164,5 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "group_size": check_count,
     "records": check_text,
     "unfinished": lambda role, choice: check_name(role, choice, ("incorrect",)),
+    "unnamed": lambda role, choice: choice and check_name(role, choice, ("references", "verdicts")),
 }

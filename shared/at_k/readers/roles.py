@@ -153,6 +153,8 @@ def _columns_by_name(
     if are_named or not (predictions or outcomes or counts):
         raise _no_samples(table, are_named)
     if not (outcomes or counts):
+        if not (references or table.layout):
+            _refuse_scores(table, predictions[0])
         return _with_references(table, predictions, references)
     _refuse_two_readings(table, predictions if references else (), outcomes, references, counts)
     if counts:
@@ -233,6 +235,20 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
         )
     roles = ("predictions", "outcomes", "counts")
     return SelectionError(f"{problem} {list_columns(table.columns)}", roles)
+
+
+def _refuse_scores(table: Table, samples: str) -> None:
+    """Raise a SelectionError if there are scores beside `samples` that nothing checks."""
+    for scores in columns_named(table.columns, SCORES):
+        raise SelectionError(
+            f"{shown_name(samples)} and {shown_name(scores)} can both hold the outcomes: there are "
+            f"no references to check {shown_name(samples)} against.",
+            [
+                Way({"outcomes": scores}),
+                Way({"outcomes": samples}),
+                Way({"correct_at_least": ".."}),
+            ],
+        )
 
 
 def _refuse_gold_answers(table: Table, outcome: str, references: Sequence[str]) -> None:

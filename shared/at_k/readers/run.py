@@ -100,7 +100,7 @@ class Run(dict[str, Any]):
 def read(
     source: Any,
     *,
-    predictions: str | None = None,
+    predictions: Names | None = None,
     outcomes: str | None = None,
     references: str | Mapping[Any, Any] | Sequence[Any] | None = None,
     questions: Names | None = None,
@@ -114,6 +114,8 @@ def read(
     correct_values: Collection[Any] = (),
     correct_at_least: float | None = None,
     group_size: int | None = None,
+    has_labels: bool = False,
+    unnamed: str | None = None,
 ) -> Run:
     """Read samples or outcomes from a file, log, data frame or dataset, as arguments of `compute`.
 
@@ -131,8 +133,8 @@ def read(
             files with parts of one run; or an object: an open file, a data frame, an Arrow table,
             a `datasets.Dataset`, a list of dicts, or a dict of columns. Of several logs of a task,
             the newest that is complete is read.
-        predictions: the column of samples to be checked. Beside `outcomes`: of answers that were
-            graded, for the votes of cons_at_k.
+        predictions: the column of samples to be checked, or several with a sample each. Beside
+            `outcomes`: of answers that were graded, for the votes of cons_at_k.
         outcomes: the column of already-graded outcomes.
         references: the column to check the samples against. If the log has none: a dict with the
             reference of each question, a list with the reference of each row, or a file with
@@ -159,6 +161,11 @@ def read(
         correct_at_least: the least score that is correct, such as 0.75.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
+        has_labels: whether outcomes are labels of the metric, such as the categories of bayes_at_n,
+            so that words such as yes and none are kept.
+        unnamed: "references" if the columns have no names and the first has the references.
+            "verdicts" if the outcomes are verdicts of score_agg, and a column item or answer names
+            the questions.
 
     Returns:
         A dict of arguments of `compute`, with the attributes of `Run`.
@@ -201,6 +208,8 @@ def read(
             correct_values=correct_values,
             correct_at_least=correct_at_least,
             group_size=group_size,
+            has_labels=has_labels,
+            unnamed=unnamed,
             unfinished=unfinished,
             **(columns or {}),
         )
@@ -254,6 +263,8 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     """Return the run in a table."""
     table, named = _with_named_columns(table, reading)
     chosen = choose_columns(table, named, reading.checked, reading.graded_by)
+    if reading.has_labels and not {"references", "outcomes"} & chosen.keys():  # already graded
+        chosen = {"outcomes" if x == "predictions" else x: y for x, y in chosen.items()}
     table, row_cells, are_lists = _cells(table, chosen, named, reading)
     cells, ids, key, missing = gather(table, chosen, row_cells, are_lists, reading)
     grades = cells.pop("grades", None)
@@ -287,11 +298,13 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
         named |= {"references": TESTS} if TESTS in table.columns else {}
     pool = [name for name in reading.pool if name != "files"]
     lists = {"questions": reading.questions, "pool": pool, "where": [x for x, _ in reading.where]}
+    table = with_fields(table, pairs_of(named | lists))
     table, lists_of_samples = with_sample_lists(
         table, reading.unnamed, named | lists, reading.checked
     )
-    named |= lists_of_samples
-    table = with_fields(table, pairs_of(named | lists))
+    if lists_of_samples:
+        named.pop("predictions", None)  # several columns
+        named |= lists_of_samples
     table = rows_where(table, [x for x in reading.where if not has_lists(table.columns[x[0]])])
     if not table.size:
         raise InputError(f"{table.title} has no ", QUESTION, "s.")
