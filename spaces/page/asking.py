@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from at_k.core.checks import InputError
 from at_k.readers.names import ANSWERS, COLUMN_NAMES, columns_named
 from at_k.readers.reading import make_reading
 from at_k.readers.sources import load_files
@@ -31,18 +30,22 @@ _MISSING = {
     "incorrect": "Missing samples are incorrect",
     "drop": "Missing samples are left out",
 }
+_UNNAMED = {"references": "No names of columns: the first has references, others samples"}
 _WORDS: dict[str, Callable[[Any], str]] = {
     "missing": lambda choice: _MISSING[choice],
     "where": lambda where: " or ".join(f"only rows with {x} = {y}" for x, y in where),
     "groups": lambda name: f"Scores for each {name}",
     "questions": lambda names: f"Questions are identified by {' and '.join(_listed(names))}",
     "pool": lambda names: f"Rows that differ in {', '.join(names)} are samples of one question",
-    "samples": lambda names: f"A sample in each of {len(names)} columns, {names[0]} to {names[-1]}",
-    "references_first": lambda _: "No names of columns: the first has references, others samples",
+    "unnamed": lambda kind: _UNNAMED[kind],
     "by_order": lambda holds: (
         "The files have the same questions in the same order" if holds else "Score each by itself"
     ),
-    "predictions": lambda name: f"Samples in {name}",
+    "predictions": lambda names: (
+        f"Samples in {names}"
+        if isinstance(names, str)
+        else f"A sample in each of {len(names)} columns, {names[0]} to {names[-1]}"
+    ),
     "outcomes": lambda name: f"Outcomes in {name}",
     "references": lambda name: f"References in {name}",
     "records": lambda path: f"The rows in {path}",
@@ -97,7 +100,7 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     if isinstance(parts[0], str):
         parts[0] = parts[0].removeprefix("text: ")
     shown = names[:_MAX_COLUMNS] if names_columns else ()
-    return ChoiceError(parts, ways, shown, "correct_at_least" in error.roles)
+    return ChoiceError(parts, ways, shown, has_references and "correct_at_least" in error.roles)
 
 
 def _columns(path: str) -> Columns:
@@ -137,7 +140,7 @@ def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Read
     usual = {x for role in _ONE_PER_QUESTION for x in columns_named(names, COLUMN_NAMES[role])}
     samples = _numbered(names) or [x for x in names if x not in usual]
     if usual and 1 < len(samples) <= MAX_SAMPLES_PER_QUESTION:
-        yield {"samples": samples}
+        yield {"predictions": samples}
     if has_references:
         references = columns_named(names, COLUMN_NAMES["references"])
         for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
@@ -145,7 +148,7 @@ def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Read
             if others:  # one of the two has the samples
                 yield {"predictions": name, "references": others[0]}
         if len(names) > 1 and not usual:  # else the first row has names
-            yield {"references_first": True}
+            yield {"unnamed": "references"}
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
@@ -156,15 +159,3 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 def _listed(names: Any) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
-
-
-def source_of(path: str, reading: Mapping[str, Any]) -> Any:
-    """Return what is read: the path, or its columns with those of samples under numbers."""
-    if "samples" not in reading:
-        return path
-    samples = {name: str(number) for number, name in enumerate(reading["samples"], start=1)}
-    columns = load_files([path], make_reading()).columns
-    missing = [name for name in samples if name not in columns]
-    if missing:
-        raise InputError(f"There is no column {missing[0]!r}.")
-    return {samples.get(name, name): list(cells) for name, cells in columns.items()}

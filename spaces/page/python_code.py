@@ -9,9 +9,8 @@ from at_k.readers.run import COLUMNS
 
 from .charts import Chart, charts_of
 from .figures import chart_arguments
-from .request import Answer, Comparison, Reading
-from .samples import arguments_of_read
-from .space import Call, Space
+from .request import Answer, Comparison
+from .space import Call, Run, Space
 
 _PACKAGE = "evaluate-at-k[{extras}] @ git+https://github.com/evaluate-at-k/evaluate-at-k"
 
@@ -25,15 +24,17 @@ def python_code(space: Space, answer: Answer) -> str:
     extras = "charts,math" if answer.checker == "math_verify" else "charts"
     imports = ["import at_k", "from at_k import charts"]
     lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"', *imports, ""]
-    if {"samples", "references_first"} & answer.reading.keys():
-        lines.append("# Name the columns of the file first: reference, 1, 2, 3, ..")
-    reads = {run.label: _read(answer.reading, run.file) for run in answer.runs}
+    reads = {run.label: _read(run) for run in answer.runs}
     if several:
         lines += ["runs = {", *(f"    {label!r}: {call}," for label, call in reads.items()), "}"]
     else:
         (call,) = reads.values()
         is_text = answer.runs[0].file == "text"
         lines += [*["# text: a file with the samples"] * is_text, f"samples = {call}"]
+    if any(map(_has_rewards_below_0, answer.runs)):
+        lines += ["for samples in runs.values():"] if several else []
+        floats = '[[x if x is None else float(x) for x in row] for row in samples["predictions"]]'
+        lines.append(f'{"    " * several}samples["predictions"] = {floats}  # rewards')
     lines.append(f'{metric} = at_k.load("{metric}")')
     for name, call_of_page in answer.calls.items():
         expression = _call(metric, call_of_page)
@@ -43,25 +44,34 @@ def python_code(space: Space, answer: Answer) -> str:
         if name == "scores":
             lines.append("print(scores)")
     if answer.comparison is not None:
-        lines += _comparing(answer.comparison)
+        lines += _comparing(answer.comparison, bool(answer.reading.get("by_order")))
     for number, chart in enumerate(charts_of(space, answer), start=1):
         if chart is not None:
             lines.append(f'{_chart(chart, answer)}.save("{metric}-{number}.pdf")')
     return "\n".join(lines) + "\n"
 
 
-def _read(reading: Reading, file: str) -> str:
-    arguments = arguments_of_read(reading)
-    arguments.pop("unnamed", None)
-    columns = {name: arguments.pop(name) for name in COLUMNS if name in arguments}
-    if columns:
-        arguments["columns"] = columns
-    return f"at_k.read({', '.join([repr(file), *_arguments(arguments)])})"
+def _read(run: Run) -> str:
+    """Return the expression of a call of `at_k.read`, which reads a file as the page does."""
+    columns = {name: x for name, x in run.reading.items() if name in COLUMNS}
+    arguments = {name: x for name, x in run.reading.items() if name not in COLUMNS}
+    arguments |= {"columns": columns} if columns else {}
+    # The content of a text tells its format, as for a text that is pasted.
+    source = f'open({run.file!r}, "rb")' if run.file.lower().endswith(".txt") else repr(run.file)
+    return f"at_k.read({', '.join([source, *_arguments(arguments)])})"
 
 
-def _comparing(comparison: Comparison) -> list[str]:
+def _has_rewards_below_0(run: Run) -> bool:
+    """Whether the page has read whole numbers as rewards, because one is no category."""
+    rows = run.samples["predictions"]
+    is_graded = isinstance(rows, list) and "references" not in run.samples
+    return is_graded and any(isinstance(x, float) and x < 0 for row in rows for x in row)
+
+
+def _comparing(comparison: Comparison, by_order: bool) -> list[str]:
     """Return lines that call `at_k.compare` or `at_k.leaderboard`, and print the result."""
     start = "leaderboard(runs" if comparison.is_leaderboard else "compare(*runs.values()"
+    start += ", by_order=True" * by_order
     calls = [f"at_k.{', '.join([start, *_arguments(x)])})" for x in comparison.arguments]
     further = [f"print({call})" for call in calls[1:]]
     return [f"comparison = {calls[0]}", "print(comparison)", *further]

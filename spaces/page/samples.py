@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from at_k.cli.formats import enumerated
@@ -12,23 +13,21 @@ from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, short
 from at_k.core.counts import sums_per_question
 from at_k.core.samples import read_samples as as_samples
-from at_k.readers.names import PER_QUESTION
+from at_k.readers.names import COLUMN_NAMES, PER_QUESTION, columns_named
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
-from at_k.readers.words import KNOWN_WORDS
+from at_k.readers.words import KNOWN_WORDS, as_outcome
 from at_k.runs.outcomes_of_runs import orders_of
 
-from .asking import choice_error, columns_in, source_of
+from .asking import choice_error, columns_in
 from .places import REWARDS
 from .received import copy_files, write_text
-from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Reading, Request
+from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Request
 from .space import Samples, Space
 
 MAX_QUESTIONS = 10_000
 MAX_SAMPLES = 200_000
 MAX_GROUPS = 40
-_CHOICES_OF_PAGE = ("samples", "references_first", "by_order")
-"""Choices of a visitor that are no arguments of `read`."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,8 @@ class ReadSamples:
     """The samples of a request.
 
     Attributes:
-        files: the name of the file of each run, by its label.
+        files: the name of the file of each run, by its label, as the visitor knows it.
+        arguments: those of `at_k.read` that read each file, by the label of its run.
         runs: the samples of each run, by its label.
         identifiers: columns that identify questions, such as "id": M texts each, by name.
         notes: sentences that say how the samples were read.
@@ -44,6 +44,7 @@ class ReadSamples:
     """
 
     files: dict[str, str]
+    arguments: dict[str, dict[str, Any]]
     runs: dict[str, Samples]
     identifiers: dict[str, list[Any]]
     notes: list[str]
@@ -64,48 +65,44 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
         ChoiceError: if the rules of reading need an answer.
         ValueError: if the samples cannot be read, or are too many.
     """
-    columns: dict[str, Any] = {role: None for role in PER_QUESTION if role in parameters}
-    notes: list[str] = []
-    if request.files:
-        files = copy_files(request.files)
-        if "groups" in columns:
-            # A group column can be chosen for files, on the pages that have such an option.
-            columns["groups"] = request.options.get("group")
-    else:
-        files = write_text(request.text)
+    space, notes = request.space, []
+    files = copy_files(request.files) if request.files else write_text(request.text)
+    roles = [role for role in PER_QUESTION if role in parameters]
+    chosen = _arguments_of_read(request)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        runs = {label: _read_run(request, file, columns) for label, file in files.items()}
+        arguments = dict.fromkeys(roles) | chosen
+        runs = {label: _read_run(request, file, arguments) for label, file in files.items()}
+    used = {
+        label: chosen | {role: run.columns[role] for role in roles if role in run.columns}
+        for label, run in runs.items()
+    }
     samples, problem = _in_one_order(runs, request.reading.get("by_order"))
-    space = request.space
     for label, run in runs.items():
         prefix = f"{label}: " if len(runs) > 1 else ""
         described = RunInput(run, request.checker).described(space.row_noun, space.cell_noun)
         notes.append(f"{prefix}{described}")
-        samples[label]["predictions"] = _as_scored(space, samples[label])
+        if not (space.has_binary_outcomes or "references" in run):
+            samples[label]["predictions"] = _as_rewards(samples[label]["predictions"])
         _check_size(samples[label], prefix)
     notes += [_without_name(str(warning.message), [*files.values()]) for warning in caught]
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
     first = next(iter(runs.values()))
-    return ReadSamples(files, samples, dict(first.identifiers), list(dict.fromkeys(notes)), problem)
+    names = [Path(file).name for file in request.files]
+    if len({*names}) == len(names) > 0:  # two folders may have files of the same name
+        files = dict(zip(files, names, strict=True))
+    notes = list(dict.fromkeys(notes))
+    return ReadSamples(files, used, samples, dict(first.identifiers), notes, problem)
 
 
-def _as_scored(space: Space, samples: Samples) -> Any:
-    """Return predictions as the metric takes them: verdicts in lower case, or rewards."""
-    predictions = samples["predictions"]
-    if not isinstance(predictions, list):
-        return predictions
-    if space.metric == "score_agg":
-        return [
-            [x.strip().lower() if isinstance(x, str) else x for x in row] for row in predictions
-        ]
-    if space.has_binary_outcomes or "references" in samples:
-        return predictions
-    if not any(isinstance(x, int) and x < 0 for row in predictions for x in row):
-        return predictions
-    # A negative integer is no category, so all numbers are rewards.
-    return [[float(x) if isinstance(x, int) else x for x in row] for row in predictions]
+def _as_rewards(outcomes: Any) -> Any:
+    """Return outcomes with whole numbers as rewards if one is below 0, and so is no category."""
+    if not isinstance(outcomes, list):
+        return outcomes
+    if not any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
+        return outcomes
+    return [[float(x) if isinstance(x, int) else x for x in row] for row in outcomes]
 
 
 def _without_name(note: str, files: Sequence[str]) -> str:
@@ -134,60 +131,64 @@ def _check_size(samples: Samples, prefix: str) -> None:
 # --- Text and files ---------------------------------------------------------------------
 
 
-def arguments_of_read(reading: Reading, has_verdicts: bool = False) -> dict[str, Any]:
-    """Return what a visitor has chosen as arguments of `read_run`."""
-    chosen = {name: x for name, x in reading.items() if name not in _CHOICES_OF_PAGE}
+def _arguments_of_read(request: Request) -> dict[str, Any]:
+    """Return what a visitor has chosen, and what the page is for, as arguments of `at_k.read`."""
+    chosen = {name: x for name, x in request.reading.items() if name != "by_order"}
     if "where" in chosen:
         chosen["where"] = [(column, entry) for column, entry in chosen["where"]]
-    if reading.get("references_first"):
-        chosen["unnamed"] = "references"
-    elif has_verdicts:
+    if request.options.get("group"):
+        chosen["groups"] = request.options["group"]
+    if request.options.get("categories"):
+        chosen["has_labels"] = True
+    if request.space.metric == "score_agg":
         chosen["unnamed"] = "verdicts"
     return chosen
 
 
-def _read_run(request: Request, path: str, columns: Mapping[str, Any]) -> Run:
-    """Read one file.
-
-    Args:
-        request: what to read.
-        path: of the file.
-        columns: the column of each argument with one value per question. If it is None, the column
-            is found by its name.
-    """
+def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
+    """Read one file with arguments of `read_run`."""
     space = request.space
-    has_verdicts = space.metric == "score_agg"
-    has_labels = has_verdicts or bool(request.options.get("categories"))
-    chosen = {**columns, **arguments_of_read(request.reading, has_verdicts)}
     try:
-        run = read_run(source_of(path, request.reading), **chosen, has_labels=has_labels)
+        run = read_run(path, **arguments)
     except SelectionError as error:
         raise choice_error(error, path, space.has_references) from error
     except ValueError as error:
         if request.reading or not space.has_references or not _has_unnamed_references(path):
             raise
-        raise ChoiceError(error.args, [{"references_first": True}]) from error
+        raise ChoiceError(error.args, [{"unnamed": "references"}]) from error
+    has_labels = {"has_labels", "unnamed"} & arguments.keys()
     if not (has_labels or "references" in run):
         _require_outcomes(run, path, space)
     return run
 
 
 def _has_unnamed_references(path: str) -> bool:
-    """Whether a table without names can be read with references in its first column."""
+    """Whether a table can be read without names of columns, with references in the first column.
+
+    It cannot if the first row has usual names, or is text above outcomes.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            run = read_run(path, **arguments_of_read({"references_first": True}))
+            run = read_run(path, unnamed="references")
     except ValueError:
         return False
-    return "references" in run
+    if "references" not in run:
+        return False
+    names, *rows = zip(run["references"], run["predictions"], strict=True)
+    first = [names[0], *names[1]]
+    is_usual = any(columns_named(map(str, first), x) for x in COLUMN_NAMES.values())
+    is_above_outcomes = all(type(as_outcome(x)) is str for x in first) and all(
+        as_outcome(x) in (0, 1, None) for _, row in rows for x in row
+    )
+    return not (is_usual or is_above_outcomes)
 
 
 def _require_outcomes(run: Run, path: str, space: Space) -> None:
     """Raise a ChoiceError for the first sample that is no outcome, if a choice can explain it.
 
-    For a text, the visitor says which outcomes are correct. For a number other than 0 and 1, the
-    choice is that the first column has the references, if the table can be read like that.
+    The visitor says which outcomes are correct. For numbers without names of columns, the choice is
+    that the first column has the references, if the table can be read like that.
     """
     predictions = run["predictions"]
     for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
@@ -198,10 +199,12 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
                 remedy += ", or which column has the references." * space.has_references
                 what.append(f", which is no outcome. Outcomes are {KNOWN_WORDS}{remedy}")
                 raise ChoiceError(what, columns=columns_in(path), asks_correct=True)
-            is_other_number = space.has_binary_outcomes and sample not in (0, 1, None)
-            if is_other_number and _has_unnamed_references(path):
+            if space.has_binary_outcomes and sample not in (0, 1, None):
                 what.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
-                raise ChoiceError(what, [{"references_first": True}])
+                if run.is_matrix and _has_unnamed_references(path):
+                    raise ChoiceError(what, [{"unnamed": "references"}])
+                what.append(" Say from which score on a sample is correct.")
+                raise ChoiceError(what, asks_correct=True)
 
 
 def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[str, Samples], str]:

@@ -81,6 +81,7 @@ class Run:
     Attributes:
         label: the name of the file without its ending, or "text".
         file: the name of the file.
+        reading: the arguments of `at_k.read` that read it.
         samples: the samples.
         rewards: for each question the outcome of each sample, or the reward of its category; None
             if it is not scored. Of counts, they are in no particular order.
@@ -90,6 +91,7 @@ class Run:
 
     label: str
     file: str
+    reading: Mapping[str, Any]
     samples: Samples
     rewards: list[list[float | None]]
     results: dict[str, Any]

@@ -127,6 +127,7 @@ def _score(request: Request) -> Answer:
             Run(
                 label=run.name,
                 file=read.files[run.name],
+                reading=read.arguments[run.name],
                 samples=samples,
                 rewards=rewards_by_question(run.outcomes, options.get("w")),
                 results=_results(computation, sampled[run.name], samples, calls),

@@ -161,22 +161,6 @@ def test_two_runs_have_the_largest_differences_first_and_their_code_compares_the
     assert f"{key!r}: {compared[key]!r}" in printed[1]
 
 
-def test_the_code_reads_what_was_chosen(page, tmp_path):
-    text = "id,strategy,correct\na,x,1\na,y,\na,y,1\nb,x,1\nb,y,1\nb,y,0"
-    chosen = {"where": [["strategy", "y"]], "missing": "incorrect"}
-    space, answer = answer_of(page, "gpassk", text, reading=chosen, k=1)
-    (tmp_path / "text").write_text(text)
-    (printed,) = lines_of(page.python_code.python_code(space, answer), tmp_path)
-    assert "'pass@1': 0.5," in printed
-    text = "reference,a1,a2\nParis,Paris,Lyon\nRome,Rome,Rome"
-    space, answer = answer_of(page, "gpassk", text, reading={"samples": ["a1", "a2"]}, k=1)
-    (tmp_path / "text").write_text(text.replace("a1,a2", "1,2"))
-    code = page.python_code.python_code(space, answer)
-    assert "# Name the columns of the file first: reference, 1, 2, 3, .." in code
-    (printed,) = lines_of(code, tmp_path)
-    assert "'pass@1': 0.75," in printed
-
-
 def test_rows_that_are_equal_by_definition_are_shown_once(page):
     space, answer = answer_of(page, "gpassk", OUTCOMES, k=4, tau=0.5)
     (view,) = page.score_tables.views_of(space, answer)

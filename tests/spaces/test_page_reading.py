@@ -2,11 +2,12 @@
 
 import json
 import pickle
+import warnings
 from typing import Any
 
 import at_k
 import pytest
-from apps import answer_of, request_for
+from apps import NAMES, answer_of, request_for
 from conftest import ROOT
 
 pytest_plugins = ["space_fixtures"]
@@ -57,7 +58,7 @@ def test_the_answer_of_a_table_of_verdicts_is_no_reference(page, text):
 
 
 # Samples, the choices that a page offers, one of them, and the samples that it gives.
-ASKED = {
+ASKED: dict[str, Any] = {
     "missing outcomes": (
         "id,correct\na,1\na,\nb,1",
         [{"missing": "incorrect"}, {"missing": "drop"}],
@@ -93,26 +94,26 @@ ASKED = {
     ),
     "numbered columns": (
         "reference,a1,a2,a3\nParis,Paris,paris,Lyon\nRome,Rome,Rome,Milan",
-        [{"samples": ["a1", "a2", "a3"]}],
-        {"samples": ["a1", "a2", "a3"]},
+        [{"predictions": ["a1", "a2", "a3"]}],
+        {"predictions": ["a1", "a2", "a3"]},
         [["Paris", "paris", "Lyon"], ["Rome", "Rome", "Milan"]],
     ),
     "a header of any names": (
         "reference,a,b,c\nParis,Paris,paris,Lyon\nRome,Rome,Rome,Milan",
-        [{"samples": ["a", "b", "c"]}],
-        {"samples": ["a", "b", "c"]},
+        [{"predictions": ["a", "b", "c"]}],
+        {"predictions": ["a", "b", "c"]},
         [["Paris", "paris", "Lyon"], ["Rome", "Rome", "Milan"]],
     ),
     "no names of columns": (
         "Paris,Paris,paris\nRome,Rome,Milan",
-        [{"references_first": True}],
-        {"references_first": True},
+        [{"unnamed": "references"}],
+        {"unnamed": "references"},
         [["Paris", "paris"], ["Rome", "Milan"]],
     ),
     "numbers that are no outcomes": (
         "12,12,13\n7,7,7",
-        [{"references_first": True}],
-        {"references_first": True},
+        [{"unnamed": "references"}],
+        {"unnamed": "references"},
         [["12", "13"], ["7", "7"]],
     ),
     "scores": (
@@ -124,7 +125,7 @@ ASKED = {
     "words": ("id,outcome\na,A\na,B\nb,A", [], {"correct_values": ["A"]}, [[True, False], [True]]),
     "columns without usual names": (
         "item,resp,gold\nq1,12,12\nq1,13,12",
-        [{"samples": ["item", "resp"]}],
+        [{"predictions": ["item", "resp"]}],
         {"predictions": "resp", "references": "gold", "questions": "item"},
         [["12", "13"]],
     ),
@@ -152,6 +153,77 @@ def test_a_page_asks_where_the_rules_of_reading_need_an_answer(page, name):
     assert read.runs["text"]["predictions"] == predictions
 
 
+def run_code(page, space, answer):
+    """Run the code that a page shows, in the folder of the test, and return its variables."""
+    variables: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # which are notes on the page
+        exec(page.python_code.python_code(space, answer), variables)
+    return variables
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_code_reads_what_was_chosen(page, name):
+    text, ways, chosen, _ = ASKED[name]
+    for reading in [chosen, *(way for way in ways if way != chosen)]:
+        try:
+            space, answer = answer_of(page, "gpassk", text, reading=reading, k=1)
+        except ValueError:  # the page asks once more, or refuses
+            assert reading != chosen
+            continue
+        assert run_code(page, space, answer)["scores"] == answer.runs[0].scores()
+
+
+VERDICTS = "item,response,verdict\na,x,Fully\na,x,None\nb,y,mostly\nb,z,minor"
+# Pages, what is pasted, and options.
+SHOWN_BY_CODE: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "rewards below 0": ("max_at_k", "id,1,2\na,-1,1\nb,0,", {"k": 1}),
+    "rewards below 0, some missing": (
+        "bayes_at_n",
+        "id,reward\na,-1\na,\na,1\nb,0",
+        {"reading": {"missing": "drop"}},
+    ),
+    "categories with rewards below 0": ("max_at_k", "id,1,2\na,2,1\nb,0,1", {"w": "-1, 0, 1"}),
+    "labels that are words": (
+        "bayes_at_n",
+        "id,1,2\na,none,yes\nb,none,none",
+        {"categories": "yes, none", "w": "0, 1"},
+    ),
+    "a group": ("bayes_at_n", "id,topic,outcome\na,x,1\na,x,0\nb,y,1", {"group": "topic"}),
+    "clusters": (
+        "gpassk",
+        "id,cluster,1,2\na,u,1,0\nb,u,1,1\nc,v,0,0\nd,w,1,1",
+        {"interval": "questions", "k": 1},
+    ),
+    "prior outcomes": ("bayes_at_n", "id,R0,1,2\na,0 1,1,0".replace("0 1", '"[0, 1]"'), {}),
+    "verdicts of items": ("score_agg", VERDICTS, {}),
+    "verdicts of answers": ("score_agg", "answer,1,2\na,none,\nb,NONE,none", {}),
+    "verdicts as predictions": ("score_agg", '{"predictions": ["fully", "none"]}', {}),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN_BY_CODE)
+def test_the_code_reads_as_the_page_does(page, name):
+    metric, text, options = SHOWN_BY_CODE[name]
+    space, answer = answer_of(page, metric, text, **options)
+    assert run_code(page, space, answer)["scores"] == answer.runs[0].scores()
+
+
+def test_the_code_reads_files_by_the_names_that_visitors_know(page, tmp_path):
+    (tmp_path / "up").mkdir()
+    names = ("my run with a long name, and spaces.csv", "my second run.txt")
+    for name, text in zip(names, ("1,0\n1,1", "1 1\n0 0"), strict=True):
+        (tmp_path / "up" / name).write_text(text)
+        (tmp_path / name).write_text(text)
+    files = tuple(str(tmp_path / "up" / name) for name in names)
+    for by_order in (False, True):
+        reading = {"by_order": by_order}
+        space, answer = answer_of(page, "gpassk", files=files, reading=reading, k=1)
+        variables = run_code(page, space, answer)
+        assert [*variables["scores"].values()] == [run.scores() for run in answer.runs]
+    assert variables["comparison"] == answer.comparison.results[0]
+
+
 @pytest.mark.parametrize("text", ["-1 1 1", "0.5 0.2 1"])
 def test_rewards_are_refused_with_the_way_to_their_pages(page, text):
     with pytest.raises(page.request.ChoiceError) as error:
@@ -161,6 +233,37 @@ def test_rewards_are_refused_with_the_way_to_their_pages(page, text):
     assert message.endswith("1 if correct (the pages Max@k and Bayes@N score rewards).")
     _, answer = answer_of(page, "max_at_k", text)
     assert answer.runs[0].samples["predictions"] == [[float(x) for x in text.split()]]
+
+
+@pytest.mark.parametrize("metric", NAMES)
+@pytest.mark.parametrize("scores", ["score", "Grades"])
+def test_scores_beside_predictions_are_asked_about(page, metric, scores):
+    text = f"id,prediction,{scores}\na,1,0.25\na,0,0.75\nb,1,1"
+    with pytest.raises(page.request.ChoiceError, match="can both hold the outcomes") as error:
+        answer_of(page, metric, text)
+    assert list(error.value.ways) == [{"outcomes": scores}, {"outcomes": "prediction"}]
+    assert error.value.asks_correct == (metric != "score_agg")
+    chosen, predictions = {"outcomes": scores}, [[0.25, 0.75], [1]]
+    if metric in ("gpassk", "cons_at_k"):
+        with pytest.raises(page.request.ChoiceError, match=r"is 0\.25") as error:
+            answer_of(page, metric, text, reading=chosen)
+        assert error.value.asks_correct
+        chosen, predictions = chosen | {"correct_at_least": 0.5}, [[False, True], [True]]
+    request = request_for(page, metric, text, reading=chosen)
+    read = page.samples.read_samples(request, ())
+    assert read.runs["text"]["predictions"] == predictions
+
+
+@pytest.mark.parametrize(
+    "text", ["a,a,a\n1,0,1\n1,1,1", "id,a,a\nq1,x,y", "run;run\nyes;no\nno;yes", "c\tc\n\u2713\t"]
+)
+def test_equal_names_of_columns_are_named_and_not_read_as_samples(page, text):
+    with pytest.raises(ValueError, match=r"the same name, '(a|run|c)'\. Each needs") as error:
+        answer_of(page, "gpassk", text)
+    assert not isinstance(error.value, page.request.ChoiceError)
+    assert "Each needs a name of its own: columns with a sample each are sample_1" in str(
+        error.value
+    )
 
 
 def test_choices_add_up_and_conditions_hold_together(page):
@@ -207,7 +310,7 @@ LOGS: dict[str, dict[str, Any]] = {
     "evalplus/plus_eval_results.json": {"outcomes": "plus"},
     "human_eval/samples.jsonl_results.jsonl": {},
     "inspect_ai/sums.eval": {},
-    "inspect_ai/sums_several.eval": {"outcomes": "score_letters"},
+    "inspect_ai/sums_several.eval": {"outcomes": "score_letters", "correct_at_least": 1},
     LM_EVAL.format("plain"): {},
     LM_EVAL.format("first"): {"predictions": "resps"},
     LM_EVAL.format("pass"): {"where": [["filter", "strict"]]},
@@ -222,7 +325,8 @@ def test_a_log_has_the_samples_that_the_command_reads(page, name):
     if chosen:
         with pytest.raises(page.request.ChoiceError) as error:
             page.samples.read_samples(request_for(page, "gpassk", **given), ())
-        assert chosen in error.value.ways or {*chosen.values()} <= {*error.value.columns}
+        is_way = any(way.items() <= chosen.items() for way in error.value.ways)
+        assert is_way or {*chosen.values()} <= {*error.value.columns}
     request = request_for(page, "gpassk", **given, reading=chosen)
     (read,) = page.samples.read_samples(request, ()).runs.values()
     named: dict[str, Any] = {x: dict(y) if x == "where" else y for x, y in chosen.items()}
