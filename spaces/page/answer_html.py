@@ -26,8 +26,12 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
 
     Screen readers read a new result aloud. The script of the page writes the link to the address.
     """
-    sentence, verdict = space.sentence(answer.runs, answer.options), ""
-    if answer.comparison is not None:
+    sentence, verdict, notes = space.sentence(answer.runs, answer.options), "", [*answer.notes]
+    if answer.comparison is None and len(answer.runs) > 1:
+        alone = [(run.label, space.sentence([run], answer.options)) for run in answer.runs]
+        sentence = " ".join(f"{label}: {text[0].lower()}{text[1:]}" for label, text in alone)
+        verdict = notes.pop()  # why the runs are not compared
+    elif answer.comparison is not None:
         verdict = answer.comparison.view.sentence()
         if answer.comparison.is_leaderboard:  # of many runs, it says what is most important
             sentence, verdict = verdict, ""
@@ -39,14 +43,15 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
     compared = f'<p class="verdict">{whole}</p>' if verdict else ""
     return (
         f'<div role="status" data-link="{link}"><p class="sentence">{emphasized}</p>{compared}'
-        f'</div><p class="note">{escape(" ".join(answer.notes))}</p>'
+        f'</div><p class="note">{escape(" ".join(notes))}</p>'
     )
 
 
 def chart_html(space: Space, answer: Answer) -> str:
     """Return the charts of an answer with their titles and explanations."""
     return "".join(
-        f'<section><h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'
+        f"<section><header><h2>{escape(chart.title)}</h2>"
+        f'<p class="caption">{escape(chart.caption)}</p></header>'
         f'<div class="chart">{page_svg(draw(chart, answer))}</div></section>'
         for chart in charts_of(space, answer)
         if chart is not None

@@ -24,7 +24,7 @@ from .answer_html import (
 )
 from .asking import choice_in_words, merged
 from .downloads import Downloads
-from .layout import COPY_LINK, FILES, TEXT, Layout
+from .layout import COPY_LINK, FILES, NO_LINK, TEXT, Layout
 from .python_code import python_code
 from .question_table import ALL, questions_html, samples_html
 from .received import MAX_FILES
@@ -55,10 +55,11 @@ def shown_values(
 ) -> dict[str, Any]:
     """Return the values of the components that show an answer, by their names in `Layout`."""
     shared = shared_text(request)
+    link = shared if len(shared) <= LONGEST_LINK else ""
     folder = downloads.keep(answer, shared)
     choices = downloads.choices(answer)
     return {
-        "result": result_html(space, answer, shared if len(shared) <= LONGEST_LINK else ""),
+        "result": result_html(space, answer, link),
         "scores": scores_html(space, answer),
         "charts": chart_html(space, answer),
         "code": code_html(python_code(space, answer)),
@@ -66,6 +67,7 @@ def shown_values(
         "download": menu_html(choices),
         "file": downloads.write(folder, choices[0]),
         "folder": folder,
+        "copy_link": gr.update(value=COPY_LINK if link else NO_LINK, interactive=bool(link)),
     }
 
 
@@ -78,11 +80,14 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     handlers = Handlers(space, layout, downloads)
     private: dict[str, Any] = {"api_visibility": "private"}
     # The script itself follows what is typed, pasted and selected.
-    changes = [layout.files.upload, layout.files.delete, layout.files.clear]
-    changes += [component.input for component in layout.columns.values()]
-    gr.on(changes, js="() => page.mark()", **private)
+    columns = [component.input for component in layout.columns.values()]
+    gr.on(columns, js="() => page.mark()", **private)
+    files = [layout.files.upload, layout.files.delete, layout.files.clear]
+    gr.on(files, js="() => page.markFiles()", **private)
     by_source = [layout.text, layout.files]
-    layout.source.input(handlers.show_source, layout.source, by_source, queue=False, **private)
+    layout.source.input(
+        handlers.show_source, layout.source, by_source, queue=False, **private
+    ).then(None, js="() => page.review()", **private)
     scoring: dict[str, Any] = {
         "inputs": layout.inputs,
         "outputs": layout.outputs,
@@ -107,7 +112,8 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         shown = [layout.result, layout.problem]
         event.success(None, shown, js="(...shown) => page.done(...shown)", **private)
         event.failure(None, js="() => page.fail()", **private)
-    blocks.load(None, None, layout.address, js="() => page.open()", **private)
+    opened = [layout.address, layout.text]
+    blocks.load(None, layout.text, opened, js="(text) => page.open(text)", **private)
     quick: dict[str, Any] = {"show_progress": "hidden", **private}
     layout.only.input(
         handlers.show_questions, [layout.folder, layout.only], layout.questions, **quick
@@ -252,7 +258,6 @@ class Handlers:
             layout.only: ALL,
             layout.samples: "",
             layout.file: _file_update(file),
-            layout.copy_link: COPY_LINK,
         }
         return updates | self._chosen_updates(request)
 

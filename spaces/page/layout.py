@@ -14,12 +14,13 @@ from .asking import ROLES
 from .controls import Choice, Control, NumberField
 from .question_table import ALL, FILTERS
 from .received import MAX_BYTES, MAX_FILES
-from .request import Request
-from .samples import MAX_SAMPLES
+from .request import MAX_SAMPLES_PER_QUESTION, Request
+from .samples import MAX_QUESTIONS, MAX_SAMPLES
 from .space import CHECKERS, TITLES, Space
 
 TEXT, FILES = "Paste", "Files"
 COPY_LINK = "Copy link"
+NO_LINK = "No link: the samples are too large for an address. Share the download of this page."
 
 _REPOSITORY = "https://github.com/evaluate-at-k/evaluate-at-k"
 _STATES = {
@@ -115,16 +116,16 @@ class Layout:
             height=150,
             elem_id="files",
         )
-        programs = " It runs no programs." if space.has_references else ""
         gr.HTML(
-            f"<p>At most {MAX_BYTES // 1_000_000} MB and {MAX_SAMPLES:,} {cell}s.{programs}</p>",
+            f"<p>At most {MAX_BYTES // 1_000_000} MB, {MAX_QUESTIONS:,} {space.row_noun}s, "
+            f"{MAX_SAMPLES_PER_QUESTION} {cell}s each, {MAX_SAMPLES:,} in all.</p>",
             elem_id="limits",
         )
         self.checker = gr.Radio(
             list(CHECKERS),
             value=request.checker,
             label="Checker",
-            info=f"how a {cell} is compared with its reference",
+            info=f"how a {cell} is compared with its reference; runs no programs",
             visible=space.has_references,
             elem_id="checker",
         )

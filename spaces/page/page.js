@@ -5,8 +5,11 @@ const page = (() => {
   let version = 0; // of the inputs
   let asked = 0; // the version that was sent
   let active = 0; // the number of requests without an answer
+  let link = location.hash; // of the latest result
+  let settled = null; // what the inputs held when a visitor came to them, if the result is theirs
   const show = (state) => {
     root.dataset.state = state;
+    if (state !== "changed" && state !== "large") delete root.dataset.samples;
     for (const id of ["answer", "details"]) {
       const part = document.getElementById(id);
       if (part) part.inert = state !== "";
@@ -14,11 +17,13 @@ const page = (() => {
   };
   const settle = (state) => {
     active = Math.max(0, active - 1);
+    settled = null;
     if (active > 0) return;
     if (asked === version) show(state);
     else if (root.dataset.state === "scoring") show("changed");
   };
   const begin = (values, scrolls = false) => {
+    settled = null;
     version += 1;
     asked = version;
     active += 1;
@@ -28,16 +33,26 @@ const page = (() => {
     return values;
   };
   const isOpened = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
-  const open = () => {
-    if (!isOpened()) {
-      if (!asked) show(""); // otherwise a request was faster than this event
-      return "";
+  const open = (text) => {
+    const [hash, kept] = JSON.parse(sessionStorage.getItem("text") || "[]");
+    sessionStorage.removeItem("text");
+    if (hash === location.hash && kept !== text) {
+      mark();
+      return ["", kept];
     }
-    return location.hash.length > 1 ? location.hash : location.search;
+    if (isOpened()) return [location.hash.length > 1 ? location.hash : location.search, text];
+    if (!asked) show(""); // otherwise a request was faster than this event
+    return ["", text];
   };
   const mark = (state) => {
     version += 1;
     show(state || (active > 0 ? "scoring" : "changed"));
+  };
+  // After another file, the question of the page about the earlier one is hidden.
+  const markFiles = (state) => {
+    settled = null;
+    root.dataset.samples = "other";
+    mark(state);
   };
   // Gradio waits without end for a server that has ended.
   setInterval(async () => {
@@ -53,20 +68,20 @@ const page = (() => {
   const done = (result, problem) => {
     // The elements are drawn in the next frame.
     requestAnimationFrame(() => requestAnimationFrame(() => settle("")));
-    const link = problem ? null : /data-link="([\w=-]*)"/.exec(result);
-    const hash = link && link[1] ? `#${link[1]}` : "";
+    const shared = problem ? null : /data-link="([\w=-]*)"/.exec(result);
+    const hash = shared && shared[1] ? `#${shared[1]}` : "";
     if (asked !== version || !asked || hash === location.hash) return [];
+    link = hash;
     history.pushState(null, "", `${location.pathname}${location.search}${hash}`);
     return [];
   };
   const copyLink = async () => {
-    const isLink = location.hash.length > 1;
     try {
       await navigator.clipboard.writeText(location.href);
     } catch { // the page is in a frame, or not served by https
       prompt("Copy this link:", location.href);
     }
-    return isLink ? "The link is copied" : "Copied, without the samples: they are too large";
+    return "The link is copied";
   };
   // Tells the server which entry of a menu is selected.
   const followMenu = (menu, trigger) => {
@@ -101,15 +116,47 @@ const page = (() => {
     const isLarge = files.some((file) => file.size > page.maxBytes);
     if (isLarge) event.stopImmediatePropagation();
     if (isLarge) event.preventDefault();
-    mark(isLarge ? "large" : "");
+    markFiles(isLarge ? "large" : "");
+  };
+  const held = () =>
+    [...document.querySelectorAll(":is(#inputs, #asking) :is(input:not([type=file]), textarea)")].map(
+      (field) => (/radio|checkbox/.test(field.type) ? field.checked : field.value),
+    );
+  const come = (event) => {
+    if (root.dataset.state === "" && !settled && event.target.closest("#inputs, #asking")) settled = held();
   };
   // Gradio's own event does not follow a text that is pasted into a field.
-  const change = (event) => event.target.closest("#inputs, #asking") && mark();
+  const change = (event) => {
+    if (!event.target.closest("#inputs, #asking")) return;
+    if (event.target.closest("#source, #text")) root.dataset.samples = "other";
+    mark();
+    setTimeout(review); // when Gradio has changed the other buttons of a choice
+  };
+  // The result belongs to the inputs again if what was edited is edited back.
+  const review = () => {
+    const now = held();
+    if (!settled || active > 0 || settled.length !== now.length) return;
+    if (settled.some((value, index) => value !== now[index])) return;
+    asked = version;
+    show("");
+  };
+  // Gradio loads the page again when a lost connection is back. A link has the text of its result.
+  // Browsers keep about 5 MB.
+  const keep = () => {
+    const text = document.querySelector("#text textarea")?.value;
+    const isInLink = link.length > 1 && root.dataset.state === "";
+    if (text?.length < 2e6 && !isInLink) sessionStorage.setItem("text", JSON.stringify([link, text]));
+  };
+  addEventListener("pagehide", keep);
+  addEventListener("focusin", come, true);
   addEventListener("input", change, true);
   addEventListener("drop", receive, true);
   addEventListener("change", (event) => event.target.files && receive(event), true);
   // Back and forward, and a link that is pasted into the address of an open page.
   addEventListener("popstate", () => location.reload());
   if (isOpened()) root.dataset.state = "scoring";
-  return { begin, open, mark, done, fail: () => settle("failed"), copyLink, followMenu, followRows };
+  return {
+    ...{ begin, open, mark, markFiles, review, done, fail: () => settle("failed") },
+    ...{ copyLink, followMenu, followRows },
+  };
 })();

@@ -53,6 +53,13 @@ def opening(page):
     )
 
 
+def alone_in_last_row(page, parts):
+    """Return the text of the last part if others are beside each other, and it is not."""
+    boxes = [part.bounding_box() for part in page.locator(parts).all()]
+    rows = [sum(abs(x["y"] - y["y"]) < 40 for y in boxes) for x in boxes]
+    return [page.locator(parts).last.inner_text()] if max(rows) > 1 == rows[-1] else []
+
+
 def test_the_page_opens_at_all_sizes_light_and_dark_with_an_example(browser, space):
     axe = Axe()
     with opened(browser, space) as page:
@@ -70,6 +77,8 @@ def test_the_page_opens_at_all_sizes_light_and_dark_with_an_example(browser, spa
                 assert page.evaluate("document.documentElement.scrollWidth") == shape["width"]
                 assert page.locator(f"{CHART}:visible").count() == 3
                 assert 10 < smallest_text(page) < 18
+                assert alone_in_last_row(page, "#checker label") == []
+                assert alone_in_last_row(page, ".charts section > *") == []
                 take_screenshot(page, f"gpassk-{name}-{scheme}")
             violations = axe.run(page).response["violations"]
             serious = [x for x in violations if x["impact"] in ("serious", "critical")]
@@ -135,6 +144,49 @@ def test_a_result_is_marked_as_soon_as_an_input_changes(browser, space):
         assert not page.locator("#state p:visible").count()
 
 
+def test_what_is_edited_back_has_its_result_again(browser, space):
+    with opened(browser, space) as page:
+        for text in ("1 0\n1 1", "1 1\n0 0\n1 1"):
+            first = sentence(page)
+            page.locator("#text textarea").press("Control+End")
+            page.keyboard.type("12")
+            assert state(page) == "changed"
+            page.keyboard.press("Backspace")
+            assert state(page) == "changed"
+            page.keyboard.press("Backspace")
+            wait_for_state(page, "")
+            for choice in ("numeric", "exact_match"):
+                page.get_by_role("radio", name=choice).check()
+                wait_for_state(page, "changed" if choice == "numeric" else "")
+            for source in ("Files", "Paste"):
+                choose_source(page, source)
+                wait_for_state(page, "changed" if source == "Files" else "")
+            assert sentence(page) == first
+            paste(page, text)
+            assert sentence(page) != first
+        page.fill("#text textarea", "1 1\n1 1")
+        page.click("#score")
+        page.fill("#text textarea", text)  # before the result of the other text comes
+        wait_for_state(page, "changed")
+        assert sentence(page) != first
+
+
+def test_a_text_that_is_not_scored_outlives_a_reload(browser, space):
+    with opened(browser, space) as page:
+        paste(page, "1 1\n1 0")
+        page.wait_for_function("location.hash.length > 1")
+        first = sentence(page)
+        page.fill("#text textarea", "not scored")
+        for _ in range(2):
+            page.reload()
+            wait_for_state(page, "changed")
+            page.wait_for_function("document.querySelector('textarea').value === 'not scored'")
+        paste(page, "1 1\n1 0")
+        page.reload()
+        page.wait_for_function(FRESH)
+        assert sentence(page) == first
+
+
 def test_an_option_acts_at_once_and_the_result_is_hidden_until_it_fits(browser, space):
     with opened(browser, space) as page:
         page.fill(NUMBER, "5")
@@ -189,6 +241,13 @@ def test_what_is_refused_leaves_no_earlier_result(browser, space, tmp_path):
         paste(page, '{"predictions": [')
         assert "line 1: invalid JSON" in problem(page)
         take_screenshot(page, "gpassk-refused")
+        (tmp_path / "asked.csv").write_text("id,correct\na,1\na,\n")
+        upload(page, tmp_path / "asked.csv")
+        page.click("#score")
+        page.wait_for_selector("#ways:visible")
+        page.set_input_files("#files input[type=file]", tmp_path / "large.jsonl")
+        wait_for_state(page, "large")
+        assert not page.locator("#asking:visible").count()
         page.locator("#examples button").first.click()
         page.wait_for_function(FRESH)
         choose_source(page, "Files")
@@ -348,6 +407,18 @@ def test_a_link_shows_the_same_result_and_back_returns_to_the_last_one(browser, 
             take_screenshot(page, f"gpassk-link-{scheme}")
     with opened(browser, space, PHONE, query="/#nonsense", ready=SETTLED) as page:
         assert "is broken, or a part of it is missing" in problem(page)
+
+
+def test_a_result_that_is_too_large_for_a_link_says_so(browser, space):
+    with opened(browser, space) as page:
+        limits = "At most 40 MB, 10,000 questions, 512 samples each, 200,000 in all."
+        assert page.inner_text("#limits") == limits
+        paste(page, "\n".join(f"{i:0512b}" for i in range(3**300, 3**320, 3**315)))
+        assert page.locator("#copy-link").is_disabled()
+        assert "too large for an address" in page.inner_text("#copy-link")
+        page.locator("#examples button").first.click()
+        page.wait_for_selector("#copy-link:enabled")
+        assert page.inner_text("#copy-link") == "Copy link"
 
 
 def test_an_address_with_parameters_is_refused(browser, space):

@@ -295,6 +295,10 @@ def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path, f
         assert "The runs are not compared: " in answer.notes[-1]
         html = page.question_table.questions_html(space, answer)
         assert "The questions of a." in html
+        shown = page.answer_html.result_html(space, answer, "")
+        assert "vs." not in shown
+        assert shown.index("a: of 2 samples") < shown.index("c: of 2 samples")
+        assert '<p class="verdict">The runs are not compared: ' in shown
         return
     with pytest.raises(page.request.ChoiceError, match="have no ids") as error:
         answer_of(page, "gpassk", **given)
