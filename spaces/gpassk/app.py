@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from page.charts import Chart, curve_ks
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
 from page.sentences import percent
-from page.space import Call, Estimate, Example, Options, Run, Space
+from page.space import Call, Estimate, Example, Options, Run, Space, required_samples
 
 ABOUT = r"""
 A model is sampled $n$ times on each question, and $c$ of the samples are correct. **G-Pass@k** is
@@ -84,11 +83,6 @@ def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str,
         compared.append({"metric": "G-Pass@k", "k": k, "tau": tau})
     compared.append({"metric": "pass^k", "k": k})
     return compared
-
-
-def required_samples(k: int, tau: float) -> int:
-    """Return how many of k samples have to be correct."""
-    return max(1, math.ceil(tau * k - 1e-9))
 
 
 def main_scores(run: Run, options: Options) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from at_k.core.checking import CheckCache, Checked, Checking
-from at_k.core.computation import Computation, SampledQuestions
+from at_k.cli.run_input import CheckedOnce
+from at_k.core.checking import CheckCache, Checking
+from at_k.core.computation import Computation
 from at_k.core.counts import sums_per_question
 from at_k.core.samples import Samples as MetricSamples
 from at_k.runs.options import naming_run
@@ -19,18 +19,6 @@ from .space import Samples
 
 _TEXTS = ("question", "problem", "prompt", "instruction", "input", "query")
 """Names of columns with the texts of questions, in lower case."""
-
-
-@dataclass(frozen=True)
-class CheckedOnce(SampledQuestions):
-    """Samples whose first check is used for all calls of a metric."""
-
-    checks: list[Checked] = field(default_factory=list)
-
-    def check(self, checking: Checking) -> Checked:
-        if not self.checks:
-            self.checks.append(super().check(checking))
-        return self.checks[0]
 
 
 def samples_for_metric(

@@ -13,6 +13,7 @@ from typing import Any
 
 import at_k
 import numpy as np
+from at_k.core.credits import required_samples as required_samples
 from at_k.core.estimates import Estimate
 from at_k.results import Result
 

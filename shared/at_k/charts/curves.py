@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal, Unpack
 
 from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
+from ..core.credits import required_samples
 from ..core.estimates import Estimate
 from ..results import estimates_of
 from .figure import Figure
@@ -177,7 +177,7 @@ def _with_steps(k: int, curve: Mapping[float, Estimate], **columns: Any) -> list
     G-Pass@k is a step function of its threshold: all from above (m - 1) / k to m / k require m
     correct samples. If the thresholds include one of each step, the corners of the steps are added.
     """
-    steps = [(max(1, math.ceil(tau * k - 1e-9)), tau, x, True) for tau, x in curve.items()]
+    steps = [(required_samples(k, tau), tau, x, True) for tau, x in curve.items()]
     if len({m for m, *_ in steps}) == k:
         corners = {m: estimate for m, _, estimate, _ in steps}.items()
         steps += [(m, x / k, estimate, False) for m, estimate in corners for x in (m - 1, m)]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..core.checking import Checked, Checking
+from ..core.computation import SampledQuestions
 from ..core.samples import Samples, read_samples
 from ..readers.run import Run as ReadRun
 from .formats import number_of
@@ -85,6 +87,18 @@ class RunInput:
             named = [harness, *(f"{detail} {value}" for detail, value in details)]
             text = f"{', '.join(named)}: {text}"
         return f"{text}."
+
+
+@dataclass(frozen=True)
+class CheckedOnce(SampledQuestions):
+    """Samples whose first check is used for all calls of a metric, and is the entry of `checks`."""
+
+    checks: list[Checked] = field(default_factory=list)
+
+    def check(self, checking: Checking) -> Checked:
+        if not self.checks:
+            self.checks.append(super().check(checking))
+        return self.checks[0]
 
 
 def warn_of_other_grades(questions: ReadRun, outcomes: Samples | None, run: str = "") -> None:

@@ -9,11 +9,10 @@ import functools
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.checking import Checked, Checking
-from ..core.computation import Computation, SampledQuestions
+from ..core.checking import Checked
+from ..core.computation import Computation
 from ..core.computations import COMPUTATIONS, GPASSK
 from ..core.estimates import Estimate
 from ..intervals.labelled import Errors, check_errors
@@ -37,7 +36,7 @@ from .publishing import (
     check_published,
     published,
 )
-from .run_input import RunInput, warn_of_other_grades
+from .run_input import CheckedOnce, RunInput, warn_of_other_grades
 from .score_tables import ScoresView, nouns_of
 
 _METRIC_EXAMPLES = """\
@@ -210,18 +209,6 @@ def _with_both_scores(
     return MissingError(text, error.ways)
 
 
-@dataclass(frozen=True)
-class _CheckedOnce(SampledQuestions):
-    """Samples that keep what a check returns."""
-
-    checks: list[Checked] = field(default_factory=list, kw_only=True)
-
-    def check(self, checking: Checking) -> Checked:
-        """Check the samples, and keep the result in `checks`."""
-        self.checks.append(super().check(checking))
-        return self.checks[-1]
-
-
 def _scores_and_noise(
     computation: Computation, arguments: ReadRun, parameters: dict[str, Any]
 ) -> tuple[Result, Noise | None, int]:
@@ -235,13 +222,12 @@ def _scores_and_noise(
     names = computation.parameters
     options = {name: x for name, x in arguments.items() if name in names} | parameters
     read = computation.samples(arguments["predictions"], arguments.get("references"), options)
-    samples = _CheckedOnce(read.batch, read.validate, read.cache)
+    samples = CheckedOnce(read.batch, read.validate, read.cache)
     scores = computation.results(samples, **options)
-    for checked in samples.checks:
-        warn_of_other_grades(arguments, checked.outcomes)
     if not samples.checks:  # the metric has not asked for outcomes
         return scores, None, 0
-    checked = samples.checks[-1]
+    (checked,) = samples.checks
+    warn_of_other_grades(arguments, checked.outcomes)
     noise = _noise_of(scores, checked, options, names["confidence"].default)
     return scores, noise, number_unanswered(checked)
 

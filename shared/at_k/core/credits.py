@@ -56,10 +56,18 @@ def majority(k: int) -> Credits:
 def threshold(k: int, tau: float) -> Credits:
     """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
 
-    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
-    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
+    `check_tau` has checked tau.
     """
-    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
+    return at_least(k, required_samples(k, tau))
+
+
+def required_samples(k: int, tau: float) -> int:
+    """Return max(1, ceil(tau k)), how many of k samples G-Pass@k_tau requires to be correct.
+
+    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
+    0.28 x 25 is above 7 and 25/49 x 49 is below 25.
+    """
+    return max(1, math.ceil(tau * k - 1e-9))
 
 
 def check_tau(tau) -> float:
