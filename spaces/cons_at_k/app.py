@@ -94,16 +94,15 @@ def sentence(runs: Sequence[Run], options: Options) -> str:
 def by_k(runs: Sequence[Run], options: Options) -> Chart:
     has_votes = all("vote@1" in run.scores("by_k") for run in runs)  # if the samples are answers
     metrics = ["vote@k", "maj@k"] if has_votes else ["maj@k"]
+    if len(runs) == 1 and isinstance(runs[0].estimate_of("avg@N").k, int):  # not "n"
+        metrics.append("avg@k")
     return Chart(
         "Majority vote of k samples",
         "Voting helps where a curve rises above its value at k = 1, the share of correct samples. "
         "Dashed line: the selected k.",
         function="by_k",
         call="by_k",
-        arguments={
-            "metric": [*metrics, "avg@k"] if len(runs) == 1 else metrics,
-            "highlight": options["k"],
-        },
+        arguments={"metric": metrics, "highlight": options["k"]},
     )
 
 

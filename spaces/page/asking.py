@@ -147,7 +147,8 @@ def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Read
             others = [other for other in references if other != name]
             if others:  # one of the two has the samples
                 yield {"predictions": name, "references": others[0]}
-        if len(names) > 1 and not usual:  # else the first row has names
+        has_names = any(columns_named(names, x) for x in COLUMN_NAMES.values())
+        if len(names) > 1 and not has_names:
             yield {"unnamed": "references"}
 
 

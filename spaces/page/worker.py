@@ -102,7 +102,8 @@ def _end_with_parent() -> None:
 def _in_words(error: Exception, request: Request) -> str:
     """Return the message of an error in the words of the page."""
     space = request.space
-    return message_in_words(error, space.row_noun, space.cell_noun, has_names=bool(request.files))
+    message = message_in_words(error, space.row_noun, space.cell_noun, bool(request.files))
+    return _without_python(message)
 
 
 def _score(request: Request) -> Answer:
@@ -198,9 +199,7 @@ def _calls(
     checking = {} if is_default else {"check_correct_fn": checker}
     limits = {name: options[name] for name in ("confidence", "interval")}
     calls = {
-        name: replace(
-            call, arguments={**checking, **call.arguments, **({} if call.sweep else limits)}
-        )
+        name: replace(call, arguments={**checking, **call.arguments, **limits})
         for name, call in space.calls(options, smallest_n).items()
     }
     compared: dict[str, Any] = {"confidence": options["confidence"]}
@@ -243,8 +242,12 @@ def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
 
 
 def _without_python(message: str) -> str:
-    """Return a warning of the package in the words of the page."""
+    """Return a message of the package without what a page does not have."""
     words = {
+        " If the samples of a question follow each other, give their number as group_size (in the "
+        "shell --group-size).": "",
+        ", for programs with tests python_tests": "",
+        "w has rewards for": "There are rewards for",
         ", and 'python_tests' runs programs with tests": "",
         "check_correct_fn=": "The checker ",
         ": unfinished='incorrect' counts them as incorrect": "",

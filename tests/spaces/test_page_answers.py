@@ -230,6 +230,29 @@ def test_the_notes_say_how_samples_were_read_and_suggest_another_checker(page):
     assert "has scores up to 78, and the least correct score is 0.5" in " ".join(answer.notes)
 
 
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("item,outcome\na,1\na,0", {}),
+        ('{"predictions": ["a"], "reference": null}', {}),
+        ("id,1,2\na,2,1", {"metric": "bayes_at_n"}),
+    ],
+)
+def test_a_problem_is_in_the_words_of_the_page(page, text, given):
+    request = request_for(page, **{"metric": "gpassk", "text": text, **given})
+    with pytest.raises(ValueError, match=r".") as error:
+        answer_to(page, request)
+    words = page.worker._in_words(error.value, request)
+    assert not re.search(r"group_size|shell|python_tests|\bw\b|predictions\[", words)
+
+
+def test_verdicts_are_not_checked_against_a_reference(page):
+    text = "id,target,1,2\na,x,fully,minor\nb,y,fully,fully"
+    _, answer = answer_of(page, "score_agg", text)
+    assert answer.runs[0].scores()["score_agg"] == pytest.approx(0.825)
+    assert answer.checker is None
+
+
 def test_many_files_are_a_sorted_table_with_letters(page, tmp_path):
     """The questions of the third file are in another order."""
     rows = [json.loads(line) for line in Path(TWO_FILES[0]).read_text().splitlines()]

@@ -72,6 +72,7 @@ def by_k(
     runs = runs_by_name(results)
     curves = {name: _lines(name, scores, metric is not None) for name, scores in runs.items()}
     metrics = shown_names(metric, curves, "metric", "scores for several k")
+    ks = [k for lines in curves.values() for shown in metrics for k in lines[shown]]
     left_out = [_keep_odd_votes(lines) for lines in curves.values() if "maj@k" in metrics]
     rows = [
         row_of(estimate, run=name, metric=shown, x=k)
@@ -83,9 +84,8 @@ def by_k(
     first = next(iter(curves.values()))
     names = {shown: metric_title(next(iter(first[shown].values()))) for shown in metrics}
     rows = with_panels(rows, names, "mean over the questions")
-    x = k_axis(row["x"] for row in rows)
     details = ChartDetails(**options)
-    return figure_of_lines(rows, x, details, votes, correction(runs), highlight=highlight)
+    return figure_of_lines(rows, k_axis(ks), details, votes, correction(runs), highlight=highlight)
 
 
 def _lines(name: str, scores: ChartScores, with_average: bool) -> dict[str, Curve]:

@@ -303,7 +303,8 @@ def with_sample_lists(
     rest: Columns = {x: cells for x, cells in table.columns.items() if x not in samples}
     rows = zip(*(table.columns[x] for x in samples), strict=True)
     columns, lists = _full_rows(rest, [[x for x in row if x is not _ABSENT] for row in rows])
-    are_checked = checked or "references" in named or usual_columns(columns, "references")
+    are_checked = checked or "references" in named
+    are_checked |= unnamed != "verdicts" and bool(usual_columns(columns, "references"))
     role = "predictions" if are_checked else "outcomes"
     _warn_of_unused(columns, named)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
@@ -326,11 +327,11 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
 def _with_question_names(table: Table, named: ColumnsByRole) -> Table:
     """Return a table of verdicts in which a column item or answer names the questions.
 
-    Beside samples, an answer may be a reference.
+    Beside samples or another id, an answer may be a reference.
     """
     by_name = {x.lower(): x for x in table.columns}
-    has_samples = bool(usual_columns(table.columns, "predictions"))
-    item = by_name.get("item") or (None if has_samples else by_name.get("answer"))
+    has_others = any(usual_columns(table.columns, x) for x in ("predictions", "questions"))
+    item = by_name.get("item") or (None if has_others else by_name.get("answer"))
     if item is None or named.get("questions") or "question_id" in table.columns:
         return table
     return table.with_columns(

@@ -70,6 +70,12 @@ class ReadingOptions:
             return "correct_values"
         return "" if self.correct_at_least is None else "correct_at_least"
 
+    @property
+    def are_verdicts(self) -> bool:
+        """Whether outcomes are verdicts, which nothing is checked against."""
+        is_checked = self.checked or self.columns.get("references") is not None
+        return self.unnamed == "verdicts" and not is_checked
+
     def named(self) -> dict[str, Any]:
         """Return the columns that are named, by role."""
         return {role: name for role, name in self.columns.items() if name is not None}

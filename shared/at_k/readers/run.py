@@ -263,6 +263,8 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     """Return the run in a table."""
     table, named = _with_named_columns(table, reading)
     chosen = choose_columns(table, named, reading.checked, reading.graded_by)
+    if reading.are_verdicts:
+        chosen.pop("references", None)  # of the answers
     if reading.has_labels and not {"references", "outcomes"} & chosen.keys():  # already graded
         chosen = {"outcomes" if x == "predictions" else x: y for x, y in chosen.items()}
     table, row_cells, are_lists = _cells(table, chosen, named, reading)
