@@ -198,7 +198,7 @@ SHOWN_BY_CODE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "prior outcomes": ("bayes_at_n", "id,R0,1,2\na,0 1,1,0".replace("0 1", '"[0, 1]"'), {}),
     "verdicts of items": ("score_agg", VERDICTS, {}),
     "verdicts in clusters": ("score_agg", "id,cluster,1,2\na,u,fully,none\nb,v,minor,fully", {}),
-    "verdicts beside a reference": ("score_agg", "id,target,1,2\na,x,fully,minor\nb,y,fully,fully", {}),
+    "verdicts beside a reference": ("score_agg", "id,target,1\na,x,fully\nb,y,none", {}),
     "votes of unequal numbers": ("cons_at_k", "id,n,correct\na,5,3\nb,4,0", {}),
     "verdicts of answers": ("score_agg", "answer,1,2\na,none,\nb,NONE,none", {}),
     "verdicts as predictions": ("score_agg", '{"predictions": ["fully", "none"]}', {}),
