@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "e7f171b1b45a"
+KERNEL = "b0e7d405e403"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -3129,10 +3129,18 @@ def majority(k: int) -> Credits:
 def threshold(k: int, tau: float) -> Credits:
     """G-Pass@k_tau: at least max(1, ceil(tau k)) are correct (Liu et al. 2024, arXiv:2412.13147).
 
-    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
-    0.28 x 25 is above 7 and 25/49 x 49 is below 25. `check_tau` has checked tau.
+    `check_tau` has checked tau.
     """
-    return at_least(k, max(1, math.ceil(tau * k - 1e-9)))
+    return at_least(k, required_samples(k, tau))
+
+
+def required_samples(k: int, tau: float) -> int:
+    """Return max(1, ceil(tau k)), how many of k samples G-Pass@k_tau requires to be correct.
+
+    A product tau k within 1e-9 of an integer counts as that integer: in floating point,
+    0.28 x 25 is above 7 and 25/49 x 49 is below 25.
+    """
+    return max(1, math.ceil(tau * k - 1e-9))
 
 
 def check_tau(tau) -> float:
