@@ -8,7 +8,7 @@ from typing import Any
 
 from page.charts import Chart
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, TextField, parse_numbers, parse_words
-from page.sentences import decimal, percent, sentence_per_run
+from page.sentences import decimal, percent
 from page.space import Call, Example, Options, Run, Space
 
 POSTERIOR = "posterior"
@@ -71,19 +71,15 @@ def main_scores(run: Run, options: Options) -> list[str]:
     return keys[::-1] if options["interval"] == POSTERIOR else keys[:1]
 
 
-def sentence(runs: Sequence[Run], options: Options) -> str:
-    clauses = []
-    for run in runs:
-        show = percent if run.is_binary else decimal
-        bayes, mean = (show(run.estimate_of(metric).score) for metric in ("bayes@N", "avg@N"))
-        if run.is_binary:
-            clause = f"a sample is correct {mean} of the time"
-        else:
-            clause = f"the mean reward of a sample is {mean}"
-        if bayes != mean:
-            clause += f"; under a uniform prior, the estimate for a new sample is {bayes}"
-        clauses.append(clause)
-    return sentence_per_run(runs, clauses)
+def clause(run: Run, options: Options) -> str:
+    show = percent if run.is_binary else decimal
+    bayes, mean = (show(run.estimate_of(metric).score) for metric in ("bayes@N", "avg@N"))
+    words = f"the mean reward of a sample is {mean}"
+    if run.is_binary:
+        words = f"a sample is correct {mean} of the time"
+    if bayes != mean:
+        words += f"; under a uniform prior, the estimate for a new sample is {bayes}"
+    return words
 
 
 def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
@@ -159,7 +155,7 @@ SPACE = Space(
     ],
     calls=calls,
     measures=measures,
-    sentence=sentence,
+    clause=clause,
     main_scores=main_scores,
     charts=(by_group, by_question),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from page.charts import Chart
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
-from page.sentences import enumerated, percent, sentence_per_run
+from page.sentences import enumerated, percent
 from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
@@ -74,21 +74,17 @@ def main_scores(run: Run, options: Options) -> list[str]:
     return [*votes, f"maj@{k}", run.estimate_of("avg@N").key]
 
 
-def sentence(runs: Sequence[Run], options: Options) -> str:
-    k = options["k"]
-    clauses = []
-    for run in runs:
-        scores = run.scores()
-        single = percent(run.estimate_of("avg@N").score)
-        claims = [f"a single sample is correct {single} of the time"]
-        if k > 1:
-            majority = percent(scores[f"maj@{k}"])
-            claims.insert(0, f"more than half of {k} samples are correct {majority} of the time")
-        if k > 1 and f"vote@{k}" in scores:  # only if the samples are answers
-            vote = percent(scores[f"vote@{k}"])
-            claims.insert(0, f"a vote of {k} is correct {vote} of the time")
-        clauses.append(enumerated(claims))
-    return sentence_per_run(runs, clauses)
+def clause(run: Run, options: Options) -> str:
+    k, scores = options["k"], run.scores()
+    single = percent(run.estimate_of("avg@N").score)
+    claims = [f"a single sample is correct {single} of the time"]
+    if k > 1:
+        majority = percent(scores[f"maj@{k}"])
+        claims.insert(0, f"more than half of {k} samples are correct {majority} of the time")
+    if k > 1 and f"vote@{k}" in scores:  # only if the samples are answers
+        vote = percent(scores[f"vote@{k}"])
+        claims.insert(0, f"a vote of {k} is correct {vote} of the time")
+    return enumerated(claims)
 
 
 def by_k(runs: Sequence[Run], options: Options) -> Chart:
@@ -144,7 +140,7 @@ SPACE = Space(
     ],
     calls=calls,
     measures=measures,
-    sentence=sentence,
+    clause=clause,
     main_scores=main_scores,
     charts=(by_k, by_question),
 )

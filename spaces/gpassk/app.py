@@ -102,27 +102,19 @@ def is_repeated(estimate: Estimate) -> bool:
     return required_samples(k, tau) in (1, k)
 
 
-def sentence(runs: Sequence[Run], options: Options) -> str:
+def clause(run: Run, options: Options) -> str:
     k, tau = options["k"], options["tau"]
-    required = required_samples(k, tau)
-
-    def shares(key: str) -> str:
-        return " vs. ".join(percent(run.scores()[key]) for run in runs)
-
-    at_least_one, all_correct = shares(f"pass@{k}"), shares(f"pass^{k}")
-    all_k = "both" if k == 2 else f"all {k}"
-    most = ""
-    if 1 < required < k:
-        most = f"at least {required} are correct {shares(f'G-Pass@{k}_{tau}')} of the time, "
-    clause = (
-        f"of {k} samples of a question, at least one is correct {at_least_one} of the time, {most}"
-        f"and {all_k} are correct {all_correct} of the time."
-    )
+    shares = {key: percent(run.scores()[key]) for key in main_scores(run, options)}
+    at_least_one = shares[f"pass@{k}"]
     if k == 1:
-        clause = f"a sample is correct {at_least_one} of the time."
-    if len(runs) > 1:
-        return f"{' vs. '.join(run.label for run in runs)}: {clause}"
-    return f"{clause[0].upper()}{clause[1:]}"
+        return f"a sample is correct {at_least_one} of the time"
+    most, all_k = "", "both" if k == 2 else f"all {k}"
+    if share := shares.get(f"G-Pass@{k}_{tau}"):
+        most = f"at least {required_samples(k, tau)} are correct {share} of the time, "
+    return (
+        f"of {k} samples of a question, at least one is correct {at_least_one} of the time, {most}"
+        f"and {all_k} are correct {shares[f'pass^{k}']} of the time"
+    )
 
 
 def by_threshold(runs: Sequence[Run], options: Options) -> Chart | None:
@@ -190,7 +182,7 @@ SPACE = Space(
     ],
     calls=calls,
     measures=measures,
-    sentence=sentence,
+    clause=clause,
     main_scores=main_scores,
     charts=(by_k, by_threshold, by_question),
     is_repeated=is_repeated,

@@ -7,7 +7,7 @@ from typing import Any
 
 from page.charts import Chart, curve_ks
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField, TextField, parse_numbers
-from page.sentences import decimal, sentence_per_run
+from page.sentences import decimal
 from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
@@ -69,17 +69,12 @@ def main_scores(run: Run, options: Options) -> list[str]:
     return [f"max@{k}" for k in sorted({1, options["k"]}, reverse=True)]
 
 
-def sentence(runs: Sequence[Run], options: Options) -> str:
-    k = options["k"]
-    clauses = []
-    for run in runs:
-        mean, best = decimal(run.scores()["max@1"]), decimal(run.scores()[f"max@{k}"])
-        clauses.append(
-            f"the best of {k} samples has an expected reward of {best}, a single sample {mean}"
-            if k > 1
-            else f"the mean reward of a sample is {mean}"
-        )
-    return sentence_per_run(runs, clauses)
+def clause(run: Run, options: Options) -> str:
+    k, mean = options["k"], decimal(run.scores()["max@1"])
+    if k == 1:
+        return f"the mean reward of a sample is {mean}"
+    best = decimal(run.scores()[f"max@{k}"])
+    return f"the best of {k} samples has an expected reward of {best}, a single sample {mean}"
 
 
 def by_k(runs: Sequence[Run], options: Options) -> Chart:
@@ -132,7 +127,7 @@ SPACE = Space(
     ],
     calls=calls,
     measures=measures,
-    sentence=sentence,
+    clause=clause,
     main_scores=main_scores,
     charts=(by_k, by_question),
 )

@@ -13,6 +13,7 @@ from .charts import charts_of
 from .figures import draw, page_svg
 from .request import Answer
 from .score_tables import views_of
+from .sentences import sentence_per_run
 from .space import Space
 
 
@@ -26,10 +27,9 @@ def result_html(space: Space, answer: Answer, link: str) -> str:
 
     Screen readers read a new result aloud. The script of the page writes the link to the address.
     """
-    sentence, verdict, notes = space.sentence(answer.runs, answer.options), "", [*answer.notes]
+    clauses = [space.clause(run, answer.options) for run in answer.runs]
+    sentence, verdict, notes = sentence_per_run(answer.runs, clauses), "", [*answer.notes]
     if answer.comparison is None and len(answer.runs) > 1:
-        alone = [(run.label, space.sentence([run], answer.options)) for run in answer.runs]
-        sentence = " ".join(f"{label}: {text[0].lower()}{text[1:]}" for label, text in alone)
         verdict = notes.pop()  # why the runs are not compared
     elif answer.comparison is not None:
         verdict = answer.comparison.view.sentence()

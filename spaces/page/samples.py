@@ -134,6 +134,8 @@ def _check_size(samples: Samples, prefix: str) -> None:
 def _arguments_of_read(request: Request) -> dict[str, Any]:
     """Return what a visitor has chosen, and what the page is for, as arguments of `at_k.read`."""
     chosen = {name: x for name, x in request.reading.items() if name != "by_order"}
+    if {"predictions", "outcomes"} <= chosen.keys():
+        raise ValueError("Choose a column of samples, or one of outcomes, and not both.")
     if "where" in chosen:
         chosen["where"] = [(column, entry) for column, entry in chosen["where"]]
     if request.options.get("group"):
@@ -236,16 +238,14 @@ def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[
         problem = f"The runs are not compared: {error}"
         if without_ids:
             problem = "Each file is scored by itself."
-    samples = {
-        label: {name: _in_order(column, order) for name, column in run.items()}
-        for (label, run), order in zip(runs.items(), orders, strict=True)
+    in_order = zip(runs.values(), orders, strict=True)
+    selected = [run if order is None else run.select(order) for run, order in in_order]
+    return dict(zip(runs, map(_listed, selected), strict=True)), problem
+
+
+def _listed(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns as lists. Counts are a dict of two columns."""
+    return {
+        name: _listed(x) if isinstance(x, dict) else getattr(x, "to_pylist", x.copy)()
+        for name, x in columns.items()
     }
-    return samples, problem
-
-
-def _in_order(column: Any, order: list[int] | None) -> Any:
-    """Return a column as a list in an order. Counts are a dict of two lists."""
-    if isinstance(column, dict):
-        return {name: _in_order(counts, order) for name, counts in column.items()}
-    entries = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    return entries if order is None else [entries[question] for question in order]

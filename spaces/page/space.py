@@ -133,7 +133,8 @@ class Space:
             given the options, the smallest n, and whether samples were checked. The page adds the
             checker, the confidence and the interval. The first one is in the sentence and the chart
             of a comparison.
-        sentence: returns the result in words, as plain text. The page emphasizes numbers in it.
+        clause: returns the result of a run in words, as plain text without a capital letter and a
+            full stop. The page emphasizes numbers in it.
         main_scores: returns the keys of the scores that a paper would report, the most important
             first. The limits in words are theirs, and they are first in the table of scores.
         charts: functions that return the charts, or None for one that these runs do not have.
@@ -151,7 +152,7 @@ class Space:
     controls: list[Control]
     calls: Callable[[Options, int], dict[str, Call]]
     measures: Callable[[Options, int, bool], list[dict[str, Any]]]
-    sentence: Callable[[Sequence[Run], Options], str]
+    clause: Callable[[Run, Options], str]
     main_scores: Callable[[Run, Options], list[str]]
     charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
     is_repeated: Callable[[Estimate], bool] | None = None

@@ -7,7 +7,7 @@ from typing import Any
 
 from page.charts import Chart
 from page.controls import CONFIDENCE, NumberField
-from page.sentences import percent, sentence_per_run, sizes_note
+from page.sentences import percent, sizes_note
 from page.space import Call, Example, Options, Run, Space
 
 ABOUT = r"""
@@ -60,18 +60,15 @@ def main_scores(run: Run, options: Options) -> list[str]:
     return ["score_agg"]
 
 
-def sentence(runs: Sequence[Run], options: Options) -> str:
-    clauses = []
-    for run in runs:
-        sweep = [*run.results["by_temperature"].values()]
-        score, strictest, most_lenient = (
-            percent(scores["score_agg"]) for scores in (run.scores(), sweep[0], sweep[-1])
-        )
-        clauses.append(
-            f"at temperature {options['temperature']} the mean score is {score}, between "
-            f"{strictest} at the lowest and {most_lenient} at the highest temperature"
-        )
-    return sentence_per_run(runs, clauses)
+def clause(run: Run, options: Options) -> str:
+    sweep = [*run.results["by_temperature"].values()]
+    score, strictest, most_lenient = (
+        percent(scores["score_agg"]) for scores in (run.scores(), sweep[0], sweep[-1])
+    )
+    return (
+        f"at temperature {options['temperature']} the mean score is {score}, between {strictest} "
+        f"at the lowest and {most_lenient} at the highest temperature"
+    )
 
 
 def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
@@ -123,7 +120,7 @@ SPACE = Space(
     ],
     calls=calls,
     measures=measures,
-    sentence=sentence,
+    clause=clause,
     main_scores=main_scores,
     charts=(by_temperature, by_item),
     row_noun=NOUNS[0],

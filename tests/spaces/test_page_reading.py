@@ -269,6 +269,13 @@ def test_equal_names_of_columns_are_named_and_not_read_as_samples(page, text):
     )
 
 
+def test_samples_and_outcomes_are_not_both_chosen(page):
+    reading = {"predictions": "response", "outcomes": "correct"}
+    text = "id,response,correct\na,x,1\na,y,0"
+    with pytest.raises(ValueError, match="Choose a column of samples, or one of outcomes"):
+        answer_of(page, "cons_at_k", text, reading=reading)
+
+
 def test_choices_add_up_and_conditions_hold_together(page):
     ways = [{"missing": "drop"}, {"where": [["a", "1"]]}, {"where": [["b", "2"]]}]
     merged = page.asking.merged(ways)
