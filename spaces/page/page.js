@@ -6,6 +6,10 @@ const page = (() => {
   let asked = 0; // the version that was sent
   let active = 0; // the number of requests without an answer
   let link = location.hash; // of the latest result
+  let storage = null; // a browser may forbid it in a frame of another site
+  try {
+    storage = sessionStorage;
+  } catch {}
   let settled = null; // what the inputs held when a visitor came to them, if the result is theirs
   const show = (state) => {
     root.dataset.state = state;
@@ -34,8 +38,8 @@ const page = (() => {
   };
   const isOpened = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
   const open = (text) => {
-    const [hash, kept] = JSON.parse(sessionStorage.getItem("text") || "[]");
-    sessionStorage.removeItem("text");
+    const [hash, kept] = JSON.parse(storage?.getItem("text") || "[]");
+    storage?.removeItem("text");
     if (hash === location.hash && kept !== text) {
       mark();
       return ["", kept];
@@ -118,6 +122,7 @@ const page = (() => {
     if (isLarge) event.preventDefault();
     markFiles(isLarge ? "large" : "");
   };
+  // What the fields hold. Files are not compared: after another file, nothing is as before.
   const held = () =>
     [...document.querySelectorAll(":is(#inputs, #asking) :is(input:not([type=file]), textarea)")].map(
       (field) => (/radio|checkbox/.test(field.type) ? field.checked : field.value),
@@ -145,7 +150,7 @@ const page = (() => {
   const keep = () => {
     const text = document.querySelector("#text textarea")?.value;
     const isInLink = link.length > 1 && root.dataset.state === "";
-    if (text?.length < 2e6 && !isInLink) sessionStorage.setItem("text", JSON.stringify([link, text]));
+    if (text?.length < 2e6 && !isInLink) storage?.setItem("text", JSON.stringify([link, text]));
   };
   addEventListener("pagehide", keep);
   addEventListener("focusin", come, true);

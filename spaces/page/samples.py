@@ -201,7 +201,8 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
                 remedy += ", or which column has the references." * space.has_references
                 what.append(f", which is no outcome. Outcomes are {KNOWN_WORDS}{remedy}")
                 raise ChoiceError(what, columns=columns_in(path), asks_correct=True)
-            if space.has_binary_outcomes and sample not in (0, 1, None):
+            is_number = isinstance(sample, (int, float)) and sample not in (0, 1)
+            if space.has_binary_outcomes and is_number:
                 what.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
                 if run.is_matrix and _has_unnamed_references(path):
                     raise ChoiceError(what, [{"unnamed": "references"}])
