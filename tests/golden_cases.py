@@ -583,6 +583,10 @@ def command_cases() -> Iterator[Case]:
     labelled = {"verdict": [[1, 0], [1, 1]], "human": [[1, None], [None, 0]]}
     columns: Inputs = {"outcomes": "verdict", "labels": "human"}
     yield "read", "labels", partial(call, "read", (labelled,), columns)
+    verdicts = {"item": ["a", "a", "b"], "verdict": ["Fully", "None", "minor"]}
+    yield "read", "verdicts", partial(call, "read", (verdicts,), {"unnamed": "verdicts"})
+    words = {"id": ["a", "a", "b"], "outcome": ["yes", "none", "yes"]}
+    yield "read", "labels of a metric", partial(call, "read", (words,), {"has_labels": True})
     for role in ("picked_by", "vote_weights"):
         columns = {"outcomes": "verdict", role: "human"}
         yield "read", role, partial(call, "read", (labelled,), columns)
