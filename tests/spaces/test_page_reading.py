@@ -177,7 +177,7 @@ def test_the_code_reads_what_was_chosen(page, name):
 VERDICTS = "item,response,verdict\na,x,Fully\na,x,None\nb,y,mostly\nb,z,minor"
 # Pages, what is pasted, and options.
 SHOWN_BY_CODE: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "rewards below 0": ("max_at_k", "id,1,2\na,-1,1\nb,0,", {"k": 1}),
+    "rewards below 0": ("max_at_k", "id,1,2\na,-1,1\nb,0", {"k": 1}),
     "rewards below 0, some missing": (
         "bayes_at_n",
         "id,reward\na,-1\na,\na,1\nb,0",
@@ -200,7 +200,7 @@ SHOWN_BY_CODE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "verdicts in clusters": ("score_agg", "id,cluster,1,2\na,u,fully,none\nb,v,minor,fully", {}),
     "verdicts beside a reference": ("score_agg", "id,target,1\na,x,fully\nb,y,none", {}),
     "votes of unequal numbers": ("cons_at_k", "id,n,correct\na,5,3\nb,4,0", {}),
-    "verdicts of answers": ("score_agg", "answer,1,2\na,none,\nb,NONE,none", {}),
+    "verdicts of answers": ("score_agg", "answer,1,2\na,none\nb,NONE,none", {}),
     "verdicts as predictions": ("score_agg", '{"predictions": ["fully", "none"]}', {}),
 }
 
