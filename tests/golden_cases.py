@@ -584,9 +584,9 @@ def command_cases() -> Iterator[Case]:
     columns: Inputs = {"outcomes": "verdict", "labels": "human"}
     yield "read", "labels", partial(call, "read", (labelled,), columns)
     verdicts = {"item": ["a", "a", "b"], "verdict": ["Fully", "None", "minor"]}
-    yield "read", "verdicts", partial(call, "read", (verdicts,), {"unnamed": "verdicts"})
+    yield "read", "verdicts", partial(call, "read", (verdicts,), {"correct_values": None})
     words = {"id": ["a", "a", "b"], "outcome": ["yes", "none", "yes"]}
-    yield "read", "labels of a metric", partial(call, "read", (words,), {"has_labels": True})
+    yield "read", "labels of a metric", partial(call, "read", (words,), {"correct_values": None})
     for role in ("picked_by", "vote_weights"):
         columns = {"outcomes": "verdict", role: "human"}
         yield "read", role, partial(call, "read", (labelled,), columns)

@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "b0e7d405e403"
+KERNEL = "81872cbf301f"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2057,9 +2057,15 @@ def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
 
 
 def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
+    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are.
+
+    A label may be written in capitals, as "Fully" is, if no other one is.
+    """
     entries, index = _distinct_samples(rows.values)
-    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
+    numbers = [
+        labels.get(entry, labels.get(entry.lower(), entry)) if isinstance(entry, str) else entry
+        for entry in entries
+    ]
     for entry, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):

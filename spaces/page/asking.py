@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from at_k.readers.names import ANSWERS, COLUMN_NAMES, columns_named
-from at_k.readers.reading import make_reading
+from at_k.readers.reading import FIRST_COLUMN, make_reading
 from at_k.readers.sources import load_files
 from at_k.readers.table import Columns, SelectionError, column_at
 from at_k.readers.words import entry_text
@@ -30,14 +30,13 @@ _MISSING = {
     "incorrect": "Missing samples are incorrect",
     "drop": "Missing samples are left out",
 }
-_UNNAMED = {"references": "No names of columns: the first has references, others samples"}
+_NO_NAMES = "No names of columns: the first has references, others samples"
 _WORDS: dict[str, Callable[[Any], str]] = {
     "missing": lambda choice: _MISSING[choice],
     "where": lambda where: " or ".join(f"only rows with {x} = {y}" for x, y in where),
     "groups": lambda name: f"Scores for each {name}",
     "questions": lambda names: f"Questions are identified by {' and '.join(_listed(names))}",
     "pool": lambda names: f"Rows that differ in {', '.join(names)} are samples of one question",
-    "unnamed": lambda kind: _UNNAMED[kind],
     "by_order": lambda holds: (
         "The files have the same questions in the same order" if holds else "Score each by itself"
     ),
@@ -47,7 +46,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
         else f"A sample in each of {len(names)} columns, {names[0]} to {names[-1]}"
     ),
     "outcomes": lambda name: f"Outcomes in {name}",
-    "references": lambda name: f"References in {name}",
+    "references": lambda name: _NO_NAMES if name == FIRST_COLUMN else f"References in {name}",
     "records": lambda path: f"The rows in {path}",
     "n": lambda name: f"Numbers of samples in {name}",
     "counts": lambda name: f"Numbers of equal samples in {name}",
@@ -149,7 +148,7 @@ def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Read
                 yield {"predictions": name, "references": others[0]}
         has_names = any(columns_named(names, x) for x in COLUMN_NAMES.values())
         if len(names) > 1 and not has_names:
-            yield {"unnamed": "references"}
+            yield {"references": FIRST_COLUMN}
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

@@ -56,6 +56,8 @@ def _read(run: Run) -> str:
     columns = {name: x for name, x in run.reading.items() if name in COLUMNS}
     arguments = {name: x for name, x in run.reading.items() if name not in COLUMNS}
     arguments |= {"columns": columns} if columns else {}
+    if arguments.pop("has_labels", False):
+        arguments["correct_values"] = None
     # The content of a text tells its format, as for a text that is pasted.
     source = f'open({run.file!r}, "rb")' if run.file.lower().endswith(".txt") else repr(run.file)
     return f"at_k.read({', '.join([source, *_arguments(arguments)])})"

@@ -14,9 +14,10 @@ from at_k.core.checks import Place, short
 from at_k.core.counts import sums_per_question
 from at_k.core.samples import read_samples as as_samples
 from at_k.readers.names import COLUMN_NAMES, PER_QUESTION, columns_named
+from at_k.readers.reading import FIRST_COLUMN
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
-from at_k.readers.words import KNOWN_WORDS, as_outcome
+from at_k.readers.words import KNOWN_WORDS, as_outcome, changed
 from at_k.runs.outcomes_of_runs import orders_of
 
 from .asking import choice_error, columns_in
@@ -82,8 +83,12 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
         prefix = f"{label}: " if len(runs) > 1 else ""
         described = RunInput(run, request.checker).described(space.row_noun, space.cell_noun)
         notes.append(f"{prefix}{described}")
-        if not (space.has_binary_outcomes or "references" in run):
-            samples[label]["predictions"] = _as_rewards(samples[label]["predictions"])
+        predictions = samples[label]["predictions"]
+        if space.metric == "score_agg" and isinstance(predictions, list):
+            # The metric takes verdicts in capitals too, and the table of questions counts them.
+            samples[label]["predictions"] = changed(_in_small_letters, predictions)
+        elif not (space.has_binary_outcomes or "references" in run):
+            samples[label]["predictions"] = _as_rewards(predictions)
         _check_size(samples[label], prefix)
     notes += [_without_name(str(warning.message), [*files.values()]) for warning in caught]
     if len({"references" in run for run in samples.values()}) > 1:
@@ -94,6 +99,10 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
         files = dict(zip(files, names, strict=True))
     notes = list(dict.fromkeys(notes))
     return ReadSamples(files, used, samples, dict(first.identifiers), notes, problem)
+
+
+def _in_small_letters(entry: Any) -> Any:
+    return entry.lower() if isinstance(entry, str) else entry
 
 
 def _as_rewards(outcomes: Any) -> Any:
@@ -140,10 +149,8 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
         chosen["where"] = [(column, entry) for column, entry in chosen["where"]]
     if request.options.get("group"):
         chosen["groups"] = request.options["group"]
-    if request.options.get("categories"):
+    if request.options.get("categories") or request.space.metric == "score_agg":
         chosen["has_labels"] = True
-    if request.space.metric == "score_agg":
-        chosen["unnamed"] = "verdicts"
     return chosen
 
 
@@ -157,9 +164,8 @@ def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
     except ValueError as error:
         if request.reading or not space.has_references or not _has_unnamed_references(path):
             raise
-        raise ChoiceError(error.args, [{"unnamed": "references"}]) from error
-    has_labels = {"has_labels", "unnamed"} & arguments.keys()
-    if not (has_labels or "references" in run):
+        raise ChoiceError(error.args, [{"references": FIRST_COLUMN}]) from error
+    if not ("has_labels" in arguments or "references" in run):
         _require_outcomes(run, path, space)
     return run
 
@@ -172,7 +178,7 @@ def _has_unnamed_references(path: str) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            run = read_run(path, unnamed="references")
+            run = read_run(path, references=FIRST_COLUMN)
     except ValueError:
         return False
     if "references" not in run:
@@ -205,7 +211,7 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
             if space.has_binary_outcomes and is_number:
                 what.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
                 if run.is_matrix and _has_unnamed_references(path):
-                    raise ChoiceError(what, [{"unnamed": "references"}])
+                    raise ChoiceError(what, [{"references": FIRST_COLUMN}])
                 what.append(" Say from which score on a sample is correct.")
                 raise ChoiceError(what, asks_correct=True)
 

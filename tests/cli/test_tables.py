@@ -139,14 +139,14 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
             f"{SAME.partition(' for ')[2]}).",
         ),
         (
-            ["score_agg", "--temperature", 0.7],
+            ["score_agg", "--temperature", 0.7, "--check-correct-fn", "exact_match"],
             "On 2 items with 3 to 4 verdicts each, checked with exact_match, score_agg at "
             "temperature 0.7 is 83.5 % (90 % confidence interval 9.7 to 99.6, for other items like "
             "these).",
         ),
         (["gpassk", "--k", 1, 2], None),
         (["cons_at_k", "--interval", "posterior"], None),
-        (["score_agg", "--where", "answer=a"], None),
+        (["score_agg", "--where", "answer=a", "--check-correct-fn", "exact_match"], None),
     ],
     ids=[
         "one score",

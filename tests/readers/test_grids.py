@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from at_k.cli.command import main
 from at_k.readers.grids import names_columns, rows_of_text
-from at_k.readers.run import read_run
 from run_command import error_of
 
 CHECKED = {"predictions": [["12", "13"], ["7", "7"]], "references": ["12", "7"]}
@@ -260,18 +259,18 @@ def has_names(text):
 
 
 @pytest.mark.parametrize(
-    ("unnamed", "predictions", "references"),
+    ("column", "predictions", "references"),
     [
-        ("", [[2, 1, 0], [0, 0, 5]], None),
-        ("references", [["1", "0"], ["0", "5"]], ["2", "0"]),
+        (None, [[2, 1, 0], [0, 0, 5]], None),
+        ("column 1", [["1", "0"], ["0", "5"]], ["2", "0"]),
     ],
 )
-def test_a_page_says_what_cells_are(tmp_path, unnamed, predictions, references):
+def test_the_first_column_may_have_references(tmp_path, column, predictions, references):
     file = tmp_path / "cells"
     file.write_text("2,1,0\n0,0,5")
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
-        read = read_run(str(file), unnamed=unnamed)
+        read = at_k.read(file, references=column)
     assert read == {"predictions": predictions} | ({"references": references} if references else {})
 
 

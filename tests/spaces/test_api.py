@@ -59,7 +59,7 @@ REFUSED = [
     ({"samples": ONE, "interval": "x"}, "interval must be one of auto, questions"),
     ({"samples": ONE, "reading": {"missing": 1}}, "reading must be an object, such as"),
     ({"samples": 5}, "samples must be a text"),
-    ({"samples": "x,y\n1,2"}, 'Give reading={"unnamed": "references"} or {"predictions": ..'),
+    ({"samples": "x,y\n1,2"}, 'Give reading={"references": "column 1"} or {"predictions": ..'),
     ({"samples": "id,correct\na,1\na,"}, 'Give reading={"missing": "incorrect"} or {"missing"'),
     ({"samples": f"{ONE}\n" * 10_001}, "10,001 questions are too many"),
     ({"samples": json.dumps({"outcomes": [1] * 513})}, "513 samples per question"),

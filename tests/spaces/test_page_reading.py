@@ -106,14 +106,14 @@ ASKED: dict[str, Any] = {
     ),
     "no names of columns": (
         "Paris,Paris,paris\nRome,Rome,Milan",
-        [{"unnamed": "references"}],
-        {"unnamed": "references"},
+        [{"references": "column 1"}],
+        {"references": "column 1"},
         [["Paris", "paris"], ["Rome", "Milan"]],
     ),
     "numbers that are no outcomes": (
         "12,12,13\n7,7,7",
-        [{"unnamed": "references"}],
-        {"unnamed": "references"},
+        [{"references": "column 1"}],
+        {"references": "column 1"},
         [["12", "13"], ["7", "7"]],
     ),
     "scores": (

@@ -137,7 +137,7 @@ def _read(
     counts = reading["counts"] or ()
     if len(counts) > 1 and has_labels:
         reading["counts"] = {number_in(column): column for column in counts}  # named by labels
-    reading |= {"has_labels": has_labels, "unnamed": "verdicts" if name == "score_agg" else None}
+    reading["has_labels"] = has_labels
     if parameters.get("interval") != "questions" and reading.get("clusters") is None:
         reading.pop("clusters", None)  # None would read them from a column with a usual name
     checker = parameters.get("check_correct_fn", "exact_match")

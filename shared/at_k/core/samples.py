@@ -538,9 +538,15 @@ def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
 
 
 def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are."""
+    """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are.
+
+    A label may be written in capitals, as "Fully" is, if no other one is.
+    """
     entries, index = _distinct_samples(rows.values)
-    numbers = [labels.get(entry, entry) if isinstance(entry, str) else entry for entry in entries]
+    numbers = [
+        labels.get(entry, labels.get(entry.lower(), entry)) if isinstance(entry, str) else entry
+        for entry in entries
+    ]
     for entry, number in enumerate(numbers):
         is_integer = isinstance(number, int) and -(2**63) <= number < 2**63
         if not (number is None or isinstance(number, float) or is_integer):

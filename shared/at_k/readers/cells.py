@@ -208,8 +208,6 @@ def read_outcomes(
     _refuse_objects(cells, "outcomes", name)
     if reading.correct_values:
         return graded(cells, reading.correct_values)
-    if reading.are_verdicts:
-        cells = changed(lambda x: x.strip().lower() if isinstance(x, str) else x, cells)
     outcomes = as_outcomes(cells, table.has_decimal_commas, reading.has_labels)
     if reading.correct_at_least is not None:
         return at_least(outcomes, reading.correct_at_least, name)

@@ -275,7 +275,7 @@ def is_value(cell: Any) -> bool:
 
 
 def with_sample_lists(
-    table: Table, unnamed: str, named: ColumnsByRole, checked: bool
+    table: Table, named: ColumnsByRole, checked: bool, are_labels: bool
 ) -> tuple[Table, dict[str, str]]:
     """Return a table whose rows have a list of samples, if it has a column for each sample.
 
@@ -283,10 +283,10 @@ def with_sample_lists(
 
     Args:
         table: the source.
-        unnamed: see `ReadingOptions`.
         named: the columns that the caller names; also lists of them. Several predictions are
             columns with a sample each.
         checked: whether the caller gives a checker, so that samples are no outcomes.
+        are_labels: whether samples are labels, which nothing is checked against.
 
     Returns:
         The table, and the name of the new column by its role. The table is unchanged and the dict
@@ -295,7 +295,7 @@ def with_sample_lists(
     Raises:
         ValueError: if a row lacks the reference or the group that others have.
     """
-    if unnamed == "verdicts" and not table.layout:
+    if are_labels and not table.layout:
         table = _with_question_names(table, named)
     samples = _sample_names(table, named)
     if not samples:
@@ -304,7 +304,7 @@ def with_sample_lists(
     rows = zip(*(table.columns[x] for x in samples), strict=True)
     columns, lists = _full_rows(rest, [[x for x in row if x is not _ABSENT] for row in rows])
     are_checked = checked or "references" in named
-    are_checked |= unnamed != "verdicts" and bool(usual_columns(columns, "references"))
+    are_checked |= not are_labels and bool(usual_columns(columns, "references"))
     role = "predictions" if are_checked else "outcomes"
     _warn_of_unused(columns, named)
     title = samples[0] if len(samples) == 1 else f"{samples[0]} to {samples[-1]}"
@@ -325,7 +325,7 @@ def _sample_names(table: Table, named: ColumnsByRole) -> list[str]:
 
 
 def _with_question_names(table: Table, named: ColumnsByRole) -> Table:
-    """Return a table of verdicts in which a column item or answer names the questions.
+    """Return a table of labels in which a column item or answer names the questions.
 
     Beside samples or another id, an answer may be a reference.
     """

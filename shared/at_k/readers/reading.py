@@ -20,6 +20,9 @@ from .missing import CHOICES
 from .names import PER_SAMPLE
 from .roles import count_columns
 
+FIRST_COLUMN = "column 1"
+"""What `references` is if the columns have no names and the first holds the references."""
+
 
 @dataclass(frozen=True)
 class ReadingOptions:
@@ -39,11 +42,10 @@ class ReadingOptions:
         config, split: of a dataset.
         by_order: whether references in a file go with the questions by their order.
         checked: whether the caller gives a checker.
-        has_labels: whether outcomes may be labels of the metric, so that words are kept.
+        has_labels: whether outcomes are labels, such as verdicts or categories, which are kept as
+            they are written.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
-        unnamed: "references" if the columns have no names and the first holds the references;
-            "verdicts" if the outcomes are verdicts of score_agg, which are read without regard to
-            case, and a column item or answer names the questions.
+        unnamed: "references" if the columns have no names and the first holds the references.
     """
 
     columns: Mapping[str, Any] = field(default_factory=dict)
@@ -71,10 +73,10 @@ class ReadingOptions:
         return "" if self.correct_at_least is None else "correct_at_least"
 
     @property
-    def are_verdicts(self) -> bool:
-        """Whether outcomes are verdicts, which nothing is checked against."""
+    def are_labels(self) -> bool:
+        """Whether outcomes are labels, which nothing is checked against."""
         is_checked = self.checked or self.columns.get("references") is not None
-        return self.unnamed == "verdicts" and not is_checked
+        return self.has_labels and not is_checked
 
     def named(self) -> dict[str, Any]:
         """Return the columns that are named, by role."""
@@ -87,13 +89,13 @@ def make_reading(**options: Any) -> ReadingOptions:
     Raises:
         TypeError, ValueError: if one of them is invalid.
     """
+    if options.get("references") == FIRST_COLUMN:
+        options |= {"references": "reference", "unnamed": "references"}
     names = {field.name for field in fields(ReadingOptions)} & options.keys()
     known = {name: x for name in names if (x := options.pop(name)) is not None}
     for name, check in _CHECKS.items():
         if name in known:
             known[name] = check(name, known[name])
-    if known.get("unnamed") == "verdicts":
-        known["has_labels"] = True
     if known.get("correct_values") and "correct_at_least" in known:
         raise ValueError("correct_values and correct_at_least exclude each other.")
     return ReadingOptions(_checked_columns(options), **known)
@@ -170,5 +172,4 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "group_size": check_count,
     "records": check_text,
     "unfinished": lambda role, choice: check_name(role, choice, ("incorrect",)),
-    "unnamed": lambda role, choice: choice and check_name(role, choice, ("references", "verdicts")),
 }

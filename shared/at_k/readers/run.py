@@ -111,11 +111,9 @@ def read(
     pool: Names = (),
     missing: str | None = None,
     unfinished: str | None = None,
-    correct_values: Collection[Any] = (),
+    correct_values: Collection[Any] | None = (),
     correct_at_least: float | None = None,
     group_size: int | None = None,
-    has_labels: bool = False,
-    unnamed: str | None = None,
 ) -> Run:
     """Read samples or outcomes from a file, log, data frame or dataset, as arguments of `compute`.
 
@@ -138,7 +136,8 @@ def read(
         outcomes: the column of already-graded outcomes.
         references: the column to check the samples against. If the log has none: a dict with the
             reference of each question, a list with the reference of each row, or a file with
-            columns of questions and references.
+            columns of questions and references. "column 1" is the first column of a table without
+            names.
         questions: the column with the id of the question, or several that identify it together.
         groups: the column of groups. A setting, such as the strategy of a prompt, gives a group
             for each of its values.
@@ -158,14 +157,11 @@ def read(
             Default: the rule of the tool that wrote the log; otherwise an error asks.
         unfinished: "incorrect" if responses that were cut off by length are incorrect.
         correct_values: the outcomes that are correct, such as ["C"]. All others are incorrect.
+            None keeps them as they are written: as verdicts of score_agg, where a column item may
+            name the questions, or as categories.
         correct_at_least: the least score that is correct, such as 0.75.
         group_size: the number of consecutive rows that belong to a question, such as 8 for the
             rewards of TRL or verl with 8 samples of each prompt.
-        has_labels: whether outcomes are labels of the metric, such as the categories of bayes_at_n,
-            so that words such as yes and none are kept.
-        unnamed: "references" if the columns have no names and the first has the references.
-            "verdicts" if the outcomes are verdicts of score_agg, and a column item or answer names
-            the questions.
 
     Returns:
         A dict of arguments of `compute`, with the attributes of `Run`.
@@ -208,8 +204,7 @@ def read(
             correct_values=correct_values,
             correct_at_least=correct_at_least,
             group_size=group_size,
-            has_labels=has_labels,
-            unnamed=unnamed,
+            has_labels=correct_values is None,
             unfinished=unfinished,
             **(columns or {}),
         )
@@ -263,7 +258,7 @@ def _read_table(table: Table, reading: ReadingOptions) -> Run:
     """Return the run in a table."""
     table, named = _with_named_columns(table, reading)
     chosen = choose_columns(table, named, reading.checked, reading.graded_by)
-    if reading.are_verdicts:
+    if reading.are_labels:
         chosen.pop("references", None)  # of the answers
     if reading.has_labels and not {"references", "outcomes"} & chosen.keys():  # already graded
         chosen = {"outcomes" if x == "predictions" else x: y for x, y in chosen.items()}
@@ -302,7 +297,7 @@ def _with_named_columns(table: Table, reading: ReadingOptions) -> tuple[Table, d
     lists = {"questions": reading.questions, "pool": pool, "where": [x for x, _ in reading.where]}
     table = with_fields(table, pairs_of(named | lists))
     table, lists_of_samples = with_sample_lists(
-        table, reading.unnamed, named | lists, reading.checked
+        table, named | lists, reading.checked, reading.are_labels
     )
     if lists_of_samples:
         named.pop("predictions", None)  # several columns

@@ -114,7 +114,7 @@ def as_outcomes(
         )
     is_label = has_labels and isinstance(next(filter(None, flat(cells)), None), str)
     if is_label or any(isinstance(as_outcome(x), (str, list, dict)) for x in flat(cells)):
-        return changed(_as_label, cells)
+        return changed(lambda x: _as_label(x, has_labels), cells)
     return changed(as_outcome, cells)
 
 
@@ -132,10 +132,14 @@ def changed(change: Callable[[Any], Any], cells: Sequence[Any]) -> list[Any]:
     return [[change(x) for x in cell] if isinstance(cell, list) else change(cell) for cell in cells]
 
 
-def _as_label(cell: Any) -> Any:
-    """Return a text as it is, or as its number; None if it is missing."""
+def _as_label(cell: Any, is_told: bool) -> Any:
+    """Return a text as it is, or as its number; None if it is missing.
+
+    "none" is a verdict, and so is "None" if the caller says that outcomes are labels.
+    """
     if isinstance(cell, str):
-        is_empty = cell != "none" and word(cell) in (*MISSING_WORDS, "")  # "none" is a verdict
+        is_none = (word(cell) if is_told else cell) == "none"
+        is_empty = not is_none and word(cell) in (*MISSING_WORDS, "")
         return None if is_empty else number_in(cell)
     return None if is_missing(cell) else cell
 
