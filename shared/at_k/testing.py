@@ -93,7 +93,8 @@ def assert_not_worse(
         R: a run, see `assert_at_least`, which has the other parameters too.
         baseline: a run on the same questions, paired as in `at_k.compare`.
         margin: by how much the score may be lower, 0 or more.
-        by_order, common: see `at_k.compare`.
+        by_order: whether questions are paired by their order, if runs were read without ids.
+        common: whether only the questions that both have are compared.
 
     Raises:
         AssertionError: if the lower confidence limit of the difference is below minus the margin.

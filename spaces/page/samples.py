@@ -18,10 +18,10 @@ from at_k.readers.reading import FIRST_COLUMN
 from at_k.readers.run import Run, read_run
 from at_k.readers.table import SelectionError
 from at_k.readers.words import KNOWN_WORDS, as_outcome, changed
-from at_k.runs.outcomes_of_runs import orders_of
+from at_k.runs.outcomes_of_runs import in_one_order
 
 from .asking import choice_error, columns_in
-from .places import REWARDS
+from .places import REWARDS, message_in_words
 from .received import copy_files, write_text
 from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Request
 from .space import Samples, Space
@@ -231,10 +231,9 @@ def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[
     Raises:
         ChoiceError: if questions have no ids, and nothing says whether the order is the same.
     """
-    orders: list[list[int] | None] = [None] * len(runs)
-    problem = ""
+    selected, problem = list(runs.items()), ""
     try:
-        orders = orders_of(list(runs), list(runs.values()), by_order=bool(by_order))
+        selected, _ = in_one_order(selected, bool(by_order))
     except ValueError as error:
         without_ids = [label for label, run in runs.items() if run.ids is None]
         if without_ids and by_order is None:
@@ -242,12 +241,10 @@ def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[
                 [f"The questions of {enumerated(without_ids)} have no ids by which to pair them."],
                 [{"by_order": True}, {"by_order": False}],
             ) from error
-        problem = f"The runs are not compared: {error}"
+        problem = f"The runs are not compared: {message_in_words(error, 'question', 'sample')}"
         if without_ids:
             problem = "Each file is scored by itself."
-    in_order = zip(runs.values(), orders, strict=True)
-    selected = [run if order is None else run.select(order) for run, order in in_order]
-    return dict(zip(runs, map(_listed, selected), strict=True)), problem
+    return {label: _listed(run) for label, run in selected}, problem
 
 
 def _listed(columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,8 +109,8 @@ SCORE_AGG = [
     ({"predictions": [["fully"], [None]]}, r"predictions\[4\] has no scored sample"),
     ({"predictions": ["fully"]}, r"predictions\[0\] is 'fully'"),
     (
-        {"predictions": [["fully", "Mostly"]]},
-        r"predictions\[3\]\[1\] is 'Mostly', which is none",
+        {"predictions": [["fully", "Mainly"]]},
+        r"predictions\[3\]\[1\] is 'Mainly', which is none",
     ),
     ({"predictions": [["fully", 1.0]]}, r"predictions\[0\]\[1\] is 1.0, but predictions"),
     ({"predictions": [[1.0]]}, "samples are all of one type"),

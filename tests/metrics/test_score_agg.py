@@ -45,6 +45,15 @@ def test_the_default_is_the_plain_mean_less_a_tenth_for_each_verdict_of_0(score_
     assert scores["score_agg"] == pytest.approx((0.65 * 0.9 + 0.3 + 0.8) / 3, rel=1e-15)
 
 
+def test_verdicts_may_be_in_capitals_unless_two_differ_by_them_only(score_agg):
+    capitals = [[label.upper() for label in row] for row in LABELS]
+    assert score_agg.compute(predictions=capitals) == score_agg.compute(predictions=LABELS)
+    weights = {"a": 1.0, "A": 0.5}
+    assert score_agg.compute(predictions=[["a", "A"]], weights=weights) == {
+        "score_agg": score_agg.compute(predictions=[[1.0, 0.5]])["score_agg"]
+    }
+
+
 def test_custom_weights_replace_the_standard_ones(score_agg):
     verdicts = [["good", "fair", None], ["bad", "good"]]
     scores = score_agg.compute(predictions=verdicts, weights=GRADES)

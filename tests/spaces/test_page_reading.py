@@ -303,6 +303,7 @@ def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path, f
         space, answer = answer_of(page, "gpassk", **given)
         assert answer.comparison is None
         assert "The runs are not compared: " in answer.notes[-1]
+        assert "common=True" not in answer.notes[-1]  # a word of Python
         html = page.question_table.questions_html(space, answer)
         assert "The questions of a." in html
         shown = page.answer_html.result_html(space, answer, "")

@@ -56,7 +56,8 @@ def leaderboard(
             differences together.
         temperature: see `compare`.
         p_values: whether to add p and p_adjusted to the differences.
-        by_order, common: see `compare`.
+        by_order: see `compare`.
+        common: see `compare`.
         tau: share of correct samples that G-Pass@k requires, from 0 to 1.
         clusters: see `compare`.
         w: see `compare`.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..core.checking import Checked, Checking
-from ..core.checks import InputError, Place, as_list, short
+from ..core.checks import InputError, InPython, Place, as_list, short
 from ..core.columns import stored
 from ..core.containers import to_numpy
 from ..core.samples import (
@@ -282,10 +282,11 @@ def _order_of(
         if missing:
             number = len(known & position.keys())
             way_out = f", or common=True to compare the {number} that both have" if number else ""
-            raise ValueError(
+            raise InputError(
                 f"{name} lacks {len(missing)} of the questions of {other}, such as {key} "
-                f"{short(missing[0])}: give the same questions in all runs, with the same "
-                f"ids{way_out}."
+                f"{short(missing[0])}: give the same questions in all runs, with the same ids",
+                InPython(way_out),
+                ".",
             )
     return [position[question] for question in a]
 
