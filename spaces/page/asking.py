@@ -141,14 +141,19 @@ def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Read
     if usual and 1 < len(samples) <= MAX_SAMPLES_PER_QUESTION:
         yield {"predictions": samples}
     if has_references:
-        references = columns_named(names, COLUMN_NAMES["references"])
-        for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
-            others = [other for other in references if other != name]
-            if others:  # one of the two has the samples
-                yield {"predictions": name, "references": others[0]}
-        has_names = any(columns_named(names, x) for x in COLUMN_NAMES.values())
-        if len(names) > 1 and not has_names:
-            yield {"references": FIRST_COLUMN}
+        yield from _ways_of_references(names)
+
+
+def _ways_of_references(names: Sequence[str]) -> Iterator[Reading]:
+    """Yield which column may have the samples, and which one their references."""
+    references = columns_named(names, COLUMN_NAMES["references"])
+    for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
+        others = [other for other in references if other != name]
+        if others:
+            yield {"predictions": name, "references": others[0]}
+    has_names = any(columns_named(names, x) for x in COLUMN_NAMES.values())
+    if len(names) > 1 and not has_names:
+        yield {"references": FIRST_COLUMN}
 
 
 def _numbered(names: Sequence[str]) -> list[str]:

@@ -74,35 +74,43 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
         warnings.simplefilter("always", UserWarning)
         arguments = dict.fromkeys(roles) | chosen
         runs = {label: _read_run(request, file, arguments) for label, file in files.items()}
-    used = {
-        label: chosen | {role: run.columns[role] for role in roles if role in run.columns}
-        for label, run in runs.items()
-    }
+    used = {label: chosen | _columns_of(roles, run) for label, run in runs.items()}
     samples, problem = _in_one_order(runs, request.reading.get("by_order"))
     for label, run in runs.items():
         prefix = f"{label}: " if len(runs) > 1 else ""
         described = RunInput(run, request.checker).described(space.row_noun, space.cell_noun)
         notes.append(f"{prefix}{described}")
-        predictions = samples[label]["predictions"]
-        if space.metric == "score_agg" and isinstance(predictions, list):
-            # The metric takes verdicts in capitals too, and the table of questions counts them.
-            samples[label]["predictions"] = changed(_in_small_letters, predictions)
-        elif not (space.has_binary_outcomes or "references" in run):
-            samples[label]["predictions"] = _as_rewards(predictions)
+        if not (space.has_binary_outcomes or "references" in run):
+            as_outcomes = _as_verdicts if space.metric == "score_agg" else _as_rewards
+            samples[label]["predictions"] = as_outcomes(samples[label]["predictions"])
         _check_size(samples[label], prefix)
     notes += [_without_name(str(warning.message), [*files.values()]) for warning in caught]
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
     first = next(iter(runs.values()))
-    names = [Path(file).name for file in request.files]
-    if len({*names}) == len(names) > 0:  # two folders may have files of the same name
-        files = dict(zip(files, names, strict=True))
-    notes = list(dict.fromkeys(notes))
+    files, notes = _names_of_files(files, request.files), list(dict.fromkeys(notes))
     return ReadSamples(files, used, samples, dict(first.identifiers), notes, problem)
 
 
-def _in_small_letters(entry: Any) -> Any:
-    return entry.lower() if isinstance(entry, str) else entry
+def _columns_of(roles: Sequence[str], run: Run) -> dict[str, Any]:
+    """Return the columns that were read for roles, of those that the run has."""
+    return {role: run.columns[role] for role in roles if role in run.columns}
+
+
+def _names_of_files(files: dict[str, str], uploaded: Sequence[str]) -> dict[str, str]:
+    """Return the names of files as the visitor knows them, by the labels of their runs.
+
+    Two folders may have files of the same name: these keep the names of their copies.
+    """
+    names = [Path(file).name for file in uploaded]
+    return dict(zip(files, names, strict=True)) if len({*names}) == len(names) > 0 else files
+
+
+def _as_verdicts(outcomes: Any) -> Any:
+    """Return verdicts in small letters, as the table of questions counts them."""
+    if not isinstance(outcomes, list):
+        return outcomes
+    return changed(lambda entry: entry.lower() if isinstance(entry, str) else entry, outcomes)
 
 
 def _as_rewards(outcomes: Any) -> Any:

@@ -170,21 +170,20 @@ def _read_files(
         if index and error.roles and error.roles <= _OF_QUESTIONS:  # the first run has them
             rest = {role: x for role, x in reading.items() if role not in error.roles}
             return _read_files(files, rest, index, number)
-        own_flags = ROLES_OF_SECOND if (index, number) == (1, 2) else ()
-        ways = [
-            Way(
-                {f"{x}_b" if x in own_flags else x: y for x, y in way.arguments.items()},
-                way.meaning,
-            )
-            for way in error.ways
-        ]
-        start = "" if files[0] in str(error) else f"{files[0]}: "
-        end = ""
-        if index and number > 2:
+        start, ways, end = "" if files[0] in str(error) else f"{files[0]}: ", error.ways, ""
+        if (index, number) == (1, 2):
+            ways = list(map(_way_of_second, ways))
+            if "where" in error.roles:
+                end = " To read all rows of this file, add --where-b ''."
+        elif index:
             end = " If other files have other columns, at_k.leaderboard takes runs of at_k.read."
-        elif own_flags and "where" in error.roles:
-            end = " To read all rows of this file, add --where-b ''."
         raise type(error)([start, *error.args, end], ways) from None
+
+
+def _way_of_second(way: Way) -> Way:
+    """Return a way to settle an error with the flags of the second file."""
+    arguments = {f"{x}_b" if x in ROLES_OF_SECOND else x: y for x, y in way.arguments.items()}
+    return Way(arguments, way.meaning)
 
 
 def refuse_ungraded(questions: ReadRun) -> None:

@@ -126,22 +126,25 @@ def read_cells(
     aligned = [role for role in PER_SAMPLE if role in chosen]
     name = chosen.get("predictions") or chosen.get("outcomes")
     if name is None:
-        if aligned:
-            raise ValueError(f"{aligned[0]} go with samples, and {table.title} has counts.")
-        return {"counts": _counts(table, chosen)}, True
+        return {"counts": _counts(table, chosen, aligned)}, True
     cells = _cells_of_columns(table, chosen, name)
     is_single = "predictions" in chosen and plain_name(name) in SINGLE
     if not (is_single or reading.questions):
         cells = _lists_from_texts(table, cells)
-    if has_lists(cells["samples"]):  # a question without samples
-        of_samples = cells.keys() & {"samples", "verdicts", "finish", *PER_SAMPLE}
-        cells |= {x: [[] if y is None else y for y in cells[x]] for x in of_samples}
+    if has_lists(cells["samples"]):
+        cells |= _empty_lists(cells)
     are_lists = _holds_lists(table, cells["samples"], name)
     if "multiplicities" in cells and not are_lists:
         cells["multiplicities"] = _count_column(table, chosen["counts"])
     for role in aligned:
         cells[role] = _numbers_of_samples(table, role, chosen[role], cells[role])
     return _with_missing(table, chosen, cells, reading), are_lists
+
+
+def _empty_lists(cells: CellsByRole) -> CellsByRole:
+    """Return the cells of samples with an empty list for None: a question without samples."""
+    of_samples = cells.keys() & {"samples", "verdicts", "finish", *PER_SAMPLE}
+    return {role: [[] if x is None else x for x in cells[role]] for role in of_samples}
 
 
 def _cells_of_columns(table: Table, chosen: ColumnsByRole, samples: str) -> CellsByRole:
@@ -251,12 +254,11 @@ def _numbers_of_samples(table: Table, role: str, name: str, cells: Sequence[Any]
 def _lists_from_texts(table: Table, cells: CellsByRole) -> CellsByRole:
     """Return the cells with lists in place of texts, if the samples are lists written as text."""
     samples = cells["samples"]
-    blank = [cell is None or cell == "" for cell in samples]
-    if has_lists(samples) or not all(isinstance(x, str) or x is None for x in samples):
+    if has_lists(samples) or not all(isinstance(x, (str, type(None))) for x in samples):
         return cells
-    lists = [[] if no_cell else parse_list(x) for x, no_cell in zip(samples, blank, strict=True)]
-    starts = (x.startswith("[") for x in samples if x)
-    if not any(lists) and not (all(starts) and False in blank):
+    lists = [parse_list(x) if x else [] for x in samples]
+    texts = [*filter(None, samples)]
+    if not any(lists) and not (texts and all(x.startswith("[") for x in texts)):
         return cells
     if None in lists:
         row = lists.index(None)
@@ -282,8 +284,13 @@ def _holds_lists(table: Table, cells: Sequence[Any], name: str) -> bool:
 # --- Counts -----------------------------------------------------------------------------------
 
 
-def _counts(table: Table, chosen: ColumnsByRole) -> list[Any]:
-    """Return the counts in each row: (n, correct), or the number of samples in each category."""
+def _counts(table: Table, chosen: ColumnsByRole, aligned: Sequence[str]) -> list[Any]:
+    """Return the counts in each row: (n, correct), or the number of samples in each category.
+
+    `aligned` are roles of samples, which do not go with counts.
+    """
+    if aligned:
+        raise ValueError(f"{aligned[0]} go with samples, and {table.title} has counts.")
     counts = chosen.get("counts")
     if isinstance(counts, str):
         return _lists_of_counts(table, counts)

@@ -172,34 +172,53 @@ def table_of_grid(
         ValueError: if a row has another number of cells than there are columns, or two columns have
             the same name.
     """
-    if [] in rows:
-        place = f"{name}, row ", Index(rows.index([])), FROM_0
-        raise InputError(*place, " is empty: write null for each ", SAMPLE, " that is missing.")
+    _refuse_empty_rows(rows, name)
     has_names = not are_samples and names_columns(rows[0] if rows else [], rows[1:], unnamed)
     if not has_names:
         rows = [_names_of_grid(rows, name, unnamed, are_samples), *rows]
     names = [str(cell).strip() for cell in rows[0]]
-    twice = next((x for x in names if names.count(x) > 1), None)
-    if twice is not None:
-        raise ValueError(
-            f"{name}, line 1: two columns have the same name, {twice[:60]!r}. Each needs a name of "
-            f"its own: columns with a sample each are sample_1, sample_2, .."
-        )
+    _refuse_equal_names(names, name)
     is_csv = has_names and len(lines) > 0
     least = 0 if not is_csv or sample_columns(names) else len(names)
-    head = [] if all(map(is_value, names)) else [x.lower() for x in names]
+    head = [x.lower() for x in names] if has_names else []
     for index, row in enumerate(rows[1:], start=1):
-        line = f"line {lines[index]}" if is_csv else f"row {index}"
-        if not least <= len(row) <= len(names):
-            raise ValueError(
-                f"{name}, {line}: {len(row)} cells, but line 1 names {len(names)} columns."
-            )
-        is_like_name = has_names and row[-1][:60].strip().lower() in head
-        if is_like_name and [x.strip("\ufeff ").lower() for x in row] == head:
-            raise ValueError(f"{name}, {line}: the names of line 1 occur again: leave them out.")
+        if problem := _problem_of_row(row, len(names), least, head):
+            line = f"line {lines[index]}" if is_csv else f"row {index}"
+            raise ValueError(f"{name}, {line}: {problem}")
     cells = list(map(list, itertools.zip_longest(names, *rows[1:], fillvalue=_ABSENT)))
     known["is_matrix"] = not has_names and unnamed != "references"
     return table_of_columns({x: column for x, *column in cells}, name, **known)
+
+
+def _refuse_empty_rows(rows: Sequence[CellsOfRow], title: str) -> None:
+    """Raise an InputError if a row of a file has no cells."""
+    if [] in rows:
+        place = f"{title}, row ", Index(rows.index([])), FROM_0
+        raise InputError(*place, " is empty: write null for each ", SAMPLE, " that is missing.")
+
+
+def _refuse_equal_names(names: Sequence[str], title: str) -> None:
+    """Raise a ValueError if two columns of a file have the same name."""
+    twice = next((x for x in names if names.count(x) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"{title}, line 1: two columns have the same name, {twice[:60]!r}. Each needs a name "
+            f"of its own: columns with a sample each are sample_1, sample_2, .."
+        )
+
+
+def _problem_of_row(row: CellsOfRow, most: int, least: int, head: Sequence[str]) -> str:
+    """Return what is wrong with a row, or "": its number of cells, or that it repeats the names.
+
+    `head` has the names of the columns in small letters, or nothing if they have none.
+    """
+    if not least <= len(row) <= most:
+        return f"{len(row)} cells, but line 1 names {most} columns."
+    is_like_name = bool(head) and row[-1][:60].strip().lower() in head
+    is_head = is_like_name and [x.strip("\ufeff ").lower() for x in row] == head
+    if is_head and not all(map(is_value, row)):  # names may be numbers, which rows have again
+        return "the names of line 1 occur again: leave them out."
+    return ""
 
 
 def _names_of_grid(

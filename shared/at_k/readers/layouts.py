@@ -282,22 +282,31 @@ def _inspect_rows(log: LogRow) -> list[LogRow]:
     if samples and all(sample.get("error") for sample in samples):
         raise ValueError(f"The log of {task} has no sample that is scored: all raised an error.")
     if log["status"] != "success":
-        about = log["eval"]
-        dataset, config = about.get("dataset") or {}, about.get("config") or {}
-        number = len(dataset.get("sample_ids") or ()) or dataset.get("samples") or 0
-        planned = number * (config.get("epochs") or 1)
-        warnings.warn(
-            f"The log of {task} is not complete: it has the status {log['status']!r}, and "
-            f"{len(samples)}{f' of {planned}' if planned else ''} samples. Those that are missing "
-            f"count nowhere. To run them: inspect eval-retry.",
-            stacklevel=2,
-        )
-    rows = [_inspect_row(sample) | {"task": task} for sample in samples]
+        _warn_of_incomplete_log(log)
+    return _with_only_score([_inspect_row(sample) | {"task": task} for sample in samples])
+
+
+def _with_only_score(rows: list[LogRow]) -> list[LogRow]:
+    """Return rows with a column score, if they have one scorer: other tasks may have another."""
     names = {x for row in rows for x, y in row.items() if x.startswith("score_") and y is not None}
-    if len(names) == 1:  # tasks that are read together may have different scorers, one each
-        (name,) = names
-        rows = [row | {"score": row.get(name)} for row in rows]
-    return rows
+    if len(names) != 1:
+        return rows
+    (name,) = names
+    return [row | {"score": row.get(name)} for row in rows]
+
+
+def _warn_of_incomplete_log(log: LogRow) -> None:
+    """Warn that a log of inspect_ai lacks samples, and say how many were planned."""
+    about, samples = log["eval"], log["samples"]
+    dataset, config = about.get("dataset") or {}, about.get("config") or {}
+    number = len(dataset.get("sample_ids") or ()) or dataset.get("samples") or 0
+    planned = number * (config.get("epochs") or 1)
+    warnings.warn(
+        f"The log of {about['task']} is not complete: it has the status {log['status']!r}, and "
+        f"{len(samples)}{f' of {planned}' if planned else ''} samples. Those that are missing "
+        f"count nowhere. To run them: inspect eval-retry.",
+        stacklevel=2,
+    )
 
 
 def _inspect_row(sample: LogRow) -> LogRow:

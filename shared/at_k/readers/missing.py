@@ -126,16 +126,18 @@ def settle_missing(
     if missing != "drop":
         _refuse_unknown_numbers(table.title, samples)
     empty = [key for key, row in samples.items() if row.count(None) == len(row)]
-    rule = missing or getattr(table.layout, "missing", "")
+    rule = missing or getattr(table.layout, "missing", "") or ""
     has_losses = written is None and _has_losses(itertools.chain(*samples.values()))
-    if (
-        not rule
-        or (rule == "drop" and empty and missing is None)
-        or (rule == "incorrect" and has_losses)
-    ):
+    is_undecided = {
+        "": True,
+        "drop": bool(empty) and missing is None,  # questions that would vanish
+        "incorrect": has_losses,
+    }
+    if is_undecided[rule]:
         of_rule = empty if rule == "drop" else []
         raise _missing_error(table.title, counted, of_rule, written is None, has_losses)
-    why = f", {table.layout.why}" if table.layout and table.layout.why else ""
+    why = getattr(table.layout, "why", "")
+    why = f", {why}" if why else ""
     if rule == "drop":
         return _scored_questions(table.title, samples, counted, why)
     number = sum(map(_missing_in, counted.values()))

@@ -144,16 +144,13 @@ def _columns_by_name(
     counts = _counts_of(table)
     predictions, outcomes = _samples_by_name(table, counts, graded_by)
     if graded_by:
-        if not outcomes:
-            problem = f"{graded_by} says which outcomes are correct, and there are none."
-            raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
-        return {"outcomes": column_of_role(table, "outcomes", outcomes)}
+        return {"outcomes": _graded_column(table, outcomes, graded_by)}
     if predictions and (are_named or (checked and references)):
         return _with_references(table, predictions, references)
     if are_named or not (predictions or outcomes or counts):
         raise _no_samples(table, are_named)
     if not (outcomes or counts):
-        if not (references or table.layout):
+        if not references:
             _refuse_scores(table, predictions[0])
         return _with_references(table, predictions, references)
     _refuse_two_readings(table, predictions if references else (), outcomes, references, counts)
@@ -162,6 +159,14 @@ def _columns_by_name(
     outcome = column_of_role(table, "outcomes", outcomes)
     _refuse_gold_answers(table, outcome, references)
     return {"outcomes": outcome}
+
+
+def _graded_column(table: Table, outcomes: Sequence[str], graded_by: str) -> str:
+    """Return the column whose correct outcomes the parameter `graded_by` names."""
+    if not outcomes:
+        problem = f"{graded_by} says which outcomes are correct, and there are none."
+        raise SelectionError(f"{problem} {list_columns(table.columns)}", ["outcomes"])
+    return column_of_role(table, "outcomes", outcomes)
 
 
 def _samples_by_name(
@@ -239,7 +244,7 @@ def _no_samples(table: Table, has_references: bool) -> SelectionError:
 
 def _refuse_scores(table: Table, samples: str) -> None:
     """Raise a SelectionError if there are scores beside `samples` that nothing checks."""
-    for scores in columns_named(table.columns, SCORES):
+    for scores in () if table.layout else columns_named(table.columns, SCORES):
         raise SelectionError(
             f"{shown_name(samples)} and {shown_name(scores)} can both hold the outcomes: there are "
             f"no references to check {shown_name(samples)} against.",

@@ -285,18 +285,29 @@ def refuse_repeats(questions: QuestionRows, are_lists: bool) -> None:
         if not are_continued(pairs):
             others.append(FILE)
     samples = list(zip(*(map(entry_text, columns[x]) for x in (*numbers, *others)), strict=True))
+    pair = _equal_rows(questions, samples)
+    if pair is not None:
+        ids, row = questions.ids_of(pair[1]), pair[1]
+        sample = ", ".join(f"{shown_name(x)} {short(columns[x][row])}" for x in numbers)
+        problem = (
+            f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one of them. "
+            f"If they are two samples, say so."
+        )
+        ways = [Way({"pool": (*pool, *numbers)})]
+        raise SelectionError([*table.places_of_two(*pair), problem], ways)
+
+
+def _equal_rows(questions: QuestionRows, entries: Sequence[Any]) -> tuple[int, int] | None:
+    """Return the first two rows of a question with equal entries, or None.
+
+    `entries` has one for each row; an empty one equals no other.
+    """
     for rows in questions.several:
         first: dict[Any, int] = {}
         for row in rows:
-            if first.setdefault(samples[row], row) != row:
-                ids = questions.ids_of(row)
-                sample = ", ".join(f"{shown_name(x)} {short(columns[x][row])}" for x in numbers)
-                problem = (
-                    f" have the same sample: {sample}{f' of {ids}' if ids else ''}. Leave out one "
-                    f"of them. If they are two samples, say so."
-                )
-                places = table.places_of_two(first[samples[row]], row)
-                raise SelectionError([*places, problem], [Way({"pool": (*pool, *numbers)})])
+            if entries[row] and first.setdefault(entries[row], row) != row:
+                return first[entries[row]], row
+    return None
 
 
 def are_continued(pairs: Iterable[tuple[Any, int]]) -> bool:
@@ -320,16 +331,13 @@ def _refuse_copies_of_samples(questions: QuestionRows) -> None:
     """Raise an InputError if two rows of a question are one sample, as the layout tells copies."""
     table = questions.table
     name = table.layout.identity if table.layout else ""
-    for rows in questions.several if name in table.columns else ():
-        first: dict[str, int] = {}
-        for row in rows:
-            text = entry_text(table.columns[name][row])
-            if text and first.setdefault(text, row) != row:
-                raise InputError(
-                    *table.places_of_two(first[text], row),
-                    f" are one sample, with the {name} {short(text)}, as after a retry: leave out "
-                    f"the older log.",
-                )
+    if name not in table.columns:
+        return
+    texts = list(map(entry_text, table.columns[name]))
+    pair = _equal_rows(questions, texts)
+    if pair is not None:
+        problem = f" are one sample, with the {name} {short(texts[pair[1]])}, as after a retry"
+        raise InputError(*table.places_of_two(*pair), problem, ": leave out the older log.")
 
 
 def _numbers_of(questions: QuestionRows, columns: Columns) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import json
 import os
 import re
@@ -318,13 +319,22 @@ def _table_of_object(record: dict[str, Any], table: Table, reading: ReadingOptio
     if not _has_column_names(record, reading):
         keyed = _keyed_rows(record, title)
         return table if keyed is None else table_of_rows(keyed, title)
+    columns = _columns_of_object(record, table.is_line)
+    return table if columns is None else table_of_columns(columns, title)
+
+
+def _columns_of_object(record: Mapping[str, Any], is_line: bool) -> dict[str, list[Any]] | None:
+    """Return the columns that an object holds by their names; None if it is a single row.
+
+    `is_line` is whether it is a line of JSON Lines, or an entry of a list.
+    """
     values = list(record.values())
     has_all_questions = is_list_of(values[0], list) or "n" in record
-    if is_list_of(values, list) and (has_all_questions or not table.is_line):
-        return table_of_columns(record, title)
+    if is_list_of(values, list) and (has_all_questions or not is_line):
+        return dict(record)
     if is_list_of(values, dict) and len({frozenset(x) for x in values}) == 1:
-        return table_of_columns({x: list(y.values()) for x, y in record.items()}, title)
-    return table
+        return {x: list(y.values()) for x, y in record.items()}
+    return None
 
 
 def _columns_and_data(record: Mapping[str, Any], title: str) -> dict[str, list[Any]] | None:
@@ -353,19 +363,23 @@ def _keyed_rows(record: dict[str, Any], title: str) -> list[dict[str, Any]] | No
     """
     _refuse_samples_as_keys(record, title)
     values = list(record.values())
-    if None in values and not {dict, list}.isdisjoint(map(type, values)):
-        kind_of_rows(values, title)
+    _refuse_empty_entries(values, title)
     are_rows = is_list_of(values, dict) and bool(set.intersection(*map(set, values)))
     rows_of = {key: [value] if are_rows else value for key, value in record.items()}
     if not all(is_list_of(rows, dict) for rows in rows_of.values()):
         return _rows_of_samples(record, title)
-    has_ids = any(
-        columns_named(map(str, row), (*IDS, *INDICES)) for rows in rows_of.values() for row in rows
-    )
-    if are_rows and has_ids and list(record) == [str(row) for row in range(len(record))]:
+    rows = itertools.chain.from_iterable(rows_of.values())
+    has_ids = any(columns_named(map(str, row), (*IDS, *INDICES)) for row in rows)
+    if are_rows and has_ids and list(record) == list(map(str, range(len(record)))):
         return values  # the index of a data frame
     name = "key" if has_ids else "id"
     return [{name: key, **row} for key, rows in rows_of.items() for row in rows]
+
+
+def _refuse_empty_entries(values: Sequence[Any], title: str) -> None:
+    """Raise an InputError if an entry of an object is null, and others are rows."""
+    if None in values and any(isinstance(x, (dict, list)) for x in values):
+        kind_of_rows(values, title)
 
 
 def _rows_of_samples(record: Mapping[str, Any], title: str) -> list[dict[str, Any]] | None:

@@ -59,7 +59,7 @@ def score_runs(
     """
     metric, bounds = options.metric, (0.0, 1.0)
     n = number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
-    of_each: list[Callable[[], ScoredRun]]
+    of_each: Sequence[Callable[[], ScoredRun]]
     if metric in PASS_FAMILY or runs[0].errors != Errors():
         scores = _scores_of_counts(n, options)
         ids, of_each = [*scores], [partial(_pass_run, run, scores, options) for run in runs]
@@ -69,11 +69,8 @@ def score_runs(
     elif metric == "score_agg":
         ids, of_each = [ScoreId(metric)], [partial(_verdict_run, run, options) for run in runs]
     else:
-        rewards = _rewards(runs, options.w)
-        least = min(float(x.levels.min()) for x in rewards)
-        most = max(float(x.levels.max()) for x in rewards)
         ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
-        bounds = (least, most)
+        rewards, bounds = _rewards(runs, options.w)
         ids, pairs = [*ks], zip(runs, rewards, strict=True)
         of_each = [partial(_reward_run, run, own, ks, bounds, options) for run, own in pairs]
     scored = []
@@ -216,8 +213,20 @@ def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
     return ScoredRun(points, run.outcomes.n, requested, method)
 
 
-def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> list[Rewards]:
-    """The rewards of each run: real if one of the runs has real rewards."""
+def _rewards(
+    runs: Sequence[Run], w: Sequence[float] | None
+) -> tuple[list[Rewards], tuple[float, float]]:
+    """Return the rewards of each run, and the least and the largest of all.
+
+    They are real if one of the runs has real rewards.
+    """
+    rewards = _rewards_of_each(runs, w)
+    least, most = (np.array([x.levels[end] for x in rewards]) for end in (0, -1))
+    return rewards, (float(least.min()), float(most.max()))
+
+
+def _rewards_of_each(runs: Sequence[Run], w: Sequence[float] | None) -> list[Rewards]:
+    """Return the rewards of each run; see `_rewards`."""
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
         return [real_rewards(run.outcomes) for run in runs]
     values, rewards = check_rewards(w), []
