@@ -221,8 +221,8 @@ def _rewards(
     They are real if one of the runs has real rewards.
     """
     rewards = _rewards_of_each(runs, w)
-    least, most = (np.array([x.levels[end] for x in rewards]) for end in (0, -1))
-    return rewards, (float(least.min()), float(most.max()))
+    levels = np.concatenate([x.levels.ravel() for x in rewards])
+    return rewards, (float(levels.min()), float(levels.max()))
 
 
 def _rewards_of_each(runs: Sequence[Run], w: Sequence[float] | None) -> list[Rewards]:
