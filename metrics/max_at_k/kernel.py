@@ -489,7 +489,7 @@ until `at_k/__init__` sets an object that has them.
 """
 
 
-KERNEL = "81872cbf301f"
+KERNEL = "2b6c40a0fe2a"
 """A hash of the core, in a kernel. `shared/vendor.py` sets it."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2059,7 +2059,7 @@ def as_outcomes(rows: Samples, labels: Labels | None = None) -> Samples:
 def _numbers_of_labels(rows: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
     """Return (S,) numbers, and (S,) whether each sample is scored, or None if all are.
 
-    A label may be written in capitals, as "Fully" is, if no other one is.
+    A label in small letters may also be written with capitals, such as "Fully" for "fully".
     """
     entries, index = _distinct_samples(rows.values)
     numbers = [

@@ -241,8 +241,8 @@ def test_a_gate_compares_two_parts_of_a_file(capsys, tmp_path):
         for i, row in enumerate(table)
     ]
     file = write_json_lines(tmp_path / "steps.jsonl", rows)
-    parts = ("--where", "step=2", "--where-b", "step=1", "--margin", 1, "--format", "json")
-    verdict = json.loads(output_of(capsys, "gate", file, "--baseline", file, *parts))
+    two_steps = ("--where", "step=2", "--where-b", "step=1", "--margin", 1, "--format", "json")
+    verdict = json.loads(output_of(capsys, "gate", file, "--baseline", file, *two_steps))
     assert verdict["score"] - verdict["baseline"] == pytest.approx(
         at_k.compare(OUTCOMES_A, OUTCOMES_B, k=1)["pass@1"]
     )

@@ -972,9 +972,9 @@ def test_what_runs_say_of_their_questions_is_one_or_an_error(role, options):
     with pytest.raises(ValueError, match=problem):
         at_k.compare(read(rows), read(others), k=1, **options)
     same = at_k.compare(read(rows), read(rows[::-1]), k=1, **options)
-    given = at_k.compare(read(rows), read(others), k=1, **options, **{role: read(rows)[role]})
+    named = at_k.compare(read(rows), read(others), k=1, **options, **{role: read(rows)[role]})
     of_b = at_k.compare(read(rows, False), read(rows[::-1]), k=1, **options)
-    assert same == given == of_b
+    assert same == named == of_b
     if role != "groups":
         assert same != at_k.compare(read(rows, False), read(rows, False), k=1, **options)
 

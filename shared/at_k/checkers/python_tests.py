@@ -23,6 +23,7 @@ from .responses import code_in, is_code
 from .sandbox import Limits, SandboxError
 from .workers import with_progress
 
+_NO_CODE = ("SyntaxError: ", "IndentationError: ", "TabError: ")  # of a program
 _CONSENT = "HF_ALLOW_CODE_EVAL"
 _LONGEST = 1e6  # seconds of CPU time
 
@@ -159,9 +160,7 @@ class PythonTests:
         missing, broken, undefined = 0, 0, Counter[str]()
         for index, record in self._run(samples, workers):
             missing += record["status"] == "not run"
-            broken += (
-                "SyntaxError: " in record["message"] or "IndentationError: " in record["message"]
-            )
+            broken += record["message"].startswith(_NO_CODE)
             names = re.findall(r"NameError: name '(\w+)' is not defined", record["message"])
             undefined.update(name for name in names if name in names_of_contests())
             yield index, [(_outcome(record), None)]

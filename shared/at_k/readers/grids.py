@@ -193,8 +193,8 @@ def table_of_grid(
 def _refuse_empty_rows(rows: Sequence[CellsOfRow], title: str) -> None:
     """Raise an InputError if a row of a file has no cells."""
     if [] in rows:
-        place = f"{title}, row ", Index(rows.index([])), FROM_0
-        raise InputError(*place, " is empty: write null for each ", SAMPLE, " that is missing.")
+        row = f"{title}, row ", Index(rows.index([])), FROM_0
+        raise InputError(*row, " is empty: write null for each ", SAMPLE, " that is missing.")
 
 
 def _refuse_equal_names(names: Sequence[str], title: str) -> None:
