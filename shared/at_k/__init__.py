@@ -2,8 +2,7 @@
 
 The functions take already-graded outcomes; their common parameters are documented in
 `at_k.functions`. `load` returns a metric of Hugging Face `evaluate`, which checks predictions
-against references. `charts` draws the results, and `checkers` has checkers that run programs; they
-are imported when they are first used.
+against references. `charts` draws the results, and `checkers` has checkers that run programs.
 """
 
 from importlib import import_module
@@ -47,30 +46,48 @@ from .functions.spectra import (
 from .functions.tailpass import tailpass, tailpass_empirical
 from .functions.verdicts import score_agg
 from .loading import load
-from .readers.run import read
 from .rooms import PackageRooms
-from .runs.comparison import compare
-from .runs.leaderboard import leaderboard
-from .runs.noise import noise
-from .runs.plan import plan
 
 if TYPE_CHECKING:
     from . import charts as charts
     from . import checkers as checkers
     from . import integrations as integrations
     from . import testing as testing
+    from .readers.run import read as read
+    from .runs.comparison import compare as compare
+    from .runs.leaderboard import leaderboard as leaderboard
+    from .runs.noise import noise as noise
+    from .runs.plan import plan as plan
 
 __version__ = "0.2.0.dev0"  # read by setup.cfg
 
 PACKAGE.rooms = PackageRooms()
 
 
+_MODULES = ("charts", "checkers", "integrations", "testing")
+_FUNCTIONS = {
+    "read": "readers.run",
+    "compare": "runs.comparison",
+    "leaderboard": "runs.leaderboard",
+    "noise": "runs.noise",
+    "plan": "runs.plan",
+}
+"""What is imported when it is first used. It takes as long as the rest of the package."""
+
+
 def __getattr__(name: str) -> Any:
-    """Import a module of the package when it is first used."""
-    # Altair takes as long to import as the rest of the package.
-    if name in ("charts", "checkers", "integrations", "testing"):
+    """Import a module of the package, or a function with its module, when it is first used."""
+    if name in _MODULES:
         return import_module(f"{__name__}.{name}")
+    if name in _FUNCTIONS:
+        module = import_module(f"{__name__}.{_FUNCTIONS[name]}")
+        return globals().setdefault(name, getattr(module, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return all names, also of what has not been imported yet."""
+    return sorted({*globals(), *_MODULES, *_FUNCTIONS})
 
 
 __all__ = [
