@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from page.charts import Chart
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, TextField, parse_numbers, parse_words
-from page.sentences import decimal, percent
-from page.space import Call, Example, Options, Run, Space
+from page.space import BOTH_RUNS, Call, Chart, Example, Options, Run, Space, decimal, percent
 
 POSTERIOR = "posterior"
+WHICH_LIMITS = {
+    **WHICH_QUESTIONS.choices,
+    POSTERIOR: "the same questions, under a uniform prior",
+}
 
 ABOUT = r"""
 Each question is sampled $N$ times. Each sample falls into one of the categories $0, \dots, C$, such
@@ -54,24 +56,29 @@ q3,C,C,B,C
 """
 
 
-def calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name."""
-    chosen = {name: options[name] for name in ("w", "categories") if options[name] is not None}
-    return {"scores": Call({**chosen, "return_per_question": True})}
+def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name.
+
+    `smallest_n` is the smallest number of samples of a question.
+    """
+    rewards = {"w": options["w"], "categories": options["categories"]}
+    return {"scores": Call({**rewards, "return_per_question": True})}
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
     """Return the arguments of `at_k.compare` for each score by which runs are compared."""
-    rewards = {} if options["w"] is None else {"w": options["w"]}
-    return [{"metric": "bayes@N" if options["interval"] == POSTERIOR else "avg@N", **rewards}]
+    metric = "bayes@N" if options["interval"] == POSTERIOR else "avg@N"
+    return [{"metric": metric, "w": options["w"]}]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
+    """Return the key of avg@N; or with limits under a uniform prior, of Bayes@N and avg@N."""
     keys = [run.estimate_of(metric).key for metric in ("avg@N", "bayes@N")]
     return keys[::-1] if options["interval"] == POSTERIOR else keys[:1]
 
 
 def clause(run: Run, options: Options) -> str:
+    """Return the mean reward of a sample in words, and Bayes@N if it differs."""
     show = percent if run.is_binary else decimal
     bayes, mean = (show(run.estimate_of(metric).score) for metric in ("bayes@N", "avg@N"))
     words = f"the mean reward of a sample is {mean}"
@@ -83,8 +90,11 @@ def clause(run: Run, options: Options) -> str:
 
 
 def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
-    """Return the chart of the scores of groups, if there are any; of several runs Bayes@N only."""
-    if all(x.group is None for x in runs[0].estimates()):
+    """Return the chart of the scores of groups, or None if there are no groups.
+
+    If there are several runs, the chart shows only Bayes@N.
+    """
+    if all(x.group is None for x in runs[0].scores().estimates):
         return None
     key = {"key": runs[0].estimate_of("bayes@N").key} if len(runs) > 1 else {}
     return Chart(
@@ -97,6 +107,7 @@ def by_group(runs: Sequence[Run], options: Options) -> Chart | None:
 
 
 def by_question(runs: Sequence[Run], options: Options) -> Chart:
+    """Return the chart of Bayes@N of each question."""
     key = runs[0].estimate_of("bayes@N").key
     return Chart(
         "Bayes@N per question",
@@ -114,28 +125,17 @@ SPACE = Space(
     about=ABOUT,
     examples=[
         Example("Three subjects, six samples each", TEXT),
-        Example(
-            "A small model by topic",
-            files=("smollm2_cool.jsonl",),
-            checker="numeric",
-            options={"group": "topic"},
-        ),
+        Example("A small model by topic", "", BOTH_RUNS[:1], "numeric", {"group": "topic"}),
         Example(
             "The same model at temperatures 0.2 and 0.8",
-            files=("smollm2_cool.jsonl", "smollm2_warm.jsonl"),
+            files=BOTH_RUNS,
             checker="numeric",
             options={"group": "topic"},
         ),
         Example("Letter grades", GRADED, options={"categories": "C, B, A", "w": "0, 0.5, 1"}),
     ],
     controls=[
-        replace(
-            WHICH_QUESTIONS,
-            choices={
-                **WHICH_QUESTIONS.choices,
-                POSTERIOR: "the same questions, under a uniform prior",
-            },
-        ),
+        replace(WHICH_QUESTIONS, choices=WHICH_LIMITS),
         CONFIDENCE,
         TextField(
             "w",
@@ -153,15 +153,14 @@ SPACE = Space(
         ),
         TextField("group", "Group column", "of a file, such as topic", "", str),
     ],
-    calls=calls,
+    compute_calls=compute_calls,
     measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=(by_group, by_question),
 )
 
-if __name__ == "__main__":
-    # Worker processes import this file too, and do not need the page.
+if __name__ == "__main__":  # worker processes import this file too, without the page
     from page.interface import serve
 
     serve(SPACE)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from page.charts import Chart
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
-from page.sentences import enumerated, percent
-from page.space import Call, Example, Options, Run, Space
+from page.space import BOTH_RUNS, Call, Chart, Example, Options, Run, Space, enumerated, percent
 
 ABOUT = r"""
 Sample $k$ answers and take a vote among them. How often is the vote correct? Three definitions are
@@ -40,9 +38,10 @@ reference,1,2,3,4,5,6,7,8
 
 
 def vote_ks(maximum: int) -> list[int]:
-    """Return the k values of a curve: powers of two, and the odd numbers before them for maj@k.
+    """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
-    The intervals of vote@k take long, so these are fewer than the values of other curves.
+    All integers up to 8. Otherwise powers of two, and for maj@k the odd numbers before them. They
+    are fewer than the values of other curves, because the intervals of vote@k take long.
     """
     if maximum <= 8:
         return list(range(1, maximum + 1))
@@ -50,8 +49,11 @@ def vote_ks(maximum: int) -> list[int]:
     return sorted({1, *powers, *(k - 1 for k in powers), maximum})
 
 
-def calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name."""
+def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name.
+
+    `smallest_n` is the smallest number of samples of a question.
+    """
     ks = sorted({*vote_ks(smallest_n), options["k"]})
     return {
         "scores": Call({"k": options["k"]}),
@@ -62,19 +64,21 @@ def calls(options: Options, smallest_n: int) -> dict[str, Call]:
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
     """Return the arguments of `at_k.compare` for each score by which runs are compared.
 
-    vote@k needs answers, which samples are if they were checked.
+    vote@k needs answers. Samples are answers if they were checked, and otherwise outcomes.
     """
     metrics = ["vote@k", "maj@k"] if checked else ["maj@k"]
     return [{"metric": metric, "k": options["k"]} for metric in metrics]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
+    """Return the keys of vote@k if the samples are answers, of maj@k, and of avg@N."""
     k, scores = options["k"], run.scores()
-    votes = [f"vote@{k}"] * (f"vote@{k}" in scores)  # only if the samples are answers
+    votes = [f"vote@{k}"] if f"vote@{k}" in scores else []
     return [*votes, f"maj@{k}", run.estimate_of("avg@N").key]
 
 
 def clause(run: Run, options: Options) -> str:
+    """Return how often a vote, a majority and a single sample are correct, in words."""
     k, scores = options["k"], run.scores()
     single = percent(run.estimate_of("avg@N").score)
     claims = [f"a single sample is correct {single} of the time"]
@@ -88,6 +92,7 @@ def clause(run: Run, options: Options) -> str:
 
 
 def by_k(runs: Sequence[Run], options: Options) -> Chart:
+    """Return the chart of maj@k by k, with vote@k and avg@k if the runs have them."""
     has_votes = all("vote@1" in run.scores("by_k") for run in runs)  # if the samples are answers
     metrics = ["vote@k", "maj@k"] if has_votes else ["maj@k"]
     if len(runs) == 1 and isinstance(runs[0].estimate_of("avg@N").k, int):  # not "n"
@@ -103,6 +108,7 @@ def by_k(runs: Sequence[Run], options: Options) -> Chart:
 
 
 def by_question(runs: Sequence[Run], options: Options) -> Chart:
+    """Return the chart of the share of correct samples of each question."""
     return Chart(
         "Share of correct samples per question",
         "With increasing k, maj@k approaches 1 where the share is above 0.5, and 0 where it is "
@@ -120,33 +126,22 @@ SPACE = Space(
     about=ABOUT,
     examples=[
         Example("Six questions, eight answers each", TEXT, options={"k": 5}),
-        Example(
-            "A small model, 94 questions",
-            files=("smollm2_warm.jsonl",),
-            checker="numeric",
-            options={"k": 16},
-        ),
-        Example(
-            "The same model at temperatures 0.2 and 0.8",
-            files=("smollm2_cool.jsonl", "smollm2_warm.jsonl"),
-            checker="numeric",
-            options={"k": 16},
-        ),
+        Example("A small model, 94 questions", "", BOTH_RUNS[1:], "numeric", {"k": 16}),
+        Example("The same model at temperatures 0.2 and 0.8", "", BOTH_RUNS, "numeric", {"k": 16}),
     ],
     controls=[
         NumberField("k", "k", "samples that vote", 5, 1, 512, 1),
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],
-    calls=calls,
+    compute_calls=compute_calls,
     measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=(by_k, by_question),
 )
 
-if __name__ == "__main__":
-    # Worker processes import this file too, and do not need the page.
+if __name__ == "__main__":  # worker processes import this file too, without the page
     from page.interface import serve
 
     serve(SPACE)

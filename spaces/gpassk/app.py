@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from page.charts import Chart, curve_ks
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
-from page.sentences import percent
-from page.space import Call, Estimate, Example, Options, Run, Space, required_samples
+from page.space import (
+    BOTH_RUNS,
+    Call,
+    Chart,
+    Estimate,
+    Example,
+    Options,
+    Run,
+    Space,
+    curve_ks,
+    percent,
+    required_samples,
+)
 
 ABOUT = r"""
 A model is sampled $n$ times on each question, and $c$ of the samples are correct. **G-Pass@k** is
@@ -47,13 +57,16 @@ reference,1,2,3,4,5,6,7,8
 
 
 def compared_ks(k: int) -> list[int]:
-    """Return k and up to three powers of two below it, but not 1."""
+    """Return up to three powers of two from 2 to k - 1, and k."""
     powers = [2**i for i in range(1, k.bit_length()) if 2**i < k]
     return [*powers[-3:], k]
 
 
-def calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name."""
+def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name.
+
+    `smallest_n` is the smallest number of samples of a question.
+    """
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
     return {
@@ -86,14 +99,17 @@ def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str,
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
-    """Return the keys at the selected k and threshold, each probability once."""
+    """Return the keys of pass@k, G-Pass@k and pass^k at the selected k and threshold.
+
+    A key is left out if its score equals the one before by definition.
+    """
     k, tau = options["k"], options["tau"]
     required = required_samples(k, tau)
     return [f"pass@{k}", *[f"G-Pass@{k}_{tau}"] * (1 < required < k), *[f"pass^{k}"] * (k > 1)]
 
 
 def is_repeated(estimate: Estimate) -> bool:
-    """Whether a score is pass@k or pass^k by another name."""
+    """Return whether a score is pass@k or pass^k by another name."""
     if estimate.metric == "mG-Pass@k":
         return estimate.k == 2
     k, tau = estimate.k, estimate.tau
@@ -103,6 +119,7 @@ def is_repeated(estimate: Estimate) -> bool:
 
 
 def clause(run: Run, options: Options) -> str:
+    """Return how often at least one, most and all of k samples are correct, in words."""
     k, tau = options["k"], options["tau"]
     shares = {key: percent(run.scores()[key]) for key in main_scores(run, options)}
     at_least_one = shares[f"pass@{k}"]
@@ -118,6 +135,7 @@ def clause(run: Run, options: Options) -> str:
 
 
 def by_threshold(runs: Sequence[Run], options: Options) -> Chart | None:
+    """Return the chart of G-Pass@k by threshold, or None if k is 1."""
     k = options["k"]
     if k == 1:
         return None
@@ -132,6 +150,7 @@ def by_threshold(runs: Sequence[Run], options: Options) -> Chart | None:
 
 
 def by_k(runs: Sequence[Run], options: Options) -> Chart:
+    """Return the chart of pass@k and pass^k by k."""
     return Chart(
         "pass@k and pass^k by k",
         "Probability that at least one of k samples is correct (pass@k), and that all k are "
@@ -143,6 +162,7 @@ def by_k(runs: Sequence[Run], options: Options) -> Chart:
 
 
 def by_question(runs: Sequence[Run], options: Options) -> Chart:
+    """Return the chart of the share of correct samples of each question."""
     return Chart(
         "Share of correct samples per question",
         "A model that always solves some questions and never others has a steep curve; one that is "
@@ -161,15 +181,10 @@ SPACE = Space(
     about=ABOUT,
     examples=[
         Example("Six questions, eight samples each", TEXT, options={"k": 4, "tau": 0.5}),
-        Example(
-            "A small model, 94 questions",
-            files=("smollm2_warm.jsonl",),
-            checker="numeric",
-            options={"k": 16, "tau": 0.5},
-        ),
+        Example("A small model, 94 questions", "", BOTH_RUNS[1:], "numeric", {"k": 16, "tau": 0.5}),
         Example(
             "The same model at temperatures 0.2 and 0.8",
-            files=("smollm2_cool.jsonl", "smollm2_warm.jsonl"),
+            files=BOTH_RUNS,
             checker="numeric",
             options={"k": 8, "tau": 0.5},
         ),
@@ -180,7 +195,7 @@ SPACE = Space(
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],
-    calls=calls,
+    compute_calls=compute_calls,
     measures=measures,
     clause=clause,
     main_scores=main_scores,
@@ -188,8 +203,7 @@ SPACE = Space(
     is_repeated=is_repeated,
 )
 
-if __name__ == "__main__":
-    # Worker processes import this file too, and do not need the page.
+if __name__ == "__main__":  # worker processes import this file too, without the page
     from page.interface import serve
 
     serve(SPACE)

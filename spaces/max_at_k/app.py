@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from page.charts import Chart, curve_ks
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField, TextField, parse_numbers
-from page.sentences import decimal
-from page.space import Call, Example, Options, Run, Space
+from page.space import BOTH_RUNS, Call, Chart, Example, Options, Run, Space, curve_ks, decimal
 
 ABOUT = r"""
 Each sample of a question has a reward: a test score, a grade, or 0 and 1. **Max@k** is the expected
@@ -46,30 +44,32 @@ q4,0,0,1,0,0,0
 """
 
 
-def calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name."""
-    k = options["k"]
-    common: dict[str, Any] = {} if options["w"] is None else {"w": options["w"]}
+def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name.
+
+    `smallest_n` is the smallest number of samples of a question.
+    """
+    k, w = options["k"], options["w"]
+    ks = sorted({*curve_ks(smallest_n), k})
     return {
-        "scores": Call({"k": sorted({1, k}), **common}),
-        "by_k": Call(
-            {"k": sorted({*curve_ks(smallest_n), k}), **common, "return_per_question": True}
-        ),
+        "scores": Call({"k": sorted({1, k}), "w": w}),
+        "by_k": Call({"k": ks, "w": w, "return_per_question": True}),
     }
 
 
 def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str, Any]]:
     """Return the arguments of `at_k.compare` for each score by which runs are compared."""
-    rewards = {} if options["w"] is None else {"w": options["w"]}
     ks = sorted({*curve_ks(smallest_n), options["k"]})
-    return [{"metric": "max@k", "k": ks, **rewards}]
+    return [{"metric": "max@k", "k": ks, "w": options["w"]}]
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
+    """Return the keys of max@k at the selected k and at 1."""
     return [f"max@{k}" for k in sorted({1, options["k"]}, reverse=True)]
 
 
 def clause(run: Run, options: Options) -> str:
+    """Return the expected reward of the best of k samples and of a single one, in words."""
     k, mean = options["k"], decimal(run.scores()["max@1"])
     if k == 1:
         return f"the mean reward of a sample is {mean}"
@@ -78,6 +78,7 @@ def clause(run: Run, options: Options) -> str:
 
 
 def by_k(runs: Sequence[Run], options: Options) -> Chart:
+    """Return the chart of max@k by k."""
     return Chart(
         "Max@k by k",
         "Expected reward of the best of k samples. At k = 1 it is the mean reward. Dashed line: "
@@ -89,12 +90,14 @@ def by_k(runs: Sequence[Run], options: Options) -> Chart:
 
 
 def by_question(runs: Sequence[Run], options: Options) -> Chart:
+    """Return the chart of max@k of each question."""
+    k = options["k"]
     return Chart(
-        f"Max@{options['k']} per question",
-        f"Expected reward of the best of {options['k']} samples of each question.",
+        f"Max@{k} per question",
+        f"Expected reward of the best of {k} samples of each question.",
         function="by_question",
         call="by_k",
-        arguments={"key": f"max@{options['k']}"},
+        arguments={"key": f"max@{k}"},
     )
 
 
@@ -106,12 +109,7 @@ SPACE = Space(
     examples=[
         Example("Five questions with test scores", TEXT, options={"k": 4}),
         Example("Grades 0, 1 and 2", GRADES, options={"k": 3, "w": "0, 0.5, 1"}),
-        Example(
-            "A small model at temperatures 0.2 and 0.8",
-            files=("smollm2_cool.jsonl", "smollm2_warm.jsonl"),
-            checker="numeric",
-            options={"k": 8},
-        ),
+        Example("A small model at temperatures 0.2 and 0.8", "", BOTH_RUNS, "numeric", {"k": 8}),
     ],
     controls=[
         NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1),
@@ -125,15 +123,14 @@ SPACE = Space(
         WHICH_QUESTIONS,
         CONFIDENCE,
     ],
-    calls=calls,
+    compute_calls=compute_calls,
     measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=(by_k, by_question),
 )
 
-if __name__ == "__main__":
-    # Worker processes import this file too, and do not need the page.
+if __name__ == "__main__":  # worker processes import this file too, without the page
     from page.interface import serve
 
     serve(SPACE)

@@ -1,4 +1,4 @@
-"""The HTML of an answer. Text of visitors is escaped."""
+"""Write the HTML of an answer. Text of visitors is escaped."""
 
 from __future__ import annotations
 
@@ -9,39 +9,46 @@ from at_k.cli.formats import Cells
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
-from .charts import charts_of
-from .figures import draw, page_svg
+from .charts import charts_of, page_svg
 from .request import Answer
 from .score_tables import views_of
-from .sentences import sentence_per_run
 from .space import Space
 
 
 def escape(text: str) -> str:
-    """Return HTML that shows the text as it is, also if it has tags or template expressions."""
+    """Return HTML that shows the text literally, also if it has tags or template expressions."""
     return re.sub(r"[^\w\s.,:;()%/=+@^'-]", lambda match: f"&#{ord(match[0])};", text)
 
 
 def result_html(space: Space, answer: Answer, link: str) -> str:
-    """Return the result in words, with its numbers emphasized, and how the samples were read.
+    """Return the result in words with emphasized numbers, and how the samples were read.
 
-    Screen readers read a new result aloud. The script of the page writes the link to the address.
+    Args:
+        space: the description of the Space.
+        answer: the answer.
+        link: the fragment of the address with this result, or "". The script of the page writes it
+            to the address.
     """
     clauses = [space.clause(run, answer.options) for run in answer.runs]
-    sentence, verdict, notes = sentence_per_run(answer.runs, clauses), "", [*answer.notes]
-    if answer.comparison is None and len(answer.runs) > 1:
-        verdict = notes.pop()  # why the runs are not compared
-    elif answer.comparison is not None:
-        verdict = answer.comparison.view.sentence()
-        if answer.comparison.is_leaderboard:  # of many runs, it says what is most important
-            sentence, verdict = verdict, ""
+    notes, verdict = [*answer.notes], ""
+    if len(clauses) == 1:
+        sentence = f"{clauses[0][0].upper()}{clauses[0][1:]}."
+    else:
+        labelled = zip(answer.runs, clauses, strict=True)
+        sentence = " ".join(f"{run.label}: {clause}." for run, clause in labelled)
+        if answer.comparison is None:
+            verdict = notes.pop()  # why the runs are not compared
+        elif answer.comparison.is_leaderboard:  # its sentence says what is most important
+            sentence = answer.comparison.view.sentence()
+        else:
+            verdict = answer.comparison.view.sentence()
     percentage = r"\b[\d.]+ %(?! (?:confidence|credible) interval)"
     decimal = r"(?<![\w.@^])(?<!temperature )\d+\.\d+\b"
     emphasized = re.sub(f"{percentage}|{decimal}", r"<strong>\g<0></strong>", escape(sentence))
     # Numbers with their units and keys such as G-Pass@4_0.5 are not broken.
     whole = re.sub(r"[\d.]+ %|[\w-]+@[\w.]+", r"<span>\g<0></span>", escape(verdict))
     compared = f'<p class="verdict">{whole}</p>' if verdict else ""
-    return (
+    return (  # screen readers read a new status aloud
         f'<div role="status" data-link="{link}"><p class="sentence">{emphasized}</p>{compared}'
         f'</div><p class="note">{escape(" ".join(notes))}</p>'
     )
@@ -52,7 +59,7 @@ def chart_html(space: Space, answer: Answer) -> str:
     return "".join(
         f"<section><header><h2>{escape(chart.title)}</h2>"
         f'<p class="caption">{escape(chart.caption)}</p></header>'
-        f'<div class="chart">{page_svg(draw(chart, answer))}</div></section>'
+        f'<div class="chart">{page_svg(chart, answer)}</div></section>'
         for chart in charts_of(space, answer)
         if chart is not None
     )
@@ -60,11 +67,11 @@ def chart_html(space: Space, answer: Answer) -> str:
 
 def problem_html(problem: str) -> str:
     """Return the box that says why there is no result."""
-    return f'<div class="problem" role="alert">{escape(problem)}</div>' if problem else ""
+    return f'<div class="problem" role="alert">{escape(problem)}</div>'
 
 
 def menu_html(choices: Sequence[str]) -> str:
-    """Return the menu of what can be downloaded."""
+    """Return the menu of downloads."""
     options = "".join(f"<option>{escape(choice)}</option>" for choice in choices)
     return f'<label>Download <select name="choice">{options}</select></label>'
 
@@ -78,7 +85,7 @@ def code_html(code: str) -> str:
 
 
 def scores_html(space: Space, answer: Answer) -> str:
-    """Return the tables of scores, and what their numbers are."""
+    """Return the tables of scores, and notes that explain their numbers."""
     views = views_of(space, answer)
     html = "<h2>Scores</h2>"
     for view in views:
@@ -89,7 +96,7 @@ def scores_html(space: Space, answer: Answer) -> str:
 
 
 def _breakable(label: str) -> str:
-    """Return the label of a run, which can break after each underscore."""
+    """Return the label of a run as HTML in which a line can break after each underscore."""
     return escape(label).replace("_", "_<wbr>")
 
 
@@ -99,23 +106,22 @@ def _table_html(table: Cells) -> str:
     body = ""
     for name, *cells in table[1:]:
         numbers = [escape(cell).replace("-", "&minus;") for cell in cells]
-        limits = [re.sub(r"\(.*\)", r"<small>\g<0></small>", number) for number in numbers]
-        values = "".join(f"<td>{cell}</td>" for cell in limits)
-        body += f'<tr><th scope="row">{_breakable(name)}</th>{values}</tr>'
+        values = [re.sub(r"\(.*\)", r"<small>\g<0></small>", number) for number in numbers]
+        row = "".join(f"<td>{value}</td>" for value in values)
+        body += f'<tr><th scope="row">{_breakable(name)}</th>{row}</tr>'
     table_html = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f'<div class="numbers">{table_html}</div>'
 
 
 def html_of(markdown: str) -> str:
-    """Return the HTML of a text in Markdown, with formulas between dollar signs as MathML."""
-    blocks = re.sub(r"\$\$(.+?)\$\$", _block, markdown, flags=re.DOTALL)
-    return MarkdownIt().render(re.sub(r"\$([^$]+?)\$", _inline, blocks))
+    """Return the HTML of a text in Markdown. Formulas between dollar signs become MathML."""
 
+    def block(match: re.Match[str]) -> str:
+        return f'<div class="formula">{convert(" ".join(match[1].split()), "block")}</div>'
 
-def _block(formula: re.Match[str]) -> str:
-    return f'<div class="formula">{convert(" ".join(formula[1].split()), "block")}</div>'
+    def inline(match: re.Match[str]) -> str:
+        # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
+        return f"<span>{convert(' '.join(match[1].split()))}</span>"
 
-
-def _inline(formula: re.Match[str]) -> str:
-    # Markdown takes <math> at the start of a line for a block of its own, and <span> for text.
-    return f"<span>{convert(' '.join(formula[1].split()))}</span>"
+    with_blocks = re.sub(r"\$\$(.+?)\$\$", block, markdown, flags=re.DOTALL)
+    return MarkdownIt().render(re.sub(r"\$([^$]+?)\$", inline, with_blocks))

@@ -1,4 +1,7 @@
-"""What a page asks where the rules of reading need an answer, and the choices that it offers."""
+"""Offer choices where the rules of reading need an answer from the visitor.
+
+A choice is a reading: a dict of arguments of `at_k.read`, such as {"missing": "drop"}.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ ROLES = {
 
 _ONE_PER_QUESTION = ("references", "questions", "groups")
 _CORRECT = ("correct_values", "correct_at_least")
-_MAX_ENTRIES, _MAX_COLUMNS, _LONGEST = 40, 200, 120
+_MAX_ENTRIES, _MAX_COLUMNS, _MAX_CHARACTERS = 40, 200, 120
 _NUMBERED = re.compile(r"(.*?)(\d{1,4})")
 _MISSING = {
     "incorrect": "Missing samples are incorrect",
@@ -35,7 +38,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "missing": lambda choice: _MISSING[choice],
     "where": lambda where: " or ".join(f"only rows with {x} = {y}" for x, y in where),
     "groups": lambda name: f"Scores for each {name}",
-    "questions": lambda names: f"Questions are identified by {' and '.join(_listed(names))}",
+    "questions": lambda names: f"Questions are identified by {' and '.join(_as_list(names))}",
     "pool": lambda names: f"Rows that differ in {', '.join(names)} are samples of one question",
     "by_order": lambda holds: (
         "The files have the same questions in the same order" if holds else "Score each by itself"
@@ -51,116 +54,125 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "n": lambda name: f"Numbers of samples in {name}",
     "counts": lambda name: f"Numbers of equal samples in {name}",
 }
+"""Functions that return the words for the value of an argument, by the name of the argument."""
 
 
-def choice_in_words(way: Reading) -> str:
-    """Return the words of a choice: "Missing samples are left out"."""
-    parts = [_WORDS[role](value) for role, value in way.items()]
+def choice_in_words(choice: Reading) -> str:
+    """Return a choice as text, such as "Missing samples are left out"."""
+    parts = [_WORDS[argument](value) for argument, value in choice.items()]
     words = ", ".join(f"{part[0].lower()}{part[1:]}" for part in parts)
-    more = ".." if len(words) > _LONGEST else ""
-    return f"{words[0].upper()}{words[1:_LONGEST]}{more}"
+    dots = ".." if len(words) > _MAX_CHARACTERS else ""
+    return f"{words[0].upper()}{words[1:_MAX_CHARACTERS]}{dots}"
 
 
 def is_reading(reading: Any) -> bool:
-    """Whether an object holds choices that a page offers, as a link and a program have to."""
+    """Return whether an object from a link or a program is a reading that a page offers."""
     try:
-        way = {name: x for name, x in reading.items() if name not in _CORRECT}
-        return not way or bool(choice_in_words(way))
+        choice = {name: value for name, value in reading.items() if name not in _CORRECT}
+        return not choice or bool(choice_in_words(choice))
     except (TypeError, ValueError, LookupError, AttributeError):
         return False
 
 
-def merged(ways: Sequence[Reading]) -> Reading:
-    """Return several choices as one. Conditions on rows hold together."""
+def merged(choices: Sequence[Reading]) -> Reading:
+    """Return several choices as one reading. Their conditions on rows are joined."""
     reading: Reading = {}
-    for way in ways:
-        where = [*reading.get("where", ()), *way.get("where", ())]
-        reading |= way
+    for choice in choices:
+        where = [*reading.get("where", ()), *choice.get("where", ())]
+        reading |= choice
         if where:
             reading["where"] = where
     return reading
 
 
 def choice_error(error: SelectionError, path: str, has_references: bool) -> ChoiceError:
-    """Return what a page asks about a file that cannot be read without a choice.
+    """Return the question that a page asks about a file that cannot be read without a choice.
 
     Args:
-        error: what the reader says.
-        path: of the file.
+        error: the error of the reader.
+        path: the path of the file.
         has_references: whether the page checks samples against references.
     """
-    columns = _columns(path)
-    names = [*filter(None, columns)]
-    names_columns = error.is_open and error.roles & {*ROLES, "counts"}
-    ways = list(_ways(error, columns))
-    if names_columns:
-        ways += _ways_of_tables(names, has_references)
+    columns = load_columns(path)
+    names = [name for name in columns if name]
+    choices = list(_choices_from_error(error, columns))
+    asks_columns = error.is_open and error.roles & {*ROLES, "counts"}
+    if asks_columns:
+        choices += _choices_without_usual_names(names, has_references)
     parts = list(error.args)
     if isinstance(parts[0], str):
         parts[0] = parts[0].removeprefix("text: ")
-    shown = names[:_MAX_COLUMNS] if names_columns else ()
-    return ChoiceError(parts, ways, shown, has_references and "correct_at_least" in error.roles)
+    offered = names[:_MAX_COLUMNS] if asks_columns else ()
+    asks_correct = has_references and "correct_at_least" in error.roles
+    return ChoiceError(parts, choices, offered, asks_correct)
 
 
-def _columns(path: str) -> Columns:
-    """Return the columns of a file, or none if it has a table of another kind."""
+def load_columns(path: str) -> Columns:
+    """Return the columns of a file by name, or an empty dict if it has no table."""
     try:
         return load_files([path], make_reading()).columns
     except ValueError:
         return {}
 
 
-def columns_in(path: str) -> list[str]:
-    """Return the names of the columns of a file."""
-    return [*filter(None, _columns(path))]
+def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Reading]:
+    """Yield the choices that an error of the reader offers.
 
-
-def _ways(error: SelectionError, columns: Columns) -> Iterator[Reading]:
-    """Yield the choices that an error of the reader names."""
+    The reader offers one entry of a column as a condition on rows. The page offers every entry.
+    """
     for way in error.ways:
         if "where" in way.arguments:
-            yield from _rows(columns, *next(iter(way.arguments["where"].items())))
+            name, entry = next(iter(way.arguments["where"].items()))
+            yield from _row_filter_choices(columns, name, entry)
             continue
-        reading = {x: y for x, y in way.arguments.items() if x in _WORDS and y is not None}
-        if reading:
-            yield {x: _listed(y) if x in ("questions", "pool") else y for x, y in reading.items()}
+        choice = {x: y for x, y in way.arguments.items() if x in _WORDS and y is not None}
+        if choice:
+            yield {x: _as_list(y) if x in ("questions", "pool") else y for x, y in choice.items()}
 
 
-def _rows(columns: Columns, name: str, entry: str) -> Iterator[Reading]:
-    """Yield the choice of the rows with each entry of a column, or with this one."""
+def _row_filter_choices(columns: Columns, name: str, entry: str) -> Iterator[Reading]:
+    """Yield for each entry of a column the choice of the rows with this entry.
+
+    If there is no column of this name, the only choice is the rows with `entry`.
+    """
     cells = column_at(columns, name)
     entries = dict.fromkeys([entry] if cells is None else map(entry_text, cells))
     for text in [*entries][:_MAX_ENTRIES]:
         yield {"where": [[name, text]]}
 
 
-def _ways_of_tables(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
-    """Yield how people write tables whose columns have no usual names."""
+def _choices_without_usual_names(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
+    """Yield likely readings of a table in which no column has a usual name for samples.
+
+    Args:
+        names: the names of the columns.
+        has_references: whether the page checks samples against references.
+    """
     usual = {x for role in _ONE_PER_QUESTION for x in columns_named(names, COLUMN_NAMES[role])}
     samples = _numbered(names) or [x for x in names if x not in usual]
     if usual and 1 < len(samples) <= MAX_SAMPLES_PER_QUESTION:
         yield {"predictions": samples}
-    if has_references:
-        yield from _ways_of_references(names)
-
-
-def _ways_of_references(names: Sequence[str]) -> Iterator[Reading]:
-    """Yield which column may have the samples, and which one their references."""
+    if not has_references:
+        return
     references = columns_named(names, COLUMN_NAMES["references"])
     for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
         others = [other for other in references if other != name]
         if others:
             yield {"predictions": name, "references": others[0]}
-    has_names = any(columns_named(names, x) for x in COLUMN_NAMES.values())
-    if len(names) > 1 and not has_names:
+    has_usual_names = any(columns_named(names, x) for x in COLUMN_NAMES.values())
+    if len(names) > 1 and not has_usual_names:
         yield {"references": FIRST_COLUMN}
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Return the names that differ in a number only, such as a1 and a2; none if others do too."""
+    """Return names such as a1 and a2, which differ only in a number.
+
+    The list is empty if names with different stems end in a number.
+    """
     matches = [match for match in map(_NUMBERED.fullmatch, names) if match and match[1]]
     return [match[0] for match in matches] if len({match[1] for match in matches}) == 1 else []
 
 
-def _listed(names: Any) -> list[str]:
+def _as_list(names: Any) -> list[str]:
+    """Return a name in a list, or a sequence of names as a list."""
     return [names] if isinstance(names, str) else list(names)

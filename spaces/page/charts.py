@@ -1,52 +1,43 @@
-"""The charts of a page, described as calls of the functions of `at_k.charts`.
-
-The page draws them, and shows the code that draws them again. Worker processes import this module
-with the app, so it imports no large library.
-"""
+"""Choose the charts of an answer, and draw them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any
 
+import numpy as np
+from altair.utils import schemapi
+from at_k import charts
+from at_k.charts.figure import Figure
 from at_k.cli.comparison_tables import LeaderboardView
 from at_k.runs.comparison import differences_in
 
-if TYPE_CHECKING:
-    from .request import Answer
-    from .space import Space
+from .controls import SAME_QUESTIONS
+from .request import Answer
+from .space import Chart, Space, scale_of
 
+_WIDTH = 3.3  # inches: the width of a column in a paper. The page scales charts to its own width.
 
-@dataclass(frozen=True)
-class Chart:
-    """A chart with its title and an explanation.
-
-    Attributes:
-        title: the title above the chart.
-        caption: what the chart shows, in a sentence or two.
-        function: the name of the function of `at_k.charts` that draws it.
-        call: the name of the call of `compute` whose results it shows, or "comparison".
-        arguments: further arguments of the function.
-    """
-
-    title: str
-    caption: str
-    function: str
-    call: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+# Altair would validate each part of a chart, which takes longer than all the rest.
+schemapi.disable_debug_mode()
 
 
 def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
-    """Return the charts of a Space, with that of a comparison after the first."""
-    charts = [chart(answer.runs, answer.options) for chart in space.charts]
+    """Return the charts of a Space, with the chart of the comparison after the first.
+
+    A chart that these runs do not have is None, so that each chart has the same position always.
+    """
+    shown = [chart(answer.runs, answer.options) for chart in space.charts]
     if min(run.sample_counts.min() for run in answer.runs) == 1:  # a curve by k is one point
-        charts = [None if chart and chart.function == "by_k" else chart for chart in charts]
-    return [charts[0], _comparison_chart(answer), *charts[1:]]
+        shown = [None if chart and chart.function == "by_k" else chart for chart in shown]
+    return [shown[0], _comparison_chart(answer), *shown[1:]]
 
 
 def _comparison_chart(answer: Answer) -> Chart | None:
-    """Return the chart of a comparison: by k of two runs, a leaderboard of more, or None."""
+    """Return the chart of a comparison, or None if there is nothing to draw.
+
+    For two runs it shows the difference by k, and for more runs a leaderboard.
+    """
     comparison = answer.comparison
     if comparison is None:
         return None
@@ -73,14 +64,54 @@ def _comparison_chart(answer: Answer) -> Chart | None:
     )
 
 
-def curve_ks(maximum: int, points: int = 24) -> list[int]:
-    """Return the k values of a curve from 1 to `maximum`, in increasing order.
+def draw(chart: Chart, answer: Answer) -> Figure:
+    """Return the figure of a chart of an answer."""
+    arguments = chart_arguments(chart, answer) | {"width": _WIDTH}
+    if chart.function == "by_question":
+        arguments["labels"] = answer.questions
+    if chart.call == "comparison":
+        assert answer.comparison is not None
+        results = answer.comparison.results[0]
+    else:
+        results = {run.label: run.results[chart.call] for run in answer.runs}
+        if len(results) == 1:
+            (results,) = results.values()
+    return getattr(charts, chart.function)(results, **arguments)
 
-    All integers if there are at most `points`. Otherwise the powers of two, and about `points`
-    values at equal distances on a logarithmic scale.
+
+def page_svg(chart: Chart, answer: Answer) -> str:
+    """Draw a chart as SVG for a page.
+
+    The style sheet of the page scales it to the width of the page, and adapts it to dark mode.
     """
-    if maximum <= points:
-        return list(range(1, maximum + 1))
-    ratio = maximum ** (1 / (points - 1))
-    spaced = {round(ratio**i) for i in range(points)}
-    return sorted(spaced | {2**i for i in range(maximum.bit_length())})
+    figure = draw(chart, answer)
+    figure.background = "transparent"
+    # `gr.HTML` would take braces and dollar signs in labels for parts of a template.
+    return re.sub(r"[{}$]", lambda match: f"&#{ord(match[0])};", figure.svg())
+
+
+def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
+    """Return the arguments of the function that draws a chart, with what its caption says.
+
+    Scores are in percent if the sentences of the page are. The function of a leaderboard finds the
+    numbers of questions and samples and the limits in its results.
+    """
+    arguments = dict(chart.arguments)
+    if scale_of(answer.runs).percent:
+        arguments["percent"] = True
+    if answer.checker is not None:
+        arguments["checker"] = answer.checker
+    if chart.function == "forest":
+        return arguments
+    counts = np.concatenate([run.sample_counts for run in answer.runs])
+    lowest, highest = int(counts.min()), int(counts.max())
+    arguments["n"] = lowest if lowest == highest else f"{lowest} to {highest}"
+    if chart.function == "by_question":  # it counts the questions itself, and shows no limits
+        return arguments
+    question_counts = {len(run.sample_counts) for run in answer.runs}
+    if len(question_counts) == 1:
+        arguments["questions"] = question_counts.pop()
+    arguments["confidence"] = answer.options["confidence"]
+    if answer.options["interval"] != SAME_QUESTIONS:  # with "auto", the results name the interval
+        arguments.setdefault("interval", answer.options["interval"])
+    return arguments

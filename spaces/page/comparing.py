@@ -17,35 +17,45 @@ from at_k.runs.outcomes_of_runs import Run
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuresView(ComparisonView):
-    """The differences of two runs by several measures. Sentences are about the first one.
+    """Show the differences of two runs in several scores. Sentences are about the first score.
 
     Attributes:
-        key: of the difference at the selected k.
-        others: the differences by the other measures.
+        key: the key of the difference at the selected k.
+        others: the differences in the other scores.
     """
 
     key: str
     others: Sequence[Difference]
 
     def paper_tables(self) -> list[Cells]:
-        """One table: the first measure at the selected k and the powers of two, then the others."""
-        shown = [x for x in self.differences[None] if _is_power(x.k) or x.key == self.key]
-        shown += self.others
-        return ComparisonView({None: shown}, self.names, self.options, self.scope).paper_tables()
+        """Return one table: the first score at this k and at powers of two, then the others."""
+        rows = [
+            difference
+            for difference in self.differences[None]
+            if difference.key == self.key or _is_power_of_two(difference.k)
+        ]
+        rows += self.others
+        return ComparisonView({None: rows}, self.names, self.options, self.scope).paper_tables()
 
     def sentence(self, key: str | None = None) -> str:
+        """Return a sentence about the difference with a key. Default: that at the selected k."""
         return super().sentence(key or self.key)
+
+
+def _is_power_of_two(k: Any) -> bool:
+    """Return whether k is a power of two, or no number, as of a score without k."""
+    return not isinstance(k, int) or k & (k - 1) == 0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The differences between the scores of runs.
+    """Hold the differences between the scores of runs.
 
     Attributes:
-        view: their tables and sentences.
-        results: for two runs what `at_k.compare` returns for each measure of the Space; for more
-            runs what `at_k.leaderboard` returns for the first measure.
-        arguments: the arguments of the call of each result.
+        view: the tables and sentences of the differences.
+        results: for two runs, what `at_k.compare` returns for each score that the Space compares.
+            For more runs, what `at_k.leaderboard` returns for the first score.
+        arguments: the arguments of the call for each result.
     """
 
     view: MeasuresView | LeaderboardView
@@ -54,43 +64,37 @@ class Comparison:
 
     @property
     def is_leaderboard(self) -> bool:
-        """Whether there are more than two runs."""
+        """Return whether there are more than two runs."""
         return isinstance(self.view, LeaderboardView)
-
-
-def _is_power(k: Any) -> bool:
-    """Whether k is a power of two. A score without k is shown too."""
-    return not isinstance(k, int) or k & (k - 1) == 0
 
 
 def compare(
     runs: Sequence[Run], measures: Sequence[dict[str, Any]], k: int | None, scope: Scope
 ) -> Comparison:
-    """Return the differences of two runs by each measure, or the leaderboard of more by the first.
+    """Compare two runs by each score, or rank more runs by the first score.
 
     Args:
         runs: the outcomes of each run.
-        measures: the scores that are compared, as arguments of `at_k.compare`.
+        measures: the scores, as arguments of `at_k.compare`.
         k: the selected number of samples, or None if the scores have none.
-        scope: the questions and their samples, for the sentence.
+        scope: the numbers of questions and samples, for the sentence.
 
     Raises:
         ValueError: if the runs cannot be compared.
     """
-    first = ComparisonOptions(**measures[0])
+    first_options = ComparisonOptions(**measures[0])
     if len(runs) > 2:
         selected: dict[str, Any] = {} if k is None else {"k": k}
-        board = leaderboard_of(compare_runs(runs, replace(first, **selected, all_k=False)))
+        board = leaderboard_of(compare_runs(runs, replace(first_options, **selected, all_k=False)))
         return Comparison(LeaderboardView(board, scope), [board], [{**measures[0], **selected}])
     by_measure = [differences_of(compare_runs(runs, ComparisonOptions(**x))) for x in measures]
-    differences, *others = by_measure
-    key = next(x.key for x in differences if k is None or x.k == k)
+    first, *others = by_measure
     view = MeasuresView(
-        {None: differences},
+        {None: first},
         [run.name for run in runs],
-        first,
+        first_options,
         scope,
-        key=key,
-        others=[x for measure in others for x in measure],
+        key=next(x.key for x in first if k is None or x.k == k),
+        others=[difference for differences in others for difference in differences],
     )
-    return Comparison(view, [*map(differences_as_dict, by_measure)], list(measures))
+    return Comparison(view, [differences_as_dict(x) for x in by_measure], list(measures))

@@ -1,4 +1,4 @@
-"""The controls of a page, and how their values are read."""
+"""Define the controls of a page, and parse and check their values."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _MAX_CHARACTERS = 500
 
 @dataclass(frozen=True)
 class Control:
-    """A control of one option.
+    """Describe the control of one option.
 
     Attributes:
         name: the name of the option.
         label: the label on the page.
         info: the text below the label.
-        value: the default.
+        value: the default, as the control shows it.
     """
 
     name: str
@@ -28,13 +28,13 @@ class Control:
     value: Any
 
     def parse(self, value: Any) -> Any:
-        """Return what a value of the control stands for; a ValueError if it is invalid."""
+        """Return the value of the option. Raise a ValueError if the control cannot show `value`."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class NumberField(Control):
-    """A field for a number.
+    """Describe a field for a number.
 
     Attributes:
         minimum: the smallest value.
@@ -61,11 +61,10 @@ class NumberField(Control):
 
 @dataclass(frozen=True)
 class TextField(Control):
-    """A field for one line of text.
+    """Describe a field for one line of text. The option is None if the field is empty.
 
     Attributes:
-        parser: returns the value that a text stands for, or raises a ValueError. Without a text,
-            the value is None.
+        parser: a function that returns the value of the option for a text, or raises a ValueError.
     """
 
     parser: Callable[[str], Any]
@@ -78,10 +77,10 @@ class TextField(Control):
 
 @dataclass(frozen=True)
 class Choice(Control):
-    """A choice among a few values.
+    """Describe a choice among a few values.
 
     Attributes:
-        choices: the text of each value.
+        choices: the text that the page shows for each value, by value.
     """
 
     choices: Mapping[str, str]
@@ -105,11 +104,11 @@ WHICH_QUESTIONS = Choice(
         OTHER_QUESTIONS: "other questions like these",
     },
 )
-"""The values are those of `interval` of `compute`."""
+"""The values are those of the parameter `interval` of `compute`."""
 
 
 def parse_numbers(text: str) -> list[float]:
-    """Return the numbers of a text such as "0, 0.5, 1"."""
+    """Parse a text such as "0, 0.5, 1". Raise a ValueError if a part is no finite number."""
     try:
         numbers = [float(part) for part in re.split(r"[,;\s]+", text.strip(",; "))]
     except ValueError:
@@ -120,5 +119,5 @@ def parse_numbers(text: str) -> list[float]:
 
 
 def parse_words(text: str) -> list[str] | None:
-    """Return the words of a text such as "incorrect, correct", or None if there are none."""
+    """Parse words with commas between them. Return None if there are only commas and spaces."""
     return [part.strip() for part in text.split(",") if part.strip()] or None

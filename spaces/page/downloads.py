@@ -1,4 +1,4 @@
-"""The files that visitors download: scores and tables of scores, and charts."""
+"""Write the files that visitors download: scores, tables, samples, charts, code and the page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .charts import charts_of
-from .figures import draw
+from .charts import charts_of, draw
 from .python_code import python_code
 from .question_table import samples_csv
 from .request import Answer
@@ -22,12 +21,15 @@ from .score_tables import FORMATS, table_text
 from .space import Space
 
 _MAX_FOLDERS = 300
-_ANSWER, _LINK = "answer.pickle", "page.txt"
+_ANSWER, _SAVED_PAGE = "answer.pickle", "page.txt"
 _CHART = re.compile(r"Chart (\d) as (SVG|PDF|PNG)")
 
 
 def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
-    """Return the options, the scores of each call, and the samples, as the API returns them."""
+    """Return the metric, the options, the scores of each call by run, and the samples.
+
+    The API returns this dict, and the download as JSON has it. The scores of a sweep are a list.
+    """
     result: dict[str, Any] = {"metric": space.metric, "options": answer.options}
     for name, call in answer.calls.items():
         results = {run.label: run.results[name] for run in answer.runs}
@@ -35,16 +37,16 @@ def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
             results = {label: [*by_value.values()] for label, by_value in results.items()}
         result[name] = results
     if answer.comparison is not None:
-        first, *others = answer.comparison.results
-        result["comparison"] = first if answer.comparison.is_leaderboard else [first, *others]
+        differences = answer.comparison.results
+        result["comparison"] = differences[0] if answer.comparison.is_leaderboard else differences
     return result | {"samples": {run.label: run.samples for run in answer.runs}}
 
 
 class Downloads:
-    """A temporary folder for the files of one page, which keeps those of the latest answers only.
+    """Keep the latest answers of one page in a temporary folder, and write files of them.
 
-    Each answer has a folder in it. Its files are written when a visitor asks for them.
-    Threads of several visitors use one object at the same time.
+    Each answer has a folder in it. A file is written when a visitor asks for it. Threads of several
+    visitors use one object at the same time.
     """
 
     def __init__(self, space: Space):
@@ -54,13 +56,16 @@ class Downloads:
         self._lock = threading.Lock()
 
     def new_folder(self) -> Path:
-        """Create a folder for the files of a request, which is removed as those of answers are."""
+        """Create a folder for the files of a request, which is removed like that of an answer."""
         folder = Path(tempfile.mkdtemp(dir=self._root.name))
         self._add(folder)
         return folder
 
     def _add(self, folder: Path) -> None:
-        """Add a folder, and remove the oldest except the first, which a new page shows."""
+        """Add a folder. If there are too many, remove the oldest one except the first.
+
+        The first folder has the answer that each new page shows.
+        """
         with self._lock:
             self._folders.append(folder)
             oldest = self._folders.pop(1) if len(self._folders) > _MAX_FOLDERS else None
@@ -69,52 +74,62 @@ class Downloads:
             shutil.rmtree(oldest.rename(f"{oldest}-removed"))
 
     def keep(self, answer: Answer, shared: str) -> str:
-        """Write an answer, and return its folder.
+        """Save an answer, and return the path of its folder.
 
         Args:
             answer: the answer.
-            shared: its request as in a link, which is the content of a saved page.
+            shared: the request as `sharing.shared_text` returns it, which a saved page holds.
         """
         folder = Path(tempfile.mkdtemp(dir=self._root.name))
-        (folder / _LINK).write_text(shared, encoding="ascii")
+        (folder / _SAVED_PAGE).write_text(shared, encoding="ascii")
         (folder / _ANSWER).write_bytes(pickle.dumps(answer))
         self._add(folder)  # now that it is complete
         return str(folder)
 
+    def answer(self, folder: str) -> Answer:
+        """Return the answer in a folder. Raise a ValueError if the server has removed it."""
+        with _naming_removed_answers():
+            content = (Path(folder) / _ANSWER).read_bytes()
+        return pickle.loads(content)
+
     def choices(self, answer: Answer) -> list[str]:
-        """Return what a visitor can download of an answer."""
+        """Return the entries of the menu of downloads of an answer."""
         charts = [number for number, chart in enumerate(charts_of(self._space, answer), 1) if chart]
         return [
             *(f"Scores as {name}" for name in ("JSON", *FORMATS)),
-            f"{self._space.cell_noun.capitalize()}s with their outcomes as CSV",
+            f"{self._space.sample_noun.capitalize()}s with their outcomes as CSV",
             *(f"Chart {number} as {name}" for number in charts for name in ("SVG", "PDF", "PNG")),
             "Python code",
             "This page, to be opened again",
         ]
 
     def write(self, folder: str, choice: str) -> str:
-        """Write what a visitor has chosen from `choices`, and return the path of the file.
+        """Write a download into the folder of its answer, and return the path of the file.
+
+        Args:
+            folder: the path of the folder.
+            choice: an entry of `choices`.
 
         Raises:
             ValueError: if the server has removed the answer, or there is no such choice.
         """
-        answer, metric = self.answer(folder), self._space.metric
+        answer, start = self.answer(folder), Path(folder) / self._space.metric
         if choice not in self.choices(answer):
             raise ValueError(f"There is no download {choice!r:.40}.")
-        with _unless_removed():
+        with _naming_removed_answers():
             if match := _CHART.fullmatch(choice):
                 chart = charts_of(self._space, answer)[int(match[1]) - 1]
-                file = Path(folder) / f"{metric}-{match[1]}.{match[2].lower()}"
                 assert chart is not None
+                file = f"{start}-{match[1]}.{match[2].lower()}"
                 draw(chart, answer).save(file)
-                return str(file)
-            name, text = self._text(Path(folder), answer, choice)
-            file = Path(folder) / f"{metric}{name}"
-            file.write_text(text, encoding="utf-8")
-        return str(file)
+            else:
+                end, text = self._text_file(Path(folder), answer, choice)
+                file = f"{start}{end}"
+                Path(file).write_text(text, encoding="utf-8")
+        return file
 
-    def _text(self, folder: Path, answer: Answer, choice: str) -> tuple[str, str]:
-        """Return the end of the name of a file, and what it holds."""
+    def _text_file(self, folder: Path, answer: Answer, choice: str) -> tuple[str, str]:
+        """Return the end of the name of a file, and its content."""
         kind = choice.removeprefix("Scores as ")
         if kind == "JSON":
             return ".json", json.dumps(result_dict(self._space, answer), indent=1)
@@ -123,19 +138,13 @@ class Downloads:
         if choice == "Python code":
             return ".py", python_code(self._space, answer)
         if choice.startswith("This page"):
-            return "-page.txt", (folder / _LINK).read_text(encoding="ascii")
-        return f"-{self._space.cell_noun}s.csv", samples_csv(self._space, answer)
-
-    def answer(self, folder: str) -> Answer:
-        """Return the answer in a folder; a ValueError if the server has removed it."""
-        with _unless_removed():
-            content = (Path(folder) / _ANSWER).read_bytes()
-        return pickle.loads(content)
+            return "-page.txt", (folder / _SAVED_PAGE).read_text(encoding="ascii")
+        return f"-{self._space.sample_noun}s.csv", samples_csv(self._space, answer)
 
 
 @contextmanager
-def _unless_removed() -> Iterator[None]:
-    """Raise a ValueError if the folder of an answer has been removed."""
+def _naming_removed_answers() -> Iterator[None]:
+    """Turn the error of a missing folder into a ValueError: the server has removed the answer."""
     try:
         yield
     except FileNotFoundError as error:

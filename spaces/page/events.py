@@ -1,4 +1,4 @@
-"""What happens on a page when a visitor changes or clicks something."""
+"""Handle what a visitor changes or clicks on a page."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .downloads import Downloads
 from .layout import COPY_LINK, FILES, NO_LINK, TEXT, Layout
 from .python_code import python_code
 from .question_table import ALL, questions_html, samples_html
-from .received import MAX_FILES
 from .request import Answer, ChoiceError, Reading, Request, make_request
+from .samples import MAX_FILES
 from .scoring import score_in_steps
 from .sharing import (
-    LONGEST_LINK,
+    MAX_LINK,
     check_parameters,
     example_request,
     is_saved_page,
@@ -43,7 +43,7 @@ from .space import Example, Space
 _logger = logging.getLogger(__name__)
 
 Values = dict[Any, Any]
-"""The value of each component, by component: given to a handler, or returned as updates."""
+"""A value or an update for each component, by component."""
 
 _BEGIN = "(...values) => page.begin(values)"
 _BEGIN_AT_TOP = "(...values) => page.begin(values, true)"
@@ -53,9 +53,12 @@ _UNEXPECTED = "An error on this server prevents a result for these inputs."
 def shown_values(
     space: Space, request: Request, answer: Answer, downloads: Downloads
 ) -> dict[str, Any]:
-    """Return the values of the components that show an answer, by their names in `Layout`."""
+    """Save an answer for downloads, and return the values of the components that show it.
+
+    The result is a dict by the names of the components in `Layout`.
+    """
     shared = shared_text(request)
-    link = shared if len(shared) <= LONGEST_LINK else ""
+    link = shared if len(shared) <= MAX_LINK else ""
     folder = downloads.keep(answer, shared)
     choices = downloads.choices(answer)
     return {
@@ -72,14 +75,13 @@ def shown_values(
 
 
 def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: Downloads) -> None:
-    """Connect the components of a page with the handlers, in the current `gr.Blocks`.
+    """Connect the components of a page with their handlers, in the current `gr.Blocks`.
 
     The script of the page marks the result as soon as an input changes, and removes the mark when
-    the result of these inputs is there.
+    the result of these inputs is there. It follows what is typed, pasted and selected by itself.
     """
     handlers = Handlers(space, layout, downloads)
     private: dict[str, Any] = {"api_visibility": "private"}
-    # The script itself follows what is typed, pasted and selected.
     columns = [component.input for component in layout.columns.values()]
     gr.on(columns, js="() => page.mark()", **private)
     files = [layout.files.upload, layout.files.delete, layout.files.clear]
@@ -95,19 +97,19 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
         "show_progress_on": [layout.working],
         **private,
     }
-    score = handlers.scoring(handlers.requested)
-    # A later request of a visitor ends an earlier one, so that none has to wait for its end.
-    answers = [layout.score.click, layout.ways.input, layout.chosen.input]
+    score = handlers.scoring(handlers.request_from_inputs)
+    # Each of these events starts at once: a later request of a visitor ends an earlier one.
+    answers = [layout.score.click, layout.choices.input, layout.chosen.input]
     options = [component.input for component in layout.controls.values()]
+    score_address = handlers.scoring(handlers.request_from_address)
     events = [
         gr.on(answers, score, js=_BEGIN_AT_TOP, trigger_mode="multiple", **scoring),
         gr.on(options, score, js=_BEGIN, trigger_mode="always_last", **scoring),
-        *(
-            button.click(handlers.scoring(partial(handlers.example, example)), js=_BEGIN, **scoring)
-            for button, example in zip(layout.examples, space.examples, strict=True)
-        ),
-        layout.address.change(handlers.scoring(handlers.addressed), js=_BEGIN, **scoring),
+        layout.address.change(score_address, js=_BEGIN, **scoring),
     ]
+    for button, example in zip(layout.examples, space.examples, strict=True):
+        score_example = handlers.scoring(partial(handlers.request_of_example, example))
+        events.append(button.click(score_example, js=_BEGIN, **scoring))
     for event in events:
         shown = [layout.result, layout.problem]
         event.success(None, shown, js="(...shown) => page.done(...shown)", **private)
@@ -115,9 +117,8 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
     opened = [layout.address, layout.text]
     blocks.load(None, layout.text, opened, js="(text) => page.open(text)", **private)
     quick: dict[str, Any] = {"show_progress": "hidden", **private}
-    layout.only.input(
-        handlers.show_questions, [layout.folder, layout.only], layout.questions, **quick
-    )
+    by_filter = [layout.folder, layout.filter]
+    layout.filter.input(handlers.show_questions, by_filter, layout.questions, **quick)
     layout.questions.select(
         handlers.show_samples, layout.folder, layout.samples, trigger_mode="always_last", **quick
     )
@@ -128,21 +129,22 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
 
 
 class Handlers:
-    """The event handlers of a page."""
+    """Handle the events of a page. The methods without an underscore are the handlers."""
 
     def __init__(self, space: Space, layout: Layout, downloads: Downloads):
         self._space = space
         self._layout = layout
         self._downloads = downloads
-        self._latest: dict[str | None, object] = {}  # the last request of each session
+        self._latest: dict[str | None, object] = {}  # a token of the last request of each session
 
     def scoring(
-        self, requested: Callable[[Values], tuple[Request | None, Values]]
+        self, make: Callable[[Values], tuple[Request | None, Values]]
     ) -> Callable[..., Iterator[Values]]:
-        """Return a handler that scores a request and shows the answer, a question or the problem.
+        """Return a handler that scores a request, and shows the answer, a question or a problem.
 
         Args:
-            requested: returns a request, and updates that let the inputs show it.
+            make: a function that returns the request for the values of the inputs, and updates
+                that let the inputs show it. Without a request, nothing is updated.
         """
 
         def show(values: Values, visitor: gr.Request) -> Iterator[Values]:
@@ -152,9 +154,9 @@ class Handlers:
             request: Request | None = None
             updates: Values = {}
             try:
-                request, updates = requested(values)
+                request, updates = make(values)
                 for answer in score_in_steps(request) if request else [None]:
-                    if self._latest.get(session) is not current:
+                    if self._latest.get(session) is not current:  # a later request has begun
                         return
                     if request is None or answer is None:
                         yield nothing
@@ -171,32 +173,36 @@ class Handlers:
 
         return show
 
-    # --- Inputs -----------------------------------------------------------------------------
+    # --- Requests ---------------------------------------------------------------------------
 
-    def example(self, example: Example, values: Values) -> tuple[Request, Values]:
-        """Return the request of an example."""
+    def request_of_example(self, example: Example, values: Values) -> tuple[Request, Values]:
+        """Return the request of an example, and updates that let the inputs show it."""
         request = example_request(self._space, example)
         return request, self._input_updates(request)
 
-    def addressed(self, values: Values) -> tuple[Request | None, Values]:
-        """Return the request that the address of a new page holds, or None."""
+    def request_from_address(self, values: Values) -> tuple[Request | None, Values]:
+        """Return the request that the address holds, and updates that let the inputs show it.
+
+        Return (None, {}) if the address has no fragment.
+
+        Raises:
+            ValueError: if the link is broken, or the address has parameters instead, which the
+                page does not read.
+        """
         address = values[self._layout.address] or ""
         if address.startswith("#"):
-            return self._opened(address[1:])
+            return self._open_request(address[1:])
         check_parameters(dict(parse_qsl(address[1:])))
         return None, {}
 
-    def _opened(self, text: str) -> tuple[Request, Values]:
-        request = opened_request(self._space, text, self._downloads.new_folder)
-        return request, self._input_updates(request)
+    def request_from_inputs(self, values: Values) -> tuple[Request, Values]:
+        """Return the request that the inputs hold, and updates of them.
 
-    def requested(self, values: Values) -> tuple[Request, Values]:
-        """Return the request that the inputs hold, and updates if they hold a saved page.
-
-        What was chosen for other samples is not used.
+        There are updates only if the uploaded file is a saved page, whose request the inputs have
+        to show. What was chosen for other samples is not used.
 
         Raises:
-            ValueError: if it is incomplete or invalid.
+            ValueError: if the request is incomplete or invalid.
         """
         layout = self._layout
         options = {name: values[component] for name, component in layout.controls.items()}
@@ -209,22 +215,33 @@ class Handlers:
                 raise ValueError("There are no files. Choose one, or paste samples.")
             if len(files) > MAX_FILES:
                 raise ValueError(f"{len(files)} files are too many. The limit is {MAX_FILES}.")
-            if text := _saved_page(files):
-                return self._opened(text)
+            if len(files) == 1 and files[0].endswith(".txt"):
+                text = Path(files[0]).read_text(encoding="ascii", errors="replace")
+                if is_saved_page(text):
+                    return self._open_request(text)
             samples = {"files": files}
         request = make_request(self._space, values[layout.checker], options, **samples)
-        if request.fingerprint_of_samples() != values[layout.asked_for]:
-            return request, {}
-        return replace(request, reading=self._reading(values)), {}
+        if request.fingerprint_of_samples() == values[layout.asked_for]:
+            request = replace(request, reading=self._reading(values))
+        return request, {}
+
+    def _open_request(self, text: str) -> tuple[Request, Values]:
+        """Return the request in a link or saved page, and updates that let the inputs show it."""
+        request = opened_request(self._space, text, self._downloads.new_folder)
+        return request, self._input_updates(request)
 
     def _reading(self, values: Values) -> Reading:
-        """Return what the visitor has chosen about the samples."""
+        """Return what the visitor has chosen about the samples.
+
+        Raises:
+            ValueError: if the correct outcomes cannot be parsed.
+        """
         layout = self._layout
         columns = {role: values[component] for role, component in layout.columns.items()}
         named = {role: name for role, name in columns.items() if name}
-        ways = [*(values[layout.chosen] or ()), *filter(None, [values[layout.ways]])]
-        reading = merged([named, *map(json.loads, ways)])
-        return reading | _correct_outcomes(values[layout.correct] or "")
+        choices = [*(values[layout.chosen] or ()), *filter(None, [values[layout.choices]])]
+        reading = merged([named, *map(json.loads, choices)])
+        return reading | parse_correct_outcomes(values[layout.correct] or "")
 
     def _input_updates(self, request: Request) -> Values:
         """Return updates that let the inputs show a request."""
@@ -240,29 +257,32 @@ class Handlers:
         }
 
     def show_source(self, source: str) -> tuple[Any, Any]:
-        """Show the text or the files."""
+        """Return updates that show the field for a text, or the one for files."""
         return gr.update(visible=source != FILES), gr.update(visible=source == FILES)
 
-    # --- What a request shows ------------------------------------------------------------------
+    # --- Answers and problems -----------------------------------------------------------------
 
     def _answer_updates(self, request: Request, answer: Answer) -> Values:
-        """Show an answer."""
+        """Save an answer for downloads, and return updates that show it."""
         layout = self._layout
         shown = shown_values(self._space, request, answer, self._downloads)
-        file = Path(shown.pop("file"))
-        updates = {getattr(layout, name): value for name, value in shown.items()}
-        updates |= {
+        file = shown.pop("file")
+        return {
+            **{getattr(layout, name): value for name, value in shown.items()},
             layout.problem: gr.update(value="", visible=False),
             layout.answer: gr.update(visible=True),
             layout.details: gr.update(visible=True),
-            layout.only: ALL,
+            layout.filter: ALL,
             layout.samples: "",
             layout.file: _file_update(file),
+            **self._chosen_updates(request),
         }
-        return updates | self._chosen_updates(request)
 
     def _problem_updates(self, request: Request | None, problem: ValueError | str) -> Values:
-        """Show a problem in the place of the answer, and inputs for the choices that it needs."""
+        """Return updates that show a problem instead of the answer.
+
+        If the problem is a ChoiceError, they also show the inputs for a choice.
+        """
         layout = self._layout
         updates: Values = {
             layout.problem: gr.update(value=problem_html(str(problem)), visible=True),
@@ -276,17 +296,17 @@ class Handlers:
         return updates
 
     def _asking_updates(self, request: Request, error: ChoiceError) -> Values:
-        """Show inputs for what the rules of reading ask."""
+        """Return updates that show inputs for what the rules of reading ask."""
         layout = self._layout
-        ways = [(choice_in_words(way), json.dumps(way)) for way in error.ways]
-        columns = [("none", ""), *((name, name) for name in error.columns)]
+        choices = [(choice_in_words(choice), json.dumps(choice)) for choice in error.choices]
         updates: Values = {
             layout.asking: gr.update(visible=True),
-            layout.ways: gr.update(choices=ways, value=None, visible=bool(ways)),
+            layout.choices: gr.update(choices=choices, value=None, visible=bool(choices)),
         }
         if error.asks_correct:
             updates[layout.correct] = gr.update(visible=True)
         if error.columns:
+            columns = [("none", ""), *((name, name) for name in error.columns)]
             for role, component in layout.columns.items():
                 value = request.reading.get(role)
                 value = value if value in error.columns else ""
@@ -294,76 +314,77 @@ class Handlers:
         return updates
 
     def _chosen_updates(self, request: Request) -> Values:
-        """Show what was chosen about the samples, and ask no more."""
+        """Return updates that show what was chosen about the samples, and ask nothing."""
         layout = self._layout
-        rest = {x: y for x, y in request.reading.items() if not x.startswith("correct_")}
-        choices = [(choice_in_words({x: y}), json.dumps({x: y})) for x, y in rest.items()]
         correct = _correct_as_text(request.reading)
-        updates: Values = {
+        choices = [
+            (choice_in_words({name: value}), json.dumps({name: value}))
+            for name, value in request.reading.items()
+            if not name.startswith("correct_")
+        ]
+        hidden = gr.update(value="", visible=False)
+        return {
             layout.asking: gr.update(visible=bool(request.reading)),
-            layout.ways: gr.update(choices=[], value=None, visible=False),
+            layout.choices: gr.update(choices=[], value=None, visible=False),
             layout.correct: gr.update(value=correct, visible=bool(correct)),
             layout.chosen: gr.update(
-                choices=choices, value=[way for _, way in choices], visible=bool(choices)
+                choices=choices, value=[choice for _, choice in choices], visible=bool(choices)
             ),
             layout.asked_for: request.fingerprint_of_samples(),
+            **dict.fromkeys(layout.columns.values(), hidden),
         }
-        hidden = gr.update(value="", visible=False)
-        return updates | dict.fromkeys(layout.columns.values(), hidden)
 
     # --- Parts of an answer --------------------------------------------------------------------
 
-    def show_questions(self, folder: str, only: str) -> str:
-        """Show the questions that a visitor selects."""
-        return questions_html(self._space, self._answer(folder), only)
+    def show_questions(self, folder: str, filter_name: str) -> str:
+        """Return the HTML of the questions that pass a filter."""
+        return questions_html(self._space, self._answer(folder), filter_name)
 
     def show_samples(self, folder: str, selected: gr.EventData) -> str:
-        """Show the samples of the question in the selected row."""
+        """Return the HTML of the samples of the question in the selected row."""
         return samples_html(self._space, self._answer(folder), int(selected.value))
 
     def write_file(self, folder: str, selected: gr.EventData) -> Any:
-        """Write the file that a visitor selects in the menu."""
+        """Write the download that is selected in the menu, and return an update of its button."""
         self._answer(folder)
-        return _file_update(Path(self._downloads.write(folder, selected.value)))
+        return _file_update(self._downloads.write(folder, selected.value))
 
     def _answer(self, folder: str) -> Answer:
+        """Return the answer in a folder. Raise an error of Gradio if the server has removed it."""
         try:
             return self._downloads.answer(folder)
         except ValueError as error:
             raise gr.Error(escape(str(error)), print_exception=False) from error
 
 
-def _file_update(file: Path) -> Any:
-    return gr.update(value=str(file), label=f"Download {file.name}")
+def _file_update(path: str) -> Any:
+    """Return the update of the button that downloads a file."""
+    return gr.update(value=path, label=f"Download {Path(path).name}")
 
 
-def _saved_page(files: tuple[str, ...]) -> str:
-    """Return what the only file holds if it is a saved page, and else ""."""
-    if len(files) > 1 or not files[0].endswith(".txt"):
-        return ""
-    text = Path(files[0]).read_text(encoding="ascii", errors="replace")
-    return text if is_saved_page(text) else ""
+def parse_correct_outcomes(text: str) -> Reading:
+    """Parse "A, B" to {"correct_values": ["A", "B"]}, and ">= 0.75" to {"correct_at_least": 0.75}.
 
-
-def _correct_outcomes(text: str) -> Reading:
-    """Return the outcomes that are correct: words such as "A, B", or ">= 0.75".
+    Return {} for an empty text.
 
     Raises:
-        ValueError: if the least score is no number.
+        ValueError: if the text starts with >, and is not >= and a number.
     """
     text = text.strip()
-    if not text:
-        return {}
     if not text.startswith((">", "\N{GREATER-THAN OR EQUAL TO}")):
-        return {"correct_values": [word.strip() for word in text.split(",") if word.strip()]}
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        return {"correct_values": words} if words else {}
+    least = text.removeprefix(">=").removeprefix("\N{GREATER-THAN OR EQUAL TO}")
     try:
-        return {"correct_at_least": float(text.lstrip(">=\N{GREATER-THAN OR EQUAL TO} "))}
+        return {"correct_at_least": float(least)}
     except ValueError as error:
-        raise ValueError(f"The least score has to be a number: {text!r:.40} is none.") from error
+        raise ValueError(
+            f"Give the least correct score after >=, such as >= 0.75. Got {text!r:.40}."
+        ) from error
 
 
 def _correct_as_text(reading: Reading) -> str:
-    """Return the outcomes that are correct as a visitor types them, or ""."""
+    """Return the correct outcomes of a reading as a visitor types them, or ""."""
     if "correct_at_least" in reading:
         return f">= {reading['correct_at_least']:g}"
     return ", ".join(reading.get("correct_values", ()))

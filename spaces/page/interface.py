@@ -1,4 +1,4 @@
-"""The page and the API of a Space."""
+"""Build and serve the page and the API of a Space."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from .controls import Choice, Control, NumberField
 from .downloads import Downloads, result_dict
 from .events import connect_events, shown_values
 from .layout import Layout
-from .received import MAX_BYTES
 from .request import ChoiceError, make_request
-from .samples import MAX_SAMPLES
+from .samples import MAX_BYTES, MAX_SAMPLES
 from .scoring import preload, score
 from .sharing import example_request
 from .space import CHECKERS, TITLES, Space
@@ -38,6 +37,7 @@ def serve(space: Space) -> None:
     build_page(space).queue(max_size=200, default_concurrency_limit=64).launch(
         max_threads=80,
         max_file_size=MAX_BYTES,
+        # The page shows the files of examples as if they were uploaded.
         allowed_paths=[str(Path(at_k.__file__).parent / "samples")],
         app_kwargs={"middleware": [Middleware(GZipMiddleware, compresslevel=6)]},
         theme=gr.themes.Default(
@@ -53,13 +53,13 @@ def serve(space: Space) -> None:
         head=f"<script>{script}page.maxBytes = {MAX_BYTES};</script>",
         footer_links=["api"],
         run_history=False,
-        ssr_mode=False,
+        ssr_mode=False,  # rendering on the server would need Node.js
         state_session_capacity=1_000,
     )
 
 
 def build_page(space: Space) -> gr.Blocks:
-    """Return the page of a Space, with the first example on it."""
+    """Score the first example, and return the page of a Space that shows it."""
     request = example_request(space, space.examples[0])
     preload(space)
     answer = score(request)
@@ -76,10 +76,18 @@ def build_page(space: Space) -> gr.Blocks:
 def connect_api(space: Space) -> None:
     """Offer the function `scores` to programs, with a parameter for each option of the page."""
     kind = Parameter.POSITIONAL_OR_KEYWORD
+    options = {}
+    for control in space.controls:
+        value_type: Any = type(control.value)
+        if isinstance(control, Choice):
+            value_type = Literal[tuple(control.choices)]
+        options[control.name] = Parameter(
+            control.name, kind, default=control.value, annotation=value_type
+        )
     parameters = [
         Parameter("samples", kind, annotation=str),
         Parameter("checker", kind, default="exact_match", annotation=Literal[CHECKERS]),
-        *(Parameter(x.name, kind, default=x.value, annotation=_type(x)) for x in space.controls),
+        *options.values(),
         Parameter("reading", kind, default={}, annotation=dict),
     ]
 
@@ -90,8 +98,7 @@ def connect_api(space: Space) -> None:
             *option_values, reading = values
             if not (isinstance(reading, dict) and is_reading(reading)):
                 raise ValueError("reading must be an object, such as {'missing': 'drop'}.")
-            names = [control.name for control in space.controls]
-            chosen = dict(zip(names, option_values, strict=True))
+            chosen = dict(zip(options, option_values, strict=True))
             request = make_request(space, checker, chosen, text=samples, reading=reading)
             answer = score(request)
             result = result_dict(space, answer) | {"notes": answer.notes}
@@ -101,6 +108,7 @@ def connect_api(space: Space) -> None:
             remedy = _remedy(error) if isinstance(error, ChoiceError) else ""
             raise gr.Error(f"{error}{remedy}", print_exception=False) from error
 
+    # Gradio describes the function to clients by its signature.
     scores.__annotations__ = {x.name: x.annotation for x in parameters} | {"return": dict}
     scores.__signature__ = Signature(parameters, return_annotation=dict)  # type: ignore[attr-defined]
     example = "\n".join(space.examples[0].text.splitlines()[:2])
@@ -116,15 +124,13 @@ def connect_api(space: Space) -> None:
 
 
 def _remedy(error: ChoiceError) -> str:
-    """Return what a client can give as reading, as the end of a message."""
-    ways = [json.dumps(way) for way in error.ways]
-    ways += ['{"predictions": .., "references": ..}'] * bool(error.columns)
-    ways += ['{"correct_values": [..]}'] * error.asks_correct
-    return f" Give reading={' or '.join(ways)}."
-
-
-def _type(control: Control) -> Any:
-    return Literal[tuple(control.choices)] if isinstance(control, Choice) else type(control.value)
+    """Return the end of an error message: what a program can give as `reading`."""
+    choices = [json.dumps(choice) for choice in error.choices]
+    if error.columns:
+        choices.append('{"predictions": .., "references": ..}')
+    if error.asks_correct:
+        choices.append('{"correct_values": [..]}')
+    return f" Give reading={' or '.join(choices)}."
 
 
 def _described(control: Control) -> str:

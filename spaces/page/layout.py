@@ -1,4 +1,4 @@
-"""The components of a page."""
+"""Create the components of a page."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from .answer_html import html_of
 from .asking import ROLES
 from .controls import Choice, Control, NumberField
 from .question_table import ALL, FILTERS
-from .received import MAX_BYTES, MAX_FILES
 from .request import MAX_SAMPLES_PER_QUESTION, Request
-from .samples import MAX_QUESTIONS, MAX_SAMPLES
+from .samples import MAX_BYTES, MAX_FILES, MAX_QUESTIONS, MAX_SAMPLES
 from .space import CHECKERS, TITLES, Space
 
 TEXT, FILES = "Paste", "Files"
@@ -29,20 +28,20 @@ _STATES = {
     "failed": "There is no result: the server did not answer. Press Score to try again.",
     "large": f"The file is too large: at most {MAX_BYTES // 1_000_000} MB are read.",
 }
-"""What is said instead of a result. The script of the page sets the state."""
+"""What the page says instead of a result, by its state. The script of the page sets the state."""
 
 
 class Layout:
-    """The components of a page, which are created in the current `gr.Blocks`.
+    """Create the components of a page in the current `gr.Blocks`, and hold them as attributes.
 
     Attributes:
-        address: what the address has after its path when the page opens, from the script.
+        address: what the address has after its path when the page opens. The script fills it in.
         examples: the button of each example.
         problem: why there is no answer.
-        asking: the column with the inputs that answer what the rules of reading ask.
+        asking: the column with the inputs for what the rules of reading ask.
         answer, details: the columns with the answer.
-        folder: the folder of the answer, see `Downloads`.
-        asked_for: the fingerprint of the samples that the inputs in `asking` are for.
+        folder: the path of the folder of the answer in `Downloads`.
+        asked_for: the fingerprint of the samples that the inputs in `asking` belong to.
     """
 
     def __init__(self, space: Space, request: Request, shown: dict[str, Any]):
@@ -76,56 +75,43 @@ class Layout:
         gr.HTML(html_of(f"## What it measures\n{space.about}\n\n{_links(space)}"), elem_id="about")
 
     def _add_choices(self) -> None:
-        """Add the inputs that answer what the rules of reading ask, and show what was chosen."""
-        self.ways = gr.Radio([], label="Choose one", visible=False, elem_id="ways")
+        """Add the inputs for what the rules of reading ask, and what the visitor has chosen."""
+        self.choices = gr.Radio([], label="Choose one", visible=False, elem_id="choices")
         self.columns = {
             role: gr.Dropdown(
                 [("none", "")], value="", label=label, visible=False, elem_id=f"column-{role}"
             )
             for role, label in ROLES.items()
         }
+        info = "separated by commas, such as A, B; or the least score, such as >= 0.75"
         self.correct = gr.Textbox(
-            label="Correct outcomes",
-            info="separated by commas, such as A, B; or the least score, such as >= 0.75",
-            visible=False,
-            elem_id="correct",
+            label="Correct outcomes", info=info, visible=False, elem_id="correct"
         )
         self.chosen = gr.CheckboxGroup([], label="You have chosen", visible=False, elem_id="chosen")
 
     def _add_inputs(self, space: Space, request: Request) -> None:
-        """Add the samples, the checker and the options, and the button that scores them."""
-        cell = space.cell_noun
+        """Add the samples, the checker, the button that scores them, and the options."""
+        sample, megabytes = space.sample_noun, MAX_BYTES // 1_000_000
+        label = f"{sample.capitalize()}s"
         self.source = gr.Radio(
-            [TEXT, FILES],
-            value=TEXT,
-            label=f"{cell.capitalize()}s",
-            elem_id="source",
-            min_width=100,
+            [TEXT, FILES], value=TEXT, label=label, elem_id="source", min_width=100
         )
-        self.text = gr.Textbox(
-            request.text,
-            lines=6,
-            max_lines=6,
-            label="A table, rows of outcomes, or JSON",
-            elem_id="text",
-        )
+        label = "A table, rows of outcomes, or JSON"
+        self.text = gr.Textbox(request.text, lines=6, max_lines=6, label=label, elem_id="text")
+        label = f"One file, or up to {MAX_FILES} to compare, or a saved page"
         self.files = gr.File(
-            file_count="multiple",
-            label=f"One file, or up to {MAX_FILES} to compare, or a saved page",
-            visible=False,
-            height=150,
-            elem_id="files",
+            file_count="multiple", label=label, visible=False, height=150, elem_id="files"
         )
-        gr.HTML(
-            f"<p>At most {MAX_BYTES // 1_000_000} MB, {MAX_QUESTIONS:,} {space.row_noun}s, "
-            f"{MAX_SAMPLES_PER_QUESTION} {cell}s each, {MAX_SAMPLES:,} in all.</p>",
-            elem_id="limits",
+        limits = (
+            f"At most {megabytes} MB, {MAX_QUESTIONS:,} {space.question_noun}s, "
+            f"{MAX_SAMPLES_PER_QUESTION} {sample}s each, {MAX_SAMPLES:,} in all."
         )
+        gr.HTML(f"<p>{limits}</p>", elem_id="limits")
         self.checker = gr.Radio(
             list(CHECKERS),
             value=request.checker,
             label="Checker",
-            info=f"how a {cell} is compared with its reference; runs no programs",
+            info=f"how a {sample} is compared with its reference; runs no programs",
             visible=space.has_references,
             elem_id="checker",
         )
@@ -134,34 +120,29 @@ class Layout:
 
     def _add_details(self, space: Space, shown: dict[str, Any]) -> None:
         """Add what is below the result: charts, tables, questions, code and downloads."""
+        question = space.question_noun
         self.charts = gr.HTML(shown["charts"], elem_classes="charts")
         self.scores = gr.HTML(shown["scores"])
         gr.HTML(
-            f'<h2>{space.row_noun.capitalize()}s</h2><p class="caption">Select a row to read its '
-            f"{space.cell_noun}s in full.</p>"
+            f'<h2>{question.capitalize()}s</h2><p class="caption">Select a row to read its '
+            f"{space.sample_noun}s in full.</p>"
         )
-        self.only = gr.Radio(
+        self.filter = gr.Radio(
             list(FILTERS),
             value=ALL,
-            label=f"Which {space.row_noun}s",
+            label=f"Which {question}s",
             show_label=False,
             container=False,
             visible=space.has_references,
-            elem_id="only",
+            elem_id="filter",
         )
-        self.questions = gr.HTML(
-            shown["questions"],
-            js_on_load="page.followRows(element, trigger)",
-            elem_id="questions",
-        )
+        script = "page.followRows(element, trigger)"
+        self.questions = gr.HTML(shown["questions"], js_on_load=script, elem_id="questions")
         self.samples = gr.HTML(elem_id="samples")
         self.code = gr.HTML(shown["code"], elem_id="code")
         with gr.Column(elem_id="downloads"):
-            self.download = gr.HTML(
-                shown["download"],
-                js_on_load="page.followMenu(element, trigger)",
-                elem_id="download",
-            )
+            script = "page.followMenu(element, trigger)"
+            self.download = gr.HTML(shown["download"], js_on_load=script, elem_id="download")
             self.file = gr.DownloadButton(
                 f"Download {Path(shown['file']).name}", shown["file"], size="sm", elem_id="file"
             )
@@ -169,30 +150,30 @@ class Layout:
 
     @property
     def inputs(self) -> set[Component]:
-        """Those that hold a request."""
+        """Return the components that hold a request."""
         samples = {self.address, self.source, self.text, self.files, self.checker}
-        choices = {self.ways, self.chosen, *self.columns.values(), self.correct, self.asked_for}
+        choices = {self.choices, self.chosen, *self.columns.values(), self.correct, self.asked_for}
         return samples | choices | {*self.controls.values()}
 
     @property
     def outputs(self) -> set[Any]:
-        """Those that a request updates."""
+        """Return the components that a request updates."""
         columns = {self.asking, self.answer, self.details}
-        details = {self.charts, self.scores, self.only, self.questions, self.samples}
-        further = {self.code, self.download, self.file, self.copy_link, self.folder}
-        shown = {self.problem, self.result} | columns | details | further
-        return shown | self.inputs - {self.address}
+        details = {self.charts, self.scores, self.filter, self.questions, self.samples}
+        ends = {self.code, self.download, self.file, self.copy_link, self.folder}
+        updated_inputs = self.inputs - {self.address}
+        return {self.problem, self.result} | columns | details | ends | updated_inputs
 
 
 def _control(control: Control, value: Any) -> gr.Number | gr.Radio | gr.Textbox:
-    """Return the field for an option, with its value."""
+    """Return the field for an option, which shows `value`."""
     about: dict[str, Any] = {"label": control.label, "info": control.info, "elem_id": control.name}
     if isinstance(control, Choice):
         choices = [(text, name) for name, text in control.choices.items()]
         return gr.Radio(choices, value=value, **about)
     if not isinstance(control, NumberField):
         return gr.Textbox(value, **about)
-    if control.name != "k":  # whose largest value depends on the samples
+    if control.name != "k":  # the largest k depends on the samples
         about["info"] += f", {control.minimum:g} to {control.maximum:g}"
     return gr.Number(value, step=control.step, **about)
 
@@ -204,9 +185,9 @@ def _links(space: Space) -> str:
     cards.
     """
     owner = os.environ.get("SPACE_ID", "").rpartition("/")[0]
-    pages = (
-        f"https://huggingface.co/spaces/{owner}" if owner else f"{_REPOSITORY}/tree/main/metrics"
-    )
+    pages = f"{_REPOSITORY}/tree/main/metrics"
+    if owner:
+        pages = f"https://huggingface.co/spaces/{owner}"
     others = [
         f"[{title}]({pages}/{name})" for name, title in TITLES.items() if name != space.metric
     ]

@@ -1,4 +1,4 @@
-"""What the fork server imports so that requests with math_verify need not.
+"""Prepare math_verify in the fork server, so that each request need not.
 
 The first calls of math_verify take as long as hundreds of later ones: it builds its grammar, and
 SymPy its tables.

@@ -1,4 +1,7 @@
-"""The Python code that reads the same samples, and computes the scores and charts of a page."""
+"""Write the Python code that reads the same samples, and computes the scores and charts of a page.
+
+The code reads a text that was pasted from a file with the name "text".
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,8 @@ from typing import Any
 
 from at_k.readers.run import COLUMNS
 
-from .charts import Chart, charts_of
-from .figures import chart_arguments
-from .request import Answer, Comparison
+from .charts import chart_arguments, charts_of
+from .request import Answer
 from .space import Call, Run, Space
 
 _PACKAGE = "evaluate-at-k[{extras}] @ git+https://github.com/evaluate-at-k/evaluate-at-k"
@@ -18,82 +20,88 @@ _PACKAGE = "evaluate-at-k[{extras}] @ git+https://github.com/evaluate-at-k/evalu
 def python_code(space: Space, answer: Answer) -> str:
     """Return code that reads the files of an answer, prints its scores, and writes its charts.
 
-    The result of each call has its name. A text that was pasted is read from a file.
+    The result of each call of `compute` is in a variable with the name of the call.
     """
-    metric, several = space.metric, len(answer.runs) > 1
+    metric, has_several_runs = space.metric, len(answer.runs) > 1
     extras = "charts,math" if answer.checker == "math_verify" else "charts"
-    imports = ["import at_k", "from at_k import charts"]
-    lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"', *imports, ""]
-    reads = {run.label: _read(run) for run in answer.runs}
-    if several:
-        lines += ["runs = {", *(f"    {label!r}: {call}," for label, call in reads.items()), "}"]
+    lines = [f'# pip install "{_PACKAGE.format(extras=extras)}"']
+    lines += ["import at_k", "from at_k import charts", ""]
+    if has_several_runs:
+        lines += ["runs = {", *(f"    {x.label!r}: {_read_call(x)}," for x in answer.runs), "}"]
     else:
-        (call,) = reads.values()
-        is_text = answer.runs[0].file == "text"
-        lines += [*["# text: a file with the samples"] * is_text, f"samples = {call}"]
+        (run,) = answer.runs
+        lines += ["# text: a file with the samples"] if run.file == "text" else []
+        lines.append(f"samples = {_read_call(run)}")
     if any(map(_has_rewards_below_0, answer.runs)):
-        lines += ["for samples in runs.values():"] if several else []
+        indent = ""
+        if has_several_runs:
+            lines.append("for samples in runs.values():")
+            indent = "    "
         floats = '[[x if x is None else float(x) for x in row] for row in samples["predictions"]]'
-        lines.append(f'{"    " * several}samples["predictions"] = {floats}  # rewards')
+        lines.append(f'{indent}samples["predictions"] = {floats}  # rewards')
     lines.append(f'{metric} = at_k.load("{metric}")')
-    for name, call_of_page in answer.calls.items():
-        expression = _call(metric, call_of_page)
-        if several:
+    for name, call in answer.calls.items():
+        expression = _compute_call(metric, call)
+        if has_several_runs:
             expression = f"{{label: {expression} for label, samples in runs.items()}}"
         lines.append(f"{name} = {expression}")
         if name == "scores":
             lines.append("print(scores)")
-    if answer.comparison is not None:
-        lines += _comparing(answer.comparison, bool(answer.reading.get("by_order")))
+    lines += _comparison_lines(answer)
     for number, chart in enumerate(charts_of(space, answer), start=1):
         if chart is not None:
-            lines.append(f'{_chart(chart, answer)}.save("{metric}-{number}.pdf")')
+            arguments = ", ".join([chart.call, *_keywords(chart_arguments(chart, answer))])
+            lines.append(f'charts.{chart.function}({arguments}).save("{metric}-{number}.pdf")')
     return "\n".join(lines) + "\n"
 
 
-def _read(run: Run) -> str:
-    """Return the expression of a call of `at_k.read`, which reads a file as the page does."""
+def _read_call(run: Run) -> str:
+    """Return the code of a call of `at_k.read` that reads the file of a run as the page does."""
     columns = {name: x for name, x in run.reading.items() if name in COLUMNS}
     arguments = {name: x for name, x in run.reading.items() if name not in COLUMNS}
-    arguments |= {"columns": columns} if columns else {}
+    if columns:
+        arguments["columns"] = columns
     if arguments.pop("has_labels", False):
-        arguments["correct_values"] = None
-    # The content of a text tells its format, as for a text that is pasted.
+        arguments["correct_values"] = None  # how `at_k.read` spells that outcomes are labels
+    # The content of a file .txt tells its format, and not its name. So it is read as a stream.
     source = f'open({run.file!r}, "rb")' if run.file.lower().endswith(".txt") else repr(run.file)
-    return f"at_k.read({', '.join([source, *_arguments(arguments)])})"
+    return f"at_k.read({', '.join([source, *_keywords(arguments)])})"
 
 
 def _has_rewards_below_0(run: Run) -> bool:
-    """Whether the page has read whole numbers as rewards, because one is no category."""
+    """Return whether the page has read whole numbers as rewards, because one is below 0."""
     rows = run.samples["predictions"]
     is_graded = isinstance(rows, list) and "references" not in run.samples
     return is_graded and any(isinstance(x, float) and x < 0 for row in rows for x in row)
 
 
-def _comparing(comparison: Comparison, by_order: bool) -> list[str]:
-    """Return lines that call `at_k.compare` or `at_k.leaderboard`, and print the result."""
-    start = "leaderboard(runs" if comparison.is_leaderboard else "compare(*runs.values()"
-    start += ", by_order=True" * by_order
-    calls = [f"at_k.{', '.join([start, *_arguments(x)])})" for x in comparison.arguments]
-    further = [f"print({call})" for call in calls[1:]]
-    return [f"comparison = {calls[0]}", "print(comparison)", *further]
-
-
-def _arguments(arguments: Mapping[str, Any]) -> list[str]:
-    return [f"{name}={value!r}" for name, value in arguments.items()]
-
-
-def _chart(chart: Chart, answer: Answer) -> str:
-    """Return the expression of a call of a function of `at_k.charts`."""
-    arguments = _arguments(chart_arguments(chart, answer))
-    return f"charts.{chart.function}({', '.join([chart.call, *arguments])})"
-
-
-def _call(metric: str, call: Call) -> str:
-    """Return the expression of a call of `compute`, or of the results of a sweep by value."""
-    arguments = _arguments(call.arguments)
+def _compute_call(metric: str, call: Call) -> str:
+    """Return the code of a call of `compute`, or of a dict with the result for each value."""
+    arguments = ["**samples", *_keywords(call.arguments)]
     if call.sweep is None:
-        return f"{metric}.compute(**samples, {', '.join(arguments)})"
+        return f"{metric}.compute({', '.join(arguments)})"
     name, values = call.sweep
     arguments.append(f"{name}=value")
-    return f"{{value: {metric}.compute(**samples, {', '.join(arguments)}) for value in {values!r}}}"
+    return f"{{value: {metric}.compute({', '.join(arguments)}) for value in {values!r}}}"
+
+
+def _comparison_lines(answer: Answer) -> list[str]:
+    """Return lines that call `at_k.compare` or `at_k.leaderboard` and print the result.
+
+    The list is empty if the runs are not compared.
+    """
+    if answer.comparison is None:
+        return []
+    start = "leaderboard(runs" if answer.comparison.is_leaderboard else "compare(*runs.values()"
+    if answer.reading.get("by_order"):
+        start += ", by_order=True"
+    first, *others = [
+        f"at_k.{', '.join([start, *_keywords(arguments)])})"
+        for arguments in answer.comparison.arguments
+    ]
+    return [f"comparison = {first}", "print(comparison)", *(f"print({x})" for x in others)]
+
+
+def _keywords(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the code of each keyword argument, such as "k=2"."""
+    return [f"{name}={value!r}" for name, value in arguments.items()]

@@ -1,8 +1,7 @@
-"""The questions and their samples, marked correct or not."""
+"""Show the questions of an answer and their samples, marked as correct or incorrect."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,15 +10,15 @@ from at_k.core.estimates import read_score
 
 from .answer_html import escape
 from .request import Answer
-from .sentences import scale_of
-from .space import Run, Space
+from .space import Run, Space, scale_of
 
 _MAX_ROWS = 500
-_LONGEST_TEXT = 120
-_LONGEST_IN_ROW = 24
-_SAMPLES_IN_ROW = 32
-_LONGEST_SAMPLE = 1_000
+_MAX_SAMPLES_IN_ROW = 32
 _MAX_SCORES = 4
+# Numbers of characters:
+_MAX_TEXT = 120
+_MAX_SAMPLE_IN_ROW = 24
+_MAX_SAMPLE = 1_000
 _MARKS = {0: "\u2717", 1: "\u2713", None: "?"}
 
 ALL = "All"
@@ -29,149 +28,194 @@ FILTERS: dict[str, Callable[[float], bool]] = {
     "Some correct": lambda share: 0 < share < 1,
     "None correct": lambda share: share == 0,
 }
-"""Which questions a visitor can select, by the share of their samples that are correct."""
+"""The filters of questions, by name. Each takes the share of correct samples of a question."""
 
 
 def question_rows(
-    space: Space, answer: Answer, selected: str = ALL
+    space: Space, answer: Answer, filter_name: str = ALL
 ) -> list[tuple[int, dict[str, str]]]:
-    """Return for each question its index, and by headings its name, scores, samples and text.
+    """Return the rows of the table of questions.
 
-    Of two runs, the questions with the largest differences are first.
+    If two runs are compared, the questions with the largest differences are first.
 
     Args:
-        space: the Space.
+        space: the description of the Space.
         answer: the answer.
-        selected: one of `FILTERS`.
+        filter_name: the name of the filter in `FILTERS` that questions have to pass.
+
+    Returns:
+        For each row, the index of the question, and its cells by heading: its name, scores,
+        samples and text.
     """
-    questions, runs, keys = answer.questions, _shown_runs(answer), _shown_keys(space, answer)
-    is_shown = FILTERS.get(selected, FILTERS[ALL])
-    rows = [i for i in range(len(questions)) if is_shown(_mean_reward(runs, i))]
-    scores, scale = [_scores_of_questions(run) for run in runs], scale_of(answer.runs)
-    unit, differences = " (%)" if scale.percent else "", _differences(scores, keys)
-    if differences:
-        rows.sort(key=lambda i: -abs(differences[i]))
-    result = []
-    for i in rows:
-        cells = {space.row_noun: _shortened(questions[i], _LONGEST_TEXT)}
+    runs = _shown_runs(answer)
+    scores = [_scores_of_questions(run) for run in runs]
+    keys = _shown_keys(space, answer, scores)
+    scale = scale_of(answer.runs)
+    unit = " (%)" if scale.percent else ""
+    is_shown = FILTERS.get(filter_name, FILTERS[ALL])
+    indices = [i for i in range(len(answer.questions)) if is_shown(_mean_reward(runs, i))]
+    differences: list[float] = []
+    if len(runs) == 2 and keys:
+        first, second = (by_key[keys[0]] for by_key in scores)
+        differences = [b - a for a, b in zip(first, second, strict=True)]
+        indices.sort(key=lambda i: -abs(differences[i]))
+    rows = []
+    for i in indices:
+        cells = {space.question_noun: _shortened(answer.questions[i], _MAX_TEXT)}
         if differences:
             cells[f"difference in {keys[0]}{unit}"] = scale.number(differences[i], sign=True)
         labels = [f", {run.label}" if len(runs) > 1 else "" for run in runs]
         for label, by_key in zip(labels, scores, strict=True):
             cells |= {f"{key}{unit}{label}": scale.number(by_key[key][i]) for key in keys}
         for label, run in zip(labels, runs, strict=True):
-            cells[f"{space.cell_noun}s{label}"] = _samples_in_row(run, i)
+            cells[f"{space.sample_noun}s{label}"] = _samples_in_row(run, i)
         if any(answer.texts):
-            cells["text"] = _shortened(answer.texts[i], _LONGEST_TEXT)
-        result.append((i, cells))
-    return result
-
-
-def _differences(scores: Sequence[dict[str, list[float]]], keys: Sequence[str]) -> list[float]:
-    """Return the first score of each question in the second of two runs minus that in the first."""
-    if len(scores) != 2 or not keys:
-        return []
-    first, second = (by_key[keys[0]] for by_key in scores)
-    return [b - a for a, b in zip(first, second, strict=True)]
+            cells["text"] = _shortened(answer.texts[i], _MAX_TEXT)
+        rows.append((i, cells))
+    return rows
 
 
 def _shown_runs(answer: Answer) -> list[Run]:
-    """Return the runs, or the first one if they have other questions."""
+    """Return all runs if they are compared. Otherwise return the first run only.
+
+    Runs that are not compared may have different questions.
+    """
     return answer.runs if answer.comparison is not None else answer.runs[:1]
 
 
-def questions_html(space: Space, answer: Answer, selected: str = ALL) -> str:
-    """Return the table of questions as a grid, whose rows the script of the page lets select."""
-    rows, body = question_rows(space, answer, selected), ""
-    if not rows:
-        return f'<p class="caption">No {space.row_noun} has such {space.cell_noun}s.</p>'
-    kinds = {heading: _kind(space, heading) for _, cells in rows[:1] for heading in cells}
-    for index, cells in rows[:_MAX_ROWS]:
-        tab = "-1" if body else "0"  # arrow keys lead from the first row to the others
-        texts = "".join(f'<td class="{kinds[x]}">{escape(text)}</td>' for x, text in cells.items())
-        body += f'<tr data-index="{index}" tabindex="{tab}">{texts}</tr>'
-    headings = "".join(
-        f'<th scope="col" class="{kind}">{escape(heading)}</th>' for heading, kind in kinds.items()
-    )
-    more = ""
-    if len(_shown_runs(answer)) < len(answer.runs):
-        more = f"The {space.row_noun}s of {answer.runs[0].label}."
-    if len(rows) > _MAX_ROWS:
-        more += f" The first {_MAX_ROWS} of {len(rows):,} {space.row_noun}s: a download has all."
-    return (
-        f'<div class="numbers"><table role="grid"><thead><tr>{headings}</tr></thead>'
-        f'<tbody>{body}</tbody></table></div><p class="caption">{escape(more)}</p>'
-    )
+def _scores_of_questions(run: Run) -> dict[str, list[float]]:
+    """Return the score of each question, by the key of the score, of all calls that have them."""
+    by_key: dict[str, list[float]] = {}
+    for result in run.results.values():
+        by_key |= result.get("per_question", {})  # a sweep has none
+    return by_key
 
 
-def _kind(space: Space, heading: str) -> str:
-    """Return the class of a column in the style sheet: of names, numbers or texts."""
-    if heading == space.row_noun:
-        return "name"
-    return "text" if heading.startswith((f"{space.cell_noun}s", "text")) else "number"
+def _shown_keys(
+    space: Space, answer: Answer, scores: Sequence[dict[str, list[float]]]
+) -> list[str]:
+    """Return the keys of the scores that the table shows for each question, the main ones first.
 
+    If a k is selected, only scores at this k are shown.
 
-def samples_csv(space: Space, answer: Answer) -> str:
-    """Return a row for each sample: its run, question, text and outcome."""
-    rows: list[list[Any]] = [["run", space.row_noun, "reference", space.cell_noun, "outcome"]]
-    for run in _shown_runs(answer):
-        references = run.samples.get("references") or [""] * len(run.rewards)
-        for index, rewards in enumerate(run.rewards):
-            for text, reward in zip(_texts(run, index), rewards, strict=True):
-                outcome = "" if reward is None else f"{reward:g}"
-                name, reference = answer.questions[index], str(references[index])
-                rows.append([run.label, name, reference, text, outcome])
-    return csv_text(rows)
-
-
-def _has_counts(run: Run) -> bool:
-    """Whether the samples are the numbers of samples with each outcome."""
-    return isinstance(run.samples["predictions"], dict)
-
-
-def _texts(run: Run, index: int) -> list[str]:
-    """Return the samples of a question as text, which are empty if they are outcomes."""
-    if _has_counts(run):
-        return [""] * len(run.rewards[index])
-    return [x if isinstance(x, str) else "" for x in run.samples["predictions"][index]]
+    Args:
+        space: the description of the Space.
+        answer: the answer.
+        scores: the scores of the questions of each run that is shown, by key.
+    """
+    keys = [key for key in scores[0] if all(key in by_key for by_key in scores)]
+    if "k" in answer.options:
+        selected = []
+        for key in keys:
+            score_id = read_score(key)
+            if score_id.k == answer.options["k"] and score_id.tau is None:
+                selected.append(key)
+        keys = selected
+    main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
+    return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(scores)]
 
 
 def _mean_reward(runs: Sequence[Run], index: int) -> float:
-    """Return the mean of a question over all runs: the share of samples that are correct."""
+    """Return the mean outcome of a question over all runs, or 0 if no sample is scored."""
     scored = [x for run in runs for x in run.rewards[index] if x is not None]
     return sum(scored) / len(scored) if scored else 0.0
 
 
 def _samples_in_row(run: Run, index: int) -> str:
-    """Return the number of correct samples, or their mean, and each with a mark."""
+    """Return a summary of the samples of a question, and the first samples with a mark each."""
     rewards = run.rewards[index]
-    summary = _summary(rewards, run.is_binary)
+    summary = _summary(run, index)
     if _has_counts(run):
         return summary
     shown = []
-    for text, reward in zip(_texts(run, index), rewards[:_SAMPLES_IN_ROW], strict=False):
+    for text, reward in zip(_texts(run, index), rewards[:_MAX_SAMPLES_IN_ROW], strict=False):
         is_marked = run.is_binary or reward is None
         mark = _MARKS[reward if reward is None else int(reward)] if is_marked else f"{reward:g}"
-        short = " ".join(_shortened(text, _LONGEST_IN_ROW).split())
+        short = " ".join(_shortened(text, _MAX_SAMPLE_IN_ROW).split())
         shown.append(f"{mark} {short}".strip())
-    more = " .." if len(rewards) > _SAMPLES_IN_ROW else ""
-    return f"{summary}:  {'   '.join(shown)}{more}"
+    dots = " .." if len(rewards) > _MAX_SAMPLES_IN_ROW else ""
+    return f"{summary}:  {'   '.join(shown)}{dots}"
+
+
+def _summary(run: Run, index: int) -> str:
+    """Return the number of correct samples of a question, such as "5 of 8", or the mean reward."""
+    scored = [reward for reward in run.rewards[index] if reward is not None]
+    if run.is_binary:
+        return f"{sum(scored):.0f} of {len(scored)}"
+    return f"{sum(scored) / len(scored):.3f}" if scored else ""
+
+
+def _has_counts(run: Run) -> bool:
+    """Return whether the input has numbers of samples with each outcome, and no samples."""
+    return isinstance(run.samples["predictions"], dict)
+
+
+def _texts(run: Run, index: int) -> list[str]:
+    """Return the text of each sample of a question, or "" if the input has only its outcome."""
+    if _has_counts(run):
+        return [""] * len(run.rewards[index])
+    return [x if isinstance(x, str) else "" for x in run.samples["predictions"][index]]
+
+
+def _shortened(text: str, max_characters: int) -> str:
+    """Return a text that is not too long, and that can be sent as UTF-8."""
+    text = text[: max_characters + 1].encode(errors="replace").decode()
+    return text if len(text) <= max_characters else f"{text[:max_characters]}.."
+
+
+def questions_html(space: Space, answer: Answer, filter_name: str = ALL) -> str:
+    """Return the questions as an HTML table. The script of the page makes its rows selectable.
+
+    Args:
+        space: the description of the Space.
+        answer: the answer.
+        filter_name: the name of the filter in `FILTERS` that questions have to pass.
+    """
+    rows, body = question_rows(space, answer, filter_name), ""
+    if not rows:
+        return f'<p class="caption">No {space.question_noun} has such {space.sample_noun}s.</p>'
+    css_classes = {}
+    for heading in rows[0][1]:
+        is_text = heading.startswith((f"{space.sample_noun}s", "text"))
+        css_classes[heading] = "text" if is_text else "number"
+    css_classes[space.question_noun] = "name"
+    for index, cells in rows[:_MAX_ROWS]:
+        tab = "-1" if body else "0"  # arrow keys lead from the first row to the others
+        columns = "".join(
+            f'<td class="{css_classes[heading]}">{escape(text)}</td>'
+            for heading, text in cells.items()
+        )
+        body += f'<tr data-index="{index}" tabindex="{tab}">{columns}</tr>'
+    headings = "".join(
+        f'<th scope="col" class="{css_class}">{escape(heading)}</th>'
+        for heading, css_class in css_classes.items()
+    )
+    captions, questions = [], f"{space.question_noun}s"
+    if len(_shown_runs(answer)) < len(answer.runs):
+        captions.append(f"The {questions} of {answer.runs[0].label}.")
+    if len(rows) > _MAX_ROWS:
+        captions.append(f"The first {_MAX_ROWS} of {len(rows):,} {questions}: a download has all.")
+    return (
+        f'<div class="numbers"><table role="grid"><thead><tr>{headings}</tr></thead>'
+        f'<tbody>{body}</tbody></table></div><p class="caption">{escape(" ".join(captions))}</p>'
+    )
 
 
 def samples_html(space: Space, answer: Answer, index: int) -> str:
-    """Return the samples of a question, and how each was checked.
+    """Return the samples of a question as HTML, with the outcome of each.
 
     Args:
-        space: the Space.
+        space: the description of the Space.
         answer: the answer.
         index: the index of the question, from 0.
     """
-    lines = [f"<h3>{escape(space.row_noun.capitalize())} {escape(answer.questions[index])}</h3>"]
+    name = escape(answer.questions[index])
+    lines = [f"<h3>{escape(space.question_noun.capitalize())} {name}</h3>"]
     if answer.texts[index]:
-        lines.append(f"<p>{escape(_shortened(answer.texts[index], _LONGEST_SAMPLE))}</p>")
+        lines.append(f"<p>{escape(_shortened(answer.texts[index], _MAX_SAMPLE))}</p>")
     references = answer.runs[0].samples.get("references")
     if references is not None:
-        reference = _shortened(str(references[index]), _LONGEST_SAMPLE)
+        reference = _shortened(str(references[index]), _MAX_SAMPLE)
         checked = f"checked with {answer.checker}"
         lines.append(f"<p>Reference: <code>{escape(reference)}</code>, {checked}</p>")
     columns = "".join(_samples_of_run(space, answer, run, index) for run in _shown_runs(answer))
@@ -180,70 +224,34 @@ def samples_html(space: Space, answer: Answer, index: int) -> str:
 
 
 def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
-    """Return the samples of a question in one run. The page shows runs beside each other."""
+    """Return the samples of a question in one run as HTML. The page shows runs side by side."""
     heading = f"<h4>{escape(run.label)}</h4>" if len(answer.runs) > 1 else ""
-    rewards = run.rewards[index]
     if _has_counts(run):
         return (
-            f"<div>{heading}<p>{_summary(rewards, run.is_binary)} {space.cell_noun}s are correct. "
+            f"<div>{heading}<p>{_summary(run, index)} {space.sample_noun}s are correct. "
             f"The input has only their numbers.</p></div>"
         )
-    words = [_word(reward, run.is_binary) for reward in rewards]
-    items = "".join(
-        f"<li><span>{word}</span>{_sample_html(sample, answer.checker)}</li>"
-        for sample, word in zip(run.samples["predictions"][index], words, strict=True)
-    )
+    items = ""
+    for sample, reward in zip(run.samples["predictions"][index], run.rewards[index], strict=True):
+        outcome = "not scored" if reward is None else f"{reward:g}"
+        if run.is_binary and reward is not None:
+            outcome = "correct" if reward else "incorrect"
+        text = ""
+        if sample is not None and (answer.checker is not None or isinstance(sample, str)):
+            text = f" <code>{escape(_shortened(str(sample), _MAX_SAMPLE))}</code>"
+        items += f"<li><span>{outcome}</span>{text}</li>"
     return f'<div>{heading}<ol tabindex="0">{items}</ol></div>'
 
 
-def _shown_keys(space: Space, answer: Answer) -> list[str]:
-    """Return the keys of the scores of single questions that the table shows, the main ones first.
-
-    If a k is selected, they are those at this k.
-    """
-    runs = _shown_runs(answer)
-    by_run = [_scores_of_questions(run) for run in runs]
-    keys = [key for key in by_run[0] if all(key in scores for scores in by_run)]
-    if "k" in answer.options:
-        scores = map(read_score, keys)
-        at_k = [score.k == answer.options["k"] and score.tau is None for score in scores]
-        keys = [*itertools.compress(keys, at_k)]
-    main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
-    return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(runs)]
-
-
-def _scores_of_questions(run: Run) -> dict[str, list[float]]:
-    """Return the scores of the questions of all calls that have them, by their keys."""
-    by_key: dict[str, list[float]] = {}
-    for result in run.results.values():
-        by_key |= result.get("per_question", {})  # of a sweep, there are none
-    return by_key
-
-
-def _summary(rewards: Sequence[float | None], binary: bool) -> str:
-    """Return "5 of 8", or the mean of outcomes other than correct and incorrect."""
-    scored = [reward for reward in rewards if reward is not None]
-    if binary:
-        return f"{sum(scored):.0f} of {len(scored)}"
-    return f"{sum(scored) / len(scored):.3f}" if scored else ""
-
-
-def _word(reward: float | None, binary: bool) -> str:
-    if reward is None:
-        return "not scored"
-    if not binary:
-        return f"{reward:g}"
-    return "correct" if reward else "incorrect"
-
-
-def _sample_html(sample: Any, checker: str | None) -> str:
-    """Return a sample, unless it is the outcome itself."""
-    if sample is None or (checker is None and not isinstance(sample, str)):
-        return ""
-    return f" <code>{escape(_shortened(str(sample), _LONGEST_SAMPLE))}</code>"
-
-
-def _shortened(text: str, longest: int) -> str:
-    """Return a text that is not too long, and that can be sent as UTF-8."""
-    text = text[: longest + 1].encode(errors="replace").decode()
-    return text if len(text) <= longest else f"{text[:longest]}.."
+def samples_csv(space: Space, answer: Answer) -> str:
+    """Return CSV with a row for each sample: run, question, reference, text and outcome."""
+    head = ["run", space.question_noun, "reference", space.sample_noun, "outcome"]
+    rows: list[list[Any]] = [head]
+    for run in _shown_runs(answer):
+        references = run.samples.get("references") or [""] * len(run.rewards)
+        for index, rewards in enumerate(run.rewards):
+            name, reference = answer.questions[index], str(references[index])
+            for text, reward in zip(_texts(run, index), rewards, strict=True):
+                outcome = "" if reward is None else f"{reward:g}"
+                rows.append([run.label, name, reference, text, outcome])
+    return csv_text(rows)

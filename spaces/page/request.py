@@ -1,4 +1,4 @@
-"""A request to score samples, and its answer."""
+"""Define a request to score samples, its answer, and the error that asks the visitor to choose."""
 
 from __future__ import annotations
 
@@ -21,37 +21,39 @@ Reading = dict[str, Any]
 
 
 class ChoiceError(InputError):
-    """Samples that can be read in several ways: a visitor has to choose one.
+    """Say that samples can be read in several ways, and that the visitor has to choose one.
 
     Attributes:
-        ways: the ways to choose from, each as arguments of `at_k.read`.
-        columns: the columns to choose from, if the visitor has to say what they hold; or none.
+        choices: the choices that the page offers, each as a reading.
+        columns: the names of columns, if the visitor has to say what they hold; otherwise empty.
         asks_correct: whether the visitor has to say which outcomes are correct.
     """
 
     def __init__(
         self,
         parts: Iterable[Any],
-        ways: Iterable[Reading] = (),
+        choices: Iterable[Reading] = (),
         columns: Iterable[str] = (),
         asks_correct: bool = False,
     ):
         super().__init__(*parts)
-        self.ways, self.columns, self.asks_correct = tuple(ways), tuple(columns), asks_correct
+        self.choices, self.columns = tuple(choices), tuple(columns)
+        self.asks_correct = asks_correct
 
     def __reduce__(self) -> Any:
-        return type(self), (self.args, self.ways, self.columns, self.asks_correct)
+        """Keep all attributes when the error is pickled."""
+        return type(self), (self.args, self.choices, self.columns, self.asks_correct)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to score, and how. The samples are either a text or files.
+    """Say what to score, and how. The samples are either a text or files.
 
     Attributes:
         space: the page of the metric.
         checker: the name of the checker. It is used if the samples have references.
-        shown: the value of each control as it shows it, by its name.
-        text: what was pasted.
+        shown: the value of each control as the control shows it, by the name of its option.
+        text: the samples as text.
         files: the paths of uploaded files.
         reading: what the visitor has chosen about these samples.
     """
@@ -65,7 +67,7 @@ class Request:
 
     @cached_property
     def options(self) -> Options:
-        """What the value of each control stands for; a ValueError if one is invalid."""
+        """Return the value of each option. Raise a ValueError if a control shows an invalid one."""
         return {
             control.name: control.parse(self.shown[control.name]) for control in self.space.controls
         }
@@ -80,7 +82,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """The scores of a request, and how they were computed.
+    """Hold the scores of a request, and how they were computed.
 
     Attributes:
         runs: the runs with their scores.
@@ -88,7 +90,7 @@ class Answer:
         options: the options that were used. k can be lower than requested.
         reading: what the visitor has chosen about the samples.
         checker: the name of the checker, or None if the samples have no references.
-        questions: the name of each question, or its number from 1.
+        questions: the name of each question, or its number from 1 as text.
         texts: the text of each question, or "" if the samples do not have it.
         comparison: the differences between the runs, or None if there is one run or they cannot be
             compared.
@@ -112,8 +114,8 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
     Args:
         space: the description of the Space.
         checker: the name of the checker.
-        options: the values of controls, by their names.
-        **samples: one of `text` and `files`, and if needed `reading`, as in `Request`.
+        options: values as the controls show them, by the names of the options.
+        **samples: `text` or `files`, and if needed `reading`, as in `Request`.
 
     Raises:
         ValueError: if there is no such checker or option, or the value of an option is invalid.
@@ -125,7 +127,6 @@ def make_request(space: Space, checker: str, options: Options, **samples: Any) -
         if name not in shown:
             known = ", ".join(shown)
             raise ValueError(f"There is no option {name!r:.60}. The options are {known}.")
-    shown |= options
-    for control in space.controls:
-        control.parse(shown[control.name])  # a ValueError if it is invalid
-    return Request(space, checker, shown, **samples)
+    request = Request(space, checker, shown | options, **samples)
+    _ = request.options  # a ValueError if one is invalid
+    return request

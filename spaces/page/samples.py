@@ -1,7 +1,8 @@
-"""Read the samples of a request, from a text or files, and limit their size."""
+"""Read the samples of a request, from a pasted text or uploaded files, and limit their size."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from at_k.cli.run_input import RunInput
 from at_k.core.checks import Place, short
 from at_k.core.counts import sums_per_question
 from at_k.core.samples import read_samples as as_samples
+from at_k.readers.formats import COMPRESSED, FORMATS
 from at_k.readers.names import COLUMN_NAMES, PER_QUESTION, columns_named
 from at_k.readers.reading import FIRST_COLUMN
 from at_k.readers.run import Run, read_run
@@ -20,26 +22,31 @@ from at_k.readers.table import SelectionError
 from at_k.readers.words import KNOWN_WORDS, as_outcome, changed
 from at_k.runs.outcomes_of_runs import in_one_order
 
-from .asking import choice_error, columns_in
-from .places import REWARDS, message_in_words
-from .received import copy_files, write_text
+from .asking import choice_error, load_columns
+from .messages import REWARDS, message_for_page
 from .request import MAX_SAMPLES_PER_QUESTION, ChoiceError, Request
 from .space import Samples, Space
 
+MAX_BYTES = 40_000_000
+MAX_FILES = 8
 MAX_QUESTIONS = 10_000
 MAX_SAMPLES = 200_000
 MAX_GROUPS = 40
+_TOO_LARGE = f"The limit for a file, and for a text, is {MAX_BYTES // 1_000_000} MB."
+_FILE_TYPES = (*FORMATS, ".eval", *COMPRESSED)
+_SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 
 @dataclass(frozen=True)
 class ReadSamples:
-    """The samples of a request.
+    """Hold the samples of a request.
 
     Attributes:
-        files: the name of the file of each run, by its label, as the visitor knows it.
-        arguments: those of `at_k.read` that read each file, by the label of its run.
+        files: the name of the file of each run, as the visitor knows it, by the label of the run.
+        arguments: the arguments of `at_k.read` that read each file, by the label of its run.
         runs: the samples of each run, by its label.
-        identifiers: columns that identify questions, such as "id": M texts each, by name.
+        identifiers: the columns that identify the questions, by name, such as "id". Each has an
+            entry for each question.
         notes: sentences that say how the samples were read.
         problem: why the runs cannot be compared, or "".
     """
@@ -59,98 +66,92 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     path.
 
     Args:
-        request: what to read.
+        request: the request.
         parameters: the names of the parameters that `compute` takes.
 
     Raises:
         ChoiceError: if the rules of reading need an answer.
         ValueError: if the samples cannot be read, or are too many.
     """
-    space, notes = request.space, []
-    files = copy_files(request.files) if request.files else write_text(request.text)
-    roles = [role for role in PER_QUESTION if role in parameters]
+    space = request.space
+    files = _copy_uploads(request.files) if request.files else _save_pasted_text(request.text)
     chosen = _arguments_of_read(request)
+    roles = [role for role in PER_QUESTION if role in parameters]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        arguments = dict.fromkeys(roles) | chosen
+        arguments = dict.fromkeys(roles) | chosen  # None: a column is found by its usual name
         runs = {label: _read_run(request, file, arguments) for label, file in files.items()}
-    used = {label: chosen | _columns_of(roles, run) for label, run in runs.items()}
-    samples, problem = _in_one_order(runs, request.reading.get("by_order"))
+    samples, problem = _in_one_order(request, runs)
+    used, notes = {}, []
     for label, run in runs.items():
+        used[label] = chosen | {role: run.columns[role] for role in roles if role in run.columns}
         prefix = f"{label}: " if len(runs) > 1 else ""
-        described = RunInput(run, request.checker).described(space.row_noun, space.cell_noun)
-        notes.append(f"{prefix}{described}")
+        read = RunInput(run, request.checker).described(space.question_noun, space.sample_noun)
+        notes.append(f"{prefix}{read}")
         if not (space.has_binary_outcomes or "references" in run):
-            as_outcomes = _as_verdicts if space.metric == "score_agg" else _as_rewards
-            samples[label]["predictions"] = as_outcomes(samples[label]["predictions"])
+            outcomes = samples[label]["predictions"]
+            samples[label]["predictions"] = _outcomes_for_page(outcomes, space)
         _check_size(samples[label], prefix)
-    notes += [_without_name(str(warning.message), [*files.values()]) for warning in caught]
+    notes += [_without_file_name(str(warning.message), [*files.values()]) for warning in caught]
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
-    first = next(iter(runs.values()))
-    files, notes = _names_of_files(files, request.files), list(dict.fromkeys(notes))
-    return ReadSamples(files, used, samples, dict(first.identifiers), notes, problem)
+    names = [Path(file).name for file in request.files]
+    if names and len({*names}) == len(names):  # equal names would not tell the runs apart
+        files = dict(zip(files, names, strict=True))
+    identifiers = dict(next(iter(runs.values())).identifiers)
+    return ReadSamples(files, used, samples, identifiers, [*dict.fromkeys(notes)], problem)
 
 
-def _columns_of(roles: Sequence[str], run: Run) -> dict[str, Any]:
-    """Return the columns that were read for roles, of those that the run has."""
-    return {role: run.columns[role] for role in roles if role in run.columns}
+# --- Text and files -----------------------------------------------------------------------
 
 
-def _names_of_files(files: dict[str, str], uploaded: Sequence[str]) -> dict[str, str]:
-    """Return the names of files as the visitor knows them, by the labels of their runs.
+def _copy_uploads(uploads: Sequence[str]) -> dict[str, str]:
+    """Copy uploaded files to the current folder. Return {label of the run: name of the copy}.
 
-    Two folders may have files of the same name: these keep the names of their copies.
+    Raises:
+        ValueError: if a file has a type that is not read, or is too large.
     """
-    names = [Path(file).name for file in uploaded]
-    return dict(zip(files, names, strict=True)) if len({*names}) == len(names) > 0 else files
+    names: dict[str, str] = {}
+    for number, upload in enumerate(map(Path, uploads), start=1):
+        suffix = upload.suffix.lower()
+        if suffix in _SPREADSHEETS:
+            raise ValueError(f"A file {suffix} is a spreadsheet: save its table as CSV.")
+        if suffix not in (*_FILE_TYPES, ".txt"):
+            raise ValueError(f"The name of a file must end in one of {', '.join(_FILE_TYPES)}.")
+        if upload.stat().st_size > MAX_BYTES:
+            raise ValueError(_TOO_LARGE)
+        label = re.sub(r"[^\w.=+-]+", "_", upload.stem).strip("._-")[:24] or "file"
+        if suffix == ".txt":  # a text is read as if it were pasted: its name has no type
+            label, suffix = label.replace(".", "_"), ""
+        while label in names:
+            label = f"{label}_{number}"
+        names[label] = f"{label}{suffix}"
+        Path(names[label]).write_bytes(upload.read_bytes())
+    return names
 
 
-def _as_verdicts(outcomes: Any) -> Any:
-    """Return verdicts in small letters, as the table of questions counts them."""
-    if not isinstance(outcomes, list):
-        return outcomes
-    return changed(lambda entry: entry.lower() if isinstance(entry, str) else entry, outcomes)
+def _save_pasted_text(text: str) -> dict[str, str]:
+    """Save a pasted text as the file "text". Return {label of the run: name of the file}.
 
-
-def _as_rewards(outcomes: Any) -> Any:
-    """Return outcomes with whole numbers as rewards if one is below 0, and so is no category."""
-    if not isinstance(outcomes, list):
-        return outcomes
-    if not any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
-        return outcomes
-    return [[float(x) if isinstance(x, int) else x for x in row] for row in outcomes]
-
-
-def _without_name(note: str, files: Sequence[str]) -> str:
-    """Return a note about the only file without its name."""
-    if len(files) > 1 or not note.startswith(f"{files[0]}: "):
-        return note
-    note = note.removeprefix(f"{files[0]}: ")
-    return f"{note[0].upper()}{note[1:]}"
-
-
-def _check_size(samples: Samples, prefix: str) -> None:
-    """Raise a ValueError, with a prefix in its message, if the samples are too many."""
-    predictions = as_samples(samples["predictions"])
-    sizes = sums_per_question(predictions.occurrences, predictions.sizes)
-    counts = (
-        ("questions", len(sizes), MAX_QUESTIONS),
-        ("samples per question", sizes.max(), MAX_SAMPLES_PER_QUESTION),
-        ("samples", sizes.sum(), MAX_SAMPLES),
-        ("groups", len(set(map(str, samples.get("groups", ())))), MAX_GROUPS),
-    )
-    for things, count, limit in counts:
-        if count > limit:
-            raise ValueError(f"{prefix}{count:,} {things} are too many. The limit is {limit:,}.")
-
-
-# --- Text and files ---------------------------------------------------------------------
+    Raises:
+        ValueError: if the text is empty or too large.
+    """
+    content = text.encode(errors="replace")
+    if len(content) > MAX_BYTES:
+        raise ValueError(_TOO_LARGE)
+    if not text.strip():
+        raise ValueError("There are no samples. Paste a table, rows of outcomes, or JSON.")
+    Path("text").write_bytes(content)
+    return {"text": "text"}
 
 
 def _arguments_of_read(request: Request) -> dict[str, Any]:
-    """Return what a visitor has chosen, and what the page is for, as arguments of `at_k.read`."""
-    chosen = {name: x for name, x in request.reading.items() if name != "by_order"}
+    """Return the arguments of `read_run` that follow from the reading, the options and the metric.
+
+    Raises:
+        ValueError: if both a column of samples and one of outcomes are chosen.
+    """
+    chosen = {name: value for name, value in request.reading.items() if name != "by_order"}
     if {"predictions", "outcomes"} <= chosen.keys():
         raise ValueError("Choose a column of samples, or one of outcomes, and not both.")
     if "where" in chosen:
@@ -163,14 +164,19 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
 
 
 def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
-    """Read one file with arguments of `read_run`."""
+    """Read one file with arguments of `read_run`.
+
+    Raises:
+        ChoiceError: if the rules of reading need an answer.
+        ValueError: if the file cannot be read.
+    """
     space = request.space
     try:
         run = read_run(path, **arguments)
     except SelectionError as error:
         raise choice_error(error, path, space.has_references) from error
     except ValueError as error:
-        if request.reading or not space.has_references or not _has_unnamed_references(path):
+        if request.reading or not space.has_references or not _may_have_references_first(path):
             raise
         raise ChoiceError(error.args, [{"references": FIRST_COLUMN}]) from error
     if not ("has_labels" in arguments or "references" in run):
@@ -178,10 +184,11 @@ def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
     return run
 
 
-def _has_unnamed_references(path: str) -> bool:
-    """Whether a table can be read without names of columns, with references in the first column.
+def _may_have_references_first(path: str) -> bool:
+    """Return whether a table may have no names of columns, and references in its first column.
 
-    It cannot if the first row has usual names, or is text above outcomes.
+    It does not if the entries of the first row are usual names of columns, or are text while all
+    rows below have outcomes.
     """
     try:
         with warnings.catch_warnings():
@@ -191,55 +198,63 @@ def _has_unnamed_references(path: str) -> bool:
         return False
     if "references" not in run:
         return False
-    names, *rows = zip(run["references"], run["predictions"], strict=True)
-    first = [names[0], *names[1]]
-    is_usual = any(columns_named(map(str, first), x) for x in COLUMN_NAMES.values())
-    is_above_outcomes = all(type(as_outcome(x)) is str for x in first) and all(
-        as_outcome(x) in (0, 1, None) for _, row in rows for x in row
-    )
-    return not (is_usual or is_above_outcomes)
+    (reference, samples), *others = zip(run["references"], run["predictions"], strict=True)
+    first_row = [reference, *samples]
+    if any(columns_named(map(str, first_row), names) for names in COLUMN_NAMES.values()):
+        return False
+    has_only_text = all(type(as_outcome(entry)) is str for entry in first_row)
+    is_above_outcomes = all(as_outcome(x) in (0, 1, None) for _, row in others for x in row)
+    return not (has_only_text and is_above_outcomes)
 
 
 def _require_outcomes(run: Run, path: str, space: Space) -> None:
     """Raise a ChoiceError for the first sample that is no outcome, if a choice can explain it.
 
-    The visitor says which outcomes are correct. For numbers without names of columns, the choice is
-    that the first column has the references, if the table can be read like that.
+    For text and for scores, the visitor says which outcomes are correct. For a matrix of numbers,
+    the choice is that the first column has the references, if the table can be read like that.
+
+    Args:
+        run: the samples, which have no references.
+        path: the path of their file.
+        space: the description of the page.
     """
     predictions = run["predictions"]
     for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
         for index, sample in enumerate(row or ()):
-            what = [Place("predictions", question, index), f" is {short(sample)}"]
+            parts = [Place("predictions", question, index), f" is {short(sample)}"]
             if isinstance(sample, str):
                 remedy = ". Say which outcomes are correct"
                 remedy += ", or which column has the references." * space.has_references
-                what.append(f", which is no outcome. Outcomes are {KNOWN_WORDS}{remedy}")
-                raise ChoiceError(what, columns=columns_in(path), asks_correct=True)
+                parts.append(f", which is no outcome. Outcomes are {KNOWN_WORDS}{remedy}")
+                columns = filter(None, load_columns(path))
+                raise ChoiceError(parts, columns=columns, asks_correct=True)
             is_number = isinstance(sample, (int, float)) and sample not in (0, 1)
             if space.has_binary_outcomes and is_number:
-                what.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
-                if run.is_matrix and _has_unnamed_references(path):
-                    raise ChoiceError(what, [{"references": FIRST_COLUMN}])
-                what.append(" Say from which score on a sample is correct.")
-                raise ChoiceError(what, asks_correct=True)
+                parts.append(f": an outcome is 0 if incorrect, 1 if correct{REWARDS}.")
+                if run.is_matrix and _may_have_references_first(path):
+                    raise ChoiceError(parts, [{"references": FIRST_COLUMN}])
+                parts.append(" Say from which score on a sample is correct.")
+                raise ChoiceError(parts, asks_correct=True)
 
 
-def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[str, Samples], str]:
-    """Return the samples of each run, all with the questions in the order of the first.
+# --- What was read ------------------------------------------------------------------------
 
-    Questions are paired by their ids. Rows of outcomes only have an order.
 
-    Args:
-        runs: the runs.
-        by_order: whether questions without ids are in the same order, as a visitor says.
+def _in_one_order(request: Request, runs: Mapping[str, Run]) -> tuple[dict[str, Samples], str]:
+    """Return the samples of each run, with the questions in the order of the first run.
+
+    Questions are paired by their ids. Questions without ids are paired by their order if the
+    visitor has chosen that, or if all runs are plain rows of outcomes.
 
     Returns:
-        The samples, and why the runs have different questions, or "".
+        The samples by the label of the run; and why the runs cannot be compared, or "".
 
     Raises:
-        ChoiceError: if questions have no ids, and nothing says whether the order is the same.
+        ChoiceError: if questions have no ids, and the visitor has not said whether the order is
+            the same.
     """
     selected, problem = list(runs.items()), ""
+    by_order = request.reading.get("by_order")
     try:
         selected, _ = in_one_order(selected, bool(by_order))
     except ValueError as error:
@@ -249,15 +264,53 @@ def _in_one_order(runs: Mapping[str, Run], by_order: bool | None) -> tuple[dict[
                 [f"The questions of {enumerated(without_ids)} have no ids by which to pair them."],
                 [{"by_order": True}, {"by_order": False}],
             ) from error
-        problem = f"The runs are not compared: {message_in_words(error, 'question', 'sample')}"
+        nouns = request.space.question_noun, request.space.sample_noun
+        problem = f"The runs are not compared: {message_for_page(error, *nouns)}"
         if without_ids:
             problem = "Each file is scored by itself."
-    return {label: _listed(run) for label, run in selected}, problem
+    return {label: _columns_as_lists(run) for label, run in selected}, problem
 
 
-def _listed(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns as lists. Counts are a dict of two columns."""
+def _columns_as_lists(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of columns as lists. A column of counts remains a dict, of lists."""
     return {
-        name: _listed(x) if isinstance(x, dict) else getattr(x, "to_pylist", x.copy)()
+        name: _columns_as_lists(x) if isinstance(x, dict) else getattr(x, "to_pylist", x.copy)()
         for name, x in columns.items()
     }
+
+
+def _outcomes_for_page(outcomes: Any, space: Space) -> Any:
+    """Return verdicts in small letters, and whole numbers as rewards if one is below 0.
+
+    A number below 0 is no category, so that all are rewards. Counts are returned unchanged.
+    """
+    if not isinstance(outcomes, list):
+        return outcomes
+    if space.metric == "score_agg":  # the table of questions counts equal verdicts
+        return changed(lambda entry: entry.lower() if isinstance(entry, str) else entry, outcomes)
+    if any(isinstance(x, int) and x < 0 for row in outcomes for x in row):
+        return changed(lambda entry: float(entry) if isinstance(entry, int) else entry, outcomes)
+    return outcomes
+
+
+def _without_file_name(note: str, files: Sequence[str]) -> str:
+    """Return a note without the name of its file at the start, if there is only one file."""
+    if len(files) > 1 or not note.startswith(f"{files[0]}: "):
+        return note
+    note = note.removeprefix(f"{files[0]}: ")
+    return f"{note[0].upper()}{note[1:]}"
+
+
+def _check_size(samples: Samples, prefix: str) -> None:
+    """Raise a ValueError if a run has too many samples. Its message starts with `prefix`."""
+    predictions = as_samples(samples["predictions"])
+    sizes = sums_per_question(predictions.occurrences, predictions.sizes)
+    counts = (
+        ("questions", len(sizes), MAX_QUESTIONS),
+        ("samples per question", sizes.max(), MAX_SAMPLES_PER_QUESTION),
+        ("samples", sizes.sum(), MAX_SAMPLES),
+        ("groups", len(set(map(str, samples.get("groups", ())))), MAX_GROUPS),
+    )
+    for things, count, limit in counts:
+        if count > limit:
+            raise ValueError(f"{prefix}{count:,} {things} are too many. The limit is {limit:,}.")

@@ -1,4 +1,4 @@
-"""The tables and sentences of an answer, which are those of the command at-k."""
+"""Show the scores of an answer in the tables and sentences of the command at-k."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}
 
 @dataclass(frozen=True)
 class RunView(ScoresView):
-    """The scores of a run. LaTeX calls its table by the label."""
+    """Show the scores of a run. In LaTeX, the table has the label `tab:` and `label`."""
 
     label: str = "scores"
 
 
 def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View]:
-    """Return views of the comparison of runs, and of the scores of each run.
+    """Return the view of the comparison if there is one, and a view of the scores of each run.
 
-    The comparison of two runs has their scores already.
+    For two runs that are compared, the list has the comparison only, which shows their scores.
 
     Args:
-        space: the Space.
+        space: the description of the Space.
         answer: the answer.
-        for_paper: whether runs have only those scores that a paper would report.
+        for_paper: whether to leave out the scores that a paper would not report.
     """
     views: list[View] = [] if answer.comparison is None else [answer.comparison.view]
     if answer.comparison is None or len(answer.runs) > 2:
@@ -40,35 +40,33 @@ def views_of(space: Space, answer: Answer, for_paper: bool = False) -> list[View
 
 
 def _run_view(space: Space, answer: Answer, run: Run, for_paper: bool) -> RunView:
-    """Return the view of a run: first the scores that a paper would report."""
-    options = answer.options
-    main = space.main_scores(run, options)
+    """Return the view of the scores of a run. Those that a paper would report are first."""
+    main_keys = space.main_scores(run, answer.options)
     is_repeated = space.is_repeated or (lambda estimate: False)
-    estimates = [x for x in run.estimates() if not is_repeated(x)]
-    shown = [x for key in main for x in estimates if x.key == key]
+    estimates = [x for x in run.scores().estimates if not is_repeated(x)]
+    shown = [x for key in main_keys for x in estimates if x.key == key]
     if not for_paper:
-        shown += [x for x in estimates if x.key not in main]
-    several = len(answer.runs) > 1
+        shown += [x for x in estimates if x.key not in main_keys]
+    has_several_runs = len(answer.runs) > 1
     return RunView(
         Result(as_dict(shown), shown),
-        Scope([run.sample_counts], answer.checker, space.row_noun, space.cell_noun),
-        [run.label] if several else (),
-        options,
-        label=f"scores-{run.label}" if several else "scores",
+        Scope([run.sample_counts], answer.checker, space.question_noun, space.sample_noun),
+        [run.label] if has_several_runs else (),
+        answer.options,
+        label=f"scores-{run.label}" if has_several_runs else "scores",
     )
 
 
 def table_text(space: Space, answer: Answer, name: str) -> str:
-    """Return the tables of an answer in one of `FORMATS`.
+    """Return the tables of an answer as text in one of `FORMATS`.
 
-    CSV has a row for each run, group and key, in full precision.
+    CSV has a row for each run, group and key, in full precision. The other formats have the scores
+    that a paper would report.
     """
     if name != "CSV":
         views = views_of(space, answer, for_paper=True)
         return "\n\n".join(view.printed(name.lower()) for view in views) + "\n"
-    rows = [(run.label, x) for run in answer.runs for x in run.estimates()]
-    head, *lines = records_of([x for _, x in rows])
-    labels = [label for label, _ in rows]
-    return csv_text(
-        [["run", *head], *([label, *line] for label, line in zip(labels, lines, strict=True))]
-    )
+    labelled = [(run.label, x) for run in answer.runs for x in run.scores().estimates]
+    head, *records = records_of([estimate for _, estimate in labelled])
+    rows = [[label, *record] for (label, _), record in zip(labelled, records, strict=True)]
+    return csv_text([["run", *head], *rows])

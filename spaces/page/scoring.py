@@ -1,29 +1,51 @@
 """Score requests in processes of their own, with limits on time and memory.
 
-Visitors upload what they like, and checking it may take long: so each request has its own process,
-which is ended when its time is up. `worker` is what runs in these processes.
+Visitors upload what they like, and checking it may take long. So each request has its own process,
+which is ended when its time is up.
 """
 
 from __future__ import annotations
 
+import ctypes
+import logging
 import multiprocessing
+import os
+import resource
 import signal
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 
-from .request import Answer, Request
+from .answering import answer_to
+from .messages import message_for_page
+from .request import Answer, ChoiceError, Request
+from .samples import MAX_BYTES
 from .space import Space
-from .worker import OUT_OF_MEMORY, SECONDS, work
+
+_SECONDS = {"exact_match": 10, "numeric": 10, "choice": 10, "math_verify": 20}
+"""The processor time that a request may take, by the name of its checker."""
 
 _START_SECONDS = 120  # the first process waits until the fork server has imported the libraries
-_MAX_WAIT = 3 * max(SECONDS.values())
+_MAX_WAIT = 3 * max(_SECONDS.values())
+_MAX_MEMORY = 3 << 30
+_MAX_FILE_SIZE = 5 * MAX_BYTES
+_MAX_MESSAGE = 600
+
 _BUSY = "The server is busy. Try again in a minute."
+_OUT_OF_MEMORY = (
+    "The request exceeded the memory limit. Use fewer samples, or run the metric on your own "
+    "machine."
+)
+_UNEXPECTED = "The samples could not be scored. Check that the columns hold what is expected."
+
+_logger = logging.getLogger(__name__)
 
 # Requests with a slow checker have their own slots, so that they do not delay the others.
-_SLOTS = dict.fromkeys(SECONDS, threading.BoundedSemaphore(4))
+_SLOTS = dict.fromkeys(_SECONDS, threading.BoundedSemaphore(4))
 _SLOTS["math_verify"] = threading.BoundedSemaphore(1)
 
 # The fork server imports the libraries once. Each process starts as a copy of it.
@@ -32,7 +54,7 @@ _context = multiprocessing.get_context("forkserver")
 
 def preload(space: Space) -> None:
     """Let the fork server import the libraries that requests of a Space need."""
-    modules = [work.__module__]
+    modules = [__name__]
     if space.has_references:
         modules.append(f"{__package__}.preloaded")
     _context.set_forkserver_preload(modules)
@@ -42,13 +64,13 @@ def score(request: Request) -> Answer:
     """Score a request.
 
     Raises:
-        ValueError: if it cannot be scored. The message is for the visitor.
+        ValueError: if the request cannot be scored. The message is for the visitor.
     """
     return next(step for step in score_in_steps(request) if step is not None)
 
 
 def score_in_steps(request: Request) -> Iterator[Answer | None]:
-    """Score a request: yield None every second, and then the answer.
+    """Score a request. Yield None every second, and then the answer.
 
     If the generator is closed, the process that scores the request is ended. The system ends a
     process that has used its processor time. On a server that is too busy to give it this time, the
@@ -57,12 +79,12 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
     Raises:
         ValueError: if the request cannot be scored. The message is for the visitor.
     """
-    seconds = SECONDS[request.checker]
+    seconds = _SECONDS[request.checker]
     # The process may be ended at any time, so its folder is removed here.
     with _slot(request.checker), tempfile.TemporaryDirectory() as folder:
         deadline = time.monotonic() + _START_SECONDS
         receiver, sender = _context.Pipe(duplex=False)
-        process = _context.Process(target=work, args=(request, folder, sender), daemon=True)
+        process = _context.Process(target=_work, args=(request, folder, sender), daemon=True)
         process.start()
         sender.close()  # so that the receiver sees the end of the process
         try:
@@ -80,7 +102,7 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
         except EOFError as error:
             process.join()
             if process.exitcode != -signal.SIGXCPU:
-                raise ValueError(OUT_OF_MEMORY) from error
+                raise ValueError(_OUT_OF_MEMORY) from error
             raise ValueError(
                 f"The request exceeded the time limit of {seconds} seconds. Use fewer samples or a "
                 f"faster checker, or run the metric on your own machine."
@@ -94,7 +116,11 @@ def score_in_steps(request: Request) -> Iterator[Answer | None]:
 
 @contextmanager
 def _slot(checker: str) -> Iterator[None]:
-    """Wait until a request with this checker may run; a ValueError if that takes too long."""
+    """Wait until a request with this checker may run.
+
+    Raises:
+        ValueError: if that takes too long.
+    """
     slot = _SLOTS[checker]
     if not slot.acquire(timeout=_MAX_WAIT):
         raise ValueError(_BUSY)
@@ -102,3 +128,57 @@ def _slot(checker: str) -> Iterator[None]:
         yield
     finally:
         slot.release()
+
+
+# --- In the process of a request ----------------------------------------------------------
+
+
+def _work(request: Request, folder: str, connection: Connection) -> None:
+    """Score a request in this process, with limits on its memory, time and files.
+
+    Args:
+        request: the request.
+        folder: the path of a folder for temporary files.
+        connection: the connection to the server. None is sent at the start. At the end, the answer
+            is sent, or a ValueError whose message says why there is none.
+    """
+    connection.send(None)
+    if sys.platform == "linux":
+        # The system ends this process with the fork server, which ends with the server.
+        set_parent_death_signal = 1
+        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+    # Processor time does not depend on how busy the server is.
+    seconds = _SECONDS[request.checker]
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE_SIZE, _MAX_FILE_SIZE))
+    tempfile.tempdir = folder
+    os.chdir(folder)
+    reply: Answer | ValueError
+    try:
+        reply = answer_to(request)
+    except (ValueError, TypeError, OverflowError) as error:
+        reply = error_for_page(error, request)
+    except RecursionError:
+        reply = ValueError("The lists are nested too deeply.")
+    except MemoryError:
+        reply = ValueError(_OUT_OF_MEMORY)
+    except Exception:
+        _logger.exception("Unexpected error while scoring a request")
+        reply = ValueError(_UNEXPECTED)
+    connection.send(reply)
+
+
+def error_for_page(error: Exception, request: Request) -> ValueError:
+    """Return an error with a message in the words of the page, which is not too long.
+
+    A ChoiceError keeps what it offers.
+    """
+    nouns = request.space.question_noun, request.space.sample_noun
+    message = message_for_page(error, *nouns, show_run_names=bool(request.files))
+    if len(message) >= _MAX_MESSAGE:
+        message = f"{message[:_MAX_MESSAGE]}.."
+    if isinstance(error, ChoiceError):
+        return ChoiceError([message], error.choices, error.columns, error.asks_correct)
+    return ValueError(message)

@@ -1,7 +1,7 @@
-"""What addresses and saved pages hold: a request, from which another page shows the same result.
+"""Write a request into an address or a saved page, and read it again.
 
-A link has it in its fragment, which browsers do not send to servers. It is JSON, compressed, as
-Base64 for addresses.
+Another page shows the same result for it. A link has the request in its fragment, which browsers
+do not send to servers. It is JSON, compressed, as Base64 for addresses.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from .asking import is_reading
-from .received import MAX_BYTES, MAX_FILES
 from .request import Request, make_request
+from .samples import MAX_BYTES, MAX_FILES
 from .space import Example, Space, sample_file
 
-LONGEST_LINK = 16_000
-"""Characters. Programs for mail and chats cut longer ones."""
+MAX_LINK = 16_000
+"""The number of characters of the longest link. Programs for mail and chats cut longer ones."""
 
 _MAX_JSON = 10 * MAX_BYTES
 _GRADIO_PARAMETERS = ("view", "footer", "deep_link", "session_hash", "logs", "embed")
@@ -47,7 +47,7 @@ def shared_text(request: Request) -> str:
 
 
 def _shared_file(space: Space, file: Path) -> list[str | None]:
-    """Return the name of a file and its bytes as characters, or None for a file of an example."""
+    """Return the name of a file, and its bytes as characters; or None for a file of an example."""
     content = file.read_bytes()
     if file.name in _example_files(space) and content == Path(sample_file(file.name)).read_bytes():
         return [file.name, None]
@@ -55,11 +55,12 @@ def _shared_file(space: Space, file: Path) -> list[str | None]:
 
 
 def _example_files(space: Space) -> set[str]:
+    """Return the names of the files of all examples."""
     return {name for example in space.examples for name in example.files}
 
 
 def is_saved_page(text: str) -> bool:
-    """Whether a text is compressed as links and saved pages are."""
+    """Return whether a text looks like what `shared_text` returns."""
     return re.fullmatch(r"\s*eN[\w=-]{20,}\s*", text) is not None
 
 
@@ -68,11 +69,11 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
 
     Args:
         space: the description of the Space.
-        text: what `shared_text` returned.
-        new_folder: creates a folder for the files that it holds.
+        text: a text that `shared_text` returned, from any source.
+        new_folder: a function that creates a folder, for the files in the text.
 
     Raises:
-        ValueError: if a part is missing or changed, or it is of another page.
+        ValueError: if a part is missing or changed, or the text is from another page.
     """
     try:
         decompressor = zlib.decompressobj()
@@ -82,11 +83,8 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
         metric, checker, options = (content[name] for name in ("metric", "checker", "options"))
         samples = _samples(space, content, new_folder)
         reading = content["reading"]
-        if (
-            not decompressor.eof
-            or decompressor.unused_data
-            or not (isinstance(options, dict) and is_reading(reading))
-        ):
+        is_complete = decompressor.eof and not decompressor.unused_data
+        if not (is_complete and isinstance(options, dict) and is_reading(reading)):
             raise ValueError(_BROKEN)
     except (zlib.error, binascii.Error, ValueError, LookupError, TypeError, RecursionError) as e:
         raise ValueError(_BROKEN) from e
@@ -96,7 +94,10 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
 
 
 def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Path]) -> dict:
-    """Return the text or the paths of the files."""
+    """Return the samples in a link as an argument of `make_request`: a text, or paths of files.
+
+    Files are written into a new folder. Raises a ValueError if a file of an example is unknown.
+    """
     if "text" in content:
         return {"text": str(content["text"])}
     files, folder = [], None
@@ -107,8 +108,8 @@ def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Pat
             files.append(sample_file(name))
         else:
             folder = folder or new_folder()
-            plain = re.sub(r"[^\w.=+-]+", "_", Path(name).name).lstrip(".")[-80:] or "file"
-            file = folder / str(number) / plain  # two files may have the same name
+            plain_name = re.sub(r"[^\w.=+-]+", "_", Path(name).name).lstrip(".")[-80:] or "file"
+            file = folder / str(number) / plain_name  # two files may have the same name
             file.parent.mkdir()
             file.write_bytes(text.encode("latin-1"))
             files.append(str(file))
@@ -122,7 +123,7 @@ def example_request(space: Space, example: Example) -> Request:
 
 
 def check_parameters(parameters: Mapping[str, str]) -> None:
-    """Raise a ValueError if an address has parameters, which this page does not read."""
+    """Raise a ValueError if the query of an address has parameters other than those of Gradio."""
     for name in parameters:
         if not name.startswith("__") and name not in _GRADIO_PARAMETERS:
             raise ValueError(

@@ -1,6 +1,7 @@
-"""The description of a Space: its texts, examples and controls, and how they lead to charts.
+"""Define what the app of a Space describes: its texts, examples, options, scores and charts.
 
-Each worker process imports this module and the app that uses it, so it imports no large library.
+k is the number of samples that a score is about, and n the number of samples of a question. Each
+worker process imports this module and the app that uses it, so it imports no large library.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import Any
 
 import at_k
 import numpy as np
+from at_k.cli.formats import Scale, Scope
+from at_k.cli.formats import enumerated as enumerated
 from at_k.core.credits import required_samples as required_samples
 from at_k.core.estimates import Estimate
 from at_k.results import Result
 
-from .charts import Chart
 from .controls import Control
 
 TITLES = {
@@ -31,8 +33,11 @@ TITLES = {
 
 CHECKERS = ("exact_match", "numeric", "choice", "math_verify")
 
+BOTH_RUNS = ("smollm2_cool.jsonl", "smollm2_warm.jsonl")
+"""The files of samples that the project ships: a small model at temperatures 0.2 and 0.8."""
+
 Options = dict[str, Any]
-"""The value of each control, by its name."""
+"""The value of each control, by the name of its option."""
 
 Samples = dict[str, Any]
 """The predictions, and if there are any the references and groups, as `compute` takes them."""
@@ -40,12 +45,12 @@ Samples = dict[str, Any]
 
 @dataclass(frozen=True)
 class Example:
-    """An example that a visitor can choose.
+    """Describe an example that a visitor can choose.
 
     Attributes:
-        name: what it is called.
-        text: the samples as text.
-        files: the names of files of samples that the project ships, instead of a text.
+        name: the text of its button.
+        text: the samples as text, or "" if the example has files.
+        files: the names of files of samples that the project ships, such as `BOTH_RUNS`.
         checker: the name of the checker.
         options: the options that differ from their defaults.
     """
@@ -64,10 +69,10 @@ def sample_file(name: str) -> str:
 
 @dataclass(frozen=True)
 class Call:
-    """The arguments of a call of `compute`, or of a sweep: one call for each value of a parameter.
+    """Describe a call of `compute`, or a sweep: one call for each value of a parameter.
 
     Attributes:
-        arguments: the arguments by name, without the samples.
+        arguments: the arguments by name, without the samples. Those that are None are left out.
         sweep: the name of a parameter and its values, or None for a single call.
     """
 
@@ -76,18 +81,41 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Chart:
+    """Describe a chart as a call of a function of `at_k.charts`.
+
+    The page draws the chart, and shows the code that draws it again.
+
+    Attributes:
+        title: the title above the chart.
+        caption: what the chart shows, in a sentence or two.
+        function: the name of the function that draws the chart.
+        call: the name of the call of `compute` with the results to draw, or "comparison".
+        arguments: further arguments of the function.
+    """
+
+    title: str
+    caption: str
+    function: str
+    call: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Run:
-    """A set of samples and its scores.
+    """Hold the samples of a text or file, and their scores.
 
     Attributes:
         label: the name of the file without its ending, or "text".
         file: the name of the file.
-        reading: the arguments of `at_k.read` that read it.
+        reading: the arguments of `at_k.read` that read the file.
         samples: the samples.
-        rewards: for each question the outcome of each sample, or the reward of its category; None
-            if it is not scored. Of counts, they are in no particular order.
-        results: the scores of each call by its name; of a sweep, by the values of its parameter.
-        is_binary: whether a sample is correct or not, and has no reward.
+        rewards: for each question, a list of the outcome of each sample, or of the reward of its
+            category; None for a sample that is not scored. The order is arbitrary if the samples
+            are given as counts.
+        results: the scores of each call of `compute`, by the name of the call. Those of a sweep
+            are a dict by the value of its parameter.
+        is_binary: whether each sample is correct or incorrect, and has no reward.
     """
 
     label: str
@@ -100,48 +128,44 @@ class Run:
 
     @cached_property
     def sample_counts(self) -> np.ndarray:
-        """(M,) the number of scored samples of each question."""
+        """Return an array with the number of scored samples of each question."""
         return np.array([len(row) - row.count(None) for row in self.rewards])
 
     def scores(self, call: str = "scores") -> Result:
-        """Return the scores of a call."""
+        """Return the scores of the call with this name, which is no sweep."""
         return self.results[call]
-
-    def estimates(self, call: str = "scores") -> Sequence[Estimate]:
-        """Return the scores of a call as records."""
-        return self.scores(call).estimates
 
     def estimate_of(self, metric: str, call: str = "scores") -> Estimate:
         """Return the first score of a metric, such as "avg@N"."""
-        return next(x for x in self.estimates(call) if x.metric == metric)
+        return next(x for x in self.scores(call).estimates if x.metric == metric)
 
 
 @dataclass(frozen=True)
 class Space:
-    """The page of one metric.
+    """Describe the page of one metric.
 
     Attributes:
         metric: the name of the metric.
         summary: what the metric measures, in one or two sentences.
         about: the definition of the metric, in Markdown with formulas.
-        examples: the page opens with the first one, which has a text.
+        examples: the examples. The page opens with the first one, which has a text.
         controls: the options of the page.
-        calls: returns the calls of `compute` by name, given the options and the smallest number n
-            of samples of a question. The call named "scores" fills the table of scores. The page
-            adds the checker, and the confidence and the interval unless it is a sweep.
-        measures: returns the scores by which runs are compared, as arguments of `at_k.compare`,
-            given the options, the smallest n, and whether samples were checked. The page adds the
-            checker, the confidence and the interval. The first one is in the sentence and the chart
-            of a comparison.
-        clause: returns the result of a run in words, as plain text without a capital letter and a
-            full stop. The page emphasizes numbers in it.
-        main_scores: returns the keys of the scores that a paper would report, the most important
-            first. The limits in words are theirs, and they are first in the table of scores.
-        charts: functions that return the charts, or None for one that these runs do not have.
-        is_repeated: whether a score equals another one in the table by its definition; None if
-            none does.
-        row_noun: what a question is called.
-        cell_noun: what a sample is called.
+        compute_calls: a function that returns the calls of `compute` by name, given the options
+            and the smallest n of all questions. The call named "scores" fills the table of scores.
+            The page adds the checker, the confidence and the interval to the arguments.
+        measures: a function that returns the scores by which runs are compared, as arguments of
+            `at_k.compare`, given the options, the smallest n, and whether samples were checked. The
+            page adds the checker, the confidence and the interval. The sentence and the chart of a
+            comparison show the first score.
+        clause: a function that returns the result of a run in words, as plain text without a
+            capital letter and a full stop. The page emphasizes numbers in it.
+        main_scores: a function that returns the keys of the scores that a paper would report. The
+            most important one is first. They are first in the table of scores too.
+        charts: functions that return a chart, or None if the runs do not have it.
+        is_repeated: a function that returns whether a score equals another one in the table by its
+            definition; None if no score does.
+        question_noun: what the page calls a question.
+        sample_noun: what the page calls a sample.
         has_references: whether samples can be checked against references.
     """
 
@@ -150,17 +174,67 @@ class Space:
     about: str
     examples: list[Example]
     controls: list[Control]
-    calls: Callable[[Options, int], dict[str, Call]]
+    compute_calls: Callable[[Options, int], dict[str, Call]]
     measures: Callable[[Options, int, bool], list[dict[str, Any]]]
     clause: Callable[[Run, Options], str]
     main_scores: Callable[[Run, Options], list[str]]
     charts: tuple[Callable[[Sequence[Run], Options], Chart | None], ...]
     is_repeated: Callable[[Estimate], bool] | None = None
-    row_noun: str = "question"
-    cell_noun: str = "sample"
+    question_noun: str = "question"
+    sample_noun: str = "sample"
     has_references: bool = True
 
     @property
     def has_binary_outcomes(self) -> bool:
-        """Whether an outcome is 0 or 1, and no reward or verdict."""
+        """Return whether an outcome of this metric is 0 or 1, and no reward or verdict."""
         return self.metric in ("gpassk", "cons_at_k")
+
+
+# --- Helpers of the apps ------------------------------------------------------------------
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, such as "12 %". Below 1 % and above 99 % it has a decimal."""
+    if 0 < share < 0.0005:
+        return "less than 0.1 %"
+    if 0.9995 <= share < 1:
+        return "more than 99.9 %"
+    is_extreme = 0 < share < 0.01 or 0.99 < share < 1
+    return f"{100 * share:.1f} %" if is_extreme else f"{100 * share:.0f} %"
+
+
+def decimal(value: float) -> str:
+    """Return a number as text with three decimals."""
+    return f"{round(value, 3) + 0.0:.3f}"  # adding 0 avoids -0.000
+
+
+def scale_of(runs: Sequence[Run]) -> Scale:
+    """Return how the page prints scores: in percent, or rewards in their own unit."""
+    estimates = [estimate for run in runs for estimate in run.scores().estimates]
+    return Scale.of([x.metric for x in estimates], [x.score for x in estimates])
+
+
+def sizes_note(runs: Sequence[Run], question_noun: str, sample_noun: str) -> str:
+    """Return how many questions and samples there are: "6 questions with 8 samples each.".
+
+    If there are several runs, each number has the label of its run.
+    """
+    notes = [
+        Scope([run.sample_counts], None, question_noun, sample_noun).in_words() for run in runs
+    ]
+    if len(runs) > 1:
+        notes = [f"{run.label}: {note}" for run, note in zip(runs, notes, strict=True)]
+    return f"{'; '.join(notes)}."
+
+
+def curve_ks(maximum: int, points: int = 24) -> list[int]:
+    """Return the k values of a curve from 1 to `maximum`, in increasing order.
+
+    All integers if there are at most `points`. Otherwise the powers of two, and about `points`
+    values at equal distances on a logarithmic scale.
+    """
+    if maximum <= points:
+        return list(range(1, maximum + 1))
+    ratio = maximum ** (1 / (points - 1))
+    spaced = {round(ratio**i) for i in range(points)}
+    return sorted(spaced | {2**i for i in range(maximum.bit_length())})

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from page.charts import Chart
 from page.controls import CONFIDENCE, NumberField
-from page.sentences import percent, sizes_note
-from page.space import Call, Example, Options, Run, Space
+from page.space import Call, Chart, Example, Options, Run, Space, percent, sizes_note
 
 ABOUT = r"""
 A grader rates how well each statement of an answer (an item) is supported: *fully* (1), *mostly*
@@ -42,8 +40,11 @@ NOUNS = ("item", "verdict")
 TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
-def calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name."""
+def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
+    """Return the calls of `compute` for the table of scores and the charts, by name.
+
+    `smallest_n` is the smallest number of samples of a question.
+    """
     common = {"penalty": options["penalty"], "return_per_question": True}
     return {
         "scores": Call({"temperature": options["temperature"], **common}),
@@ -57,10 +58,12 @@ def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str,
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
+    """Return the key of the only score."""
     return ["score_agg"]
 
 
 def clause(run: Run, options: Options) -> str:
+    """Return the score in words, with those at the lowest and the highest temperature."""
     sweep = [*run.results["by_temperature"].values()]
     score, strictest, most_lenient = (
         percent(scores["score_agg"]) for scores in (run.scores(), sweep[0], sweep[-1])
@@ -72,6 +75,7 @@ def clause(run: Run, options: Options) -> str:
 
 
 def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
+    """Return the chart of the score by temperature."""
     return Chart(
         "Score by temperature",
         "At a low temperature a single low verdict lowers the score of an item, at a high "
@@ -88,6 +92,7 @@ def by_temperature(runs: Sequence[Run], options: Options) -> Chart:
 
 
 def by_item(runs: Sequence[Run], options: Options) -> Chart | None:
+    """Return the chart of the score of each item, or None if each run has one item."""
     if max(len(run.sample_counts) for run in runs) == 1:
         return None
     return Chart(
@@ -118,18 +123,17 @@ SPACE = Space(
         NumberField("penalty", "Penalty", "for each verdict of none", 0.1, 0.0, 1.0, 0.05),
         CONFIDENCE,
     ],
-    calls=calls,
+    compute_calls=compute_calls,
     measures=measures,
     clause=clause,
     main_scores=main_scores,
     charts=(by_temperature, by_item),
-    row_noun=NOUNS[0],
-    cell_noun=NOUNS[1],
+    question_noun=NOUNS[0],
+    sample_noun=NOUNS[1],
     has_references=False,
 )
 
-if __name__ == "__main__":
-    # Worker processes import this file too, and do not need the page.
+if __name__ == "__main__":  # worker processes import this file too, without the page
     from page.interface import serve
 
     serve(SPACE)

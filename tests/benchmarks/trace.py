@@ -54,13 +54,13 @@ def ways() -> Iterator[dict[str, Callable[[], object]]]:
     """Yield the call of each way, in a new folder that holds the file of the command."""
     metric, (predictions, references) = at_k.load("gpassk"), QUESTIONS
     sys.path.insert(0, str(ROOT / "spaces"))
-    from page import downloads, events, request, worker
+    from page import answering, downloads, events, request
 
     space = runpy.run_path(str(ROOT / "spaces/gpassk/app.py"))["SPACE"]
 
     def paste() -> object:
         asked = request.make_request(space, "exact_match", {"k": 2}, text=LINES)
-        answer = worker._score(asked)
+        answer = answering.answer_to(asked)
         return events.shown_values(space, asked, answer, kept)
 
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

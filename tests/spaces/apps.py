@@ -29,7 +29,7 @@ def request_for(page, metric, text="", files=(), reading=None, checker="exact_ma
 
 
 def answer_to(page, request):
-    return page.worker._score(request)
+    return page.answering.answer_to(request)
 
 
 def answer_of(page, metric, text="", **given):

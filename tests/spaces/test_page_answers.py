@@ -242,7 +242,7 @@ def test_a_problem_is_in_the_words_of_the_page(page, text, given):
     request = request_for(page, **{"metric": "gpassk", "text": text, **given})
     with pytest.raises(ValueError, match=r".") as error:
         answer_to(page, request)
-    words = page.worker._in_words(error.value, request)
+    words = str(page.scoring.error_for_page(error.value, request))
     assert not re.search(r"group_size|shell|python_tests|\bw\b|predictions\[", words)
 
 

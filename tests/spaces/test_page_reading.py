@@ -137,15 +137,15 @@ def test_a_page_asks_where_the_rules_of_reading_need_an_answer(page, name):
     text, ways, chosen, predictions = ASKED[name]
     with pytest.raises(page.request.ChoiceError) as error:
         page.samples.read_samples(request_for(page, "gpassk", text), ())
-    assert list(error.value.ways) == ways
+    assert list(error.value.choices) == ways
     assert all(map(page.asking.choice_in_words, ways))
     assert error.value.asks_correct == (name in ("scores", "words"))
     asks_columns = {"words", "columns without usual names", "numbered columns"}
     asks_columns |= {"two columns of references", "a header of any names"}
     assert bool(error.value.columns) == (name in asks_columns)
     again = pickle.loads(pickle.dumps(error.value))  # as it comes from the worker
-    assert (again.ways, again.columns, str(again)) == (
-        error.value.ways,
+    assert (again.choices, again.columns, str(again)) == (
+        error.value.choices,
         error.value.columns,
         str(error.value),
     )
@@ -231,7 +231,7 @@ def test_the_code_reads_files_by_the_names_that_visitors_know(page, tmp_path):
 def test_rewards_are_refused_with_the_way_to_their_pages(page, text):
     with pytest.raises(page.request.ChoiceError) as error:
         answer_of(page, "gpassk", text)
-    message = page.worker._in_words(error.value, request_for(page, "gpassk", text))
+    message = str(page.scoring.error_for_page(error.value, request_for(page, "gpassk", text)))
     assert message.startswith("Question 1, sample 1 is ")
     assert message.endswith("1 if correct (the pages Max@k and Bayes@N score rewards).")
     _, answer = answer_of(page, "max_at_k", text)
@@ -244,7 +244,7 @@ def test_scores_beside_predictions_are_asked_about(page, metric, scores):
     text = f"id,prediction,{scores}\na,1,0.25\na,0,0.75\nb,1,1"
     with pytest.raises(page.request.ChoiceError, match="can both hold the outcomes") as error:
         answer_of(page, metric, text)
-    assert list(error.value.ways) == [{"outcomes": scores}, {"outcomes": "prediction"}]
+    assert list(error.value.choices) == [{"outcomes": scores}, {"outcomes": "prediction"}]
     assert error.value.asks_correct == (metric != "score_agg")
     chosen, predictions = {"outcomes": scores}, [[0.25, 0.75], [1]]
     if metric in ("gpassk", "cons_at_k"):
@@ -313,8 +313,8 @@ def test_files_are_not_compared_by_order_unless_that_is_chosen(page, tmp_path, f
         return
     with pytest.raises(page.request.ChoiceError, match="have no ids") as error:
         answer_of(page, "gpassk", **given)
-    assert error.value.ways == ({"by_order": True}, {"by_order": False})
-    for way in error.value.ways:
+    assert error.value.choices == ({"by_order": True}, {"by_order": False})
+    for way in error.value.choices:
         _, answer = answer_of(page, "gpassk", **given, reading=way)
         assert (answer.comparison is not None) == way["by_order"]
 
@@ -340,7 +340,7 @@ def test_a_log_has_the_samples_that_the_command_reads(page, name):
     if chosen:
         with pytest.raises(page.request.ChoiceError) as error:
             page.samples.read_samples(request_for(page, "gpassk", **given), ())
-        is_way = any(way.items() <= chosen.items() for way in error.value.ways)
+        is_way = any(way.items() <= chosen.items() for way in error.value.choices)
         assert is_way or {*chosen.values()} <= {*error.value.columns}
     request = request_for(page, "gpassk", **given, reading=chosen)
     (read,) = page.samples.read_samples(request, ()).runs.values()

@@ -30,10 +30,12 @@ LIKE_A_PLACE = "'predictions[0][1] of question 4, row 3 (from 0)'"
 )
 def test_a_page_words_the_parts_of_an_error(page, parts, message):
     error = InputError(*parts)
-    assert page.places.message_in_words(error, "answer", "verdict", has_names=False) == message
+    assert (
+        page.messages.message_for_page(error, "answer", "verdict", show_run_names=False) == message
+    )
 
 
 def test_a_page_keeps_names_of_files_and_other_messages(page):
     error = InputError(RunName("a.csv: "), Place("predictions", 0), " is empty.")
-    assert page.places.message_in_words(error, "row", "sample") == "a.csv: Row 1 is empty."
-    assert page.places.message_in_words(ValueError(LIKE_A_PLACE), "row", "sample") == LIKE_A_PLACE
+    assert page.messages.message_for_page(error, "row", "sample") == "a.csv: Row 1 is empty."
+    assert page.messages.message_for_page(ValueError(LIKE_A_PLACE), "row", "sample") == LIKE_A_PLACE

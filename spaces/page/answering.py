@@ -1,0 +1,290 @@
+"""Answer a request: read, check, score and compare its samples.
+
+k is the number of samples that a score is about, and n the number of samples of a question.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from at_k.cli.formats import Scope
+from at_k.cli.run_input import CheckedOnce
+from at_k.core.checking import CheckCache, Checking
+from at_k.core.checks import check_categories
+from at_k.core.computation import Computation, SampledQuestions
+from at_k.core.computations import COMPUTATIONS
+from at_k.core.counts import sums_per_question
+from at_k.core.samples import Samples as MetricSamples
+from at_k.core.score_agg import VERDICTS
+from at_k.runs.options import naming_run
+from at_k.runs.outcomes_of_runs import Run as GradedRun
+from at_k.runs.outcomes_of_runs import Ungraded, check_same_questions
+
+from .comparing import Comparison, compare
+from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
+from .messages import message_for_page, replace_python_terms
+from .request import Answer, Request
+from .samples import read_samples
+from .space import Call, Options, Run, Samples, Space
+
+_QUESTION_TEXTS = ("question", "problem", "prompt", "instruction", "input", "query")
+"""Names of columns with the texts of questions, in lower case."""
+
+_EXECUTORS: dict[Any, Any] = {"math_verify": SimpleNamespace(map=map)}
+"""The checker math_verify would start processes of its own. This executor starts none."""
+
+
+def answer_to(request: Request) -> Answer:
+    """Return the answer to a request. The current folder is used for temporary files.
+
+    Raises:
+        ChoiceError: if the rules of reading need an answer.
+        ValueError: if the samples cannot be read, checked or scored.
+    """
+    space, computation = request.space, COMPUTATIONS[request.space.metric]
+    read = read_samples(request, computation.parameters)
+    has_references = any("references" in samples for samples in read.runs.values())
+    checker = request.checker if has_references else None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        sampled = _samples_for_metric(computation, read.runs)
+        sizes = [questions.n for questions in sampled.values()]
+        smallest_n = min(int(n.min()) for n in sizes)
+        options, changes = _used_options(request, sizes, smallest_n)
+        calls, measures = _calls(space, options, smallest_n, checker)
+        labels = check_categories(options.get("categories")) if space.has_references else VERDICTS
+        checking = Checking(
+            checker or "exact_match", executor=_EXECUTORS.get(checker), labels=labels
+        )
+        graded = _grade(sampled, checking)
+        runs = [
+            Run(
+                label=run.name,
+                file=read.files[run.name],
+                reading=read.arguments[run.name],
+                samples=samples,
+                rewards=_rewards_by_question(run.outcomes, options.get("w")),
+                results=_results(computation, sampled[run.name], samples, calls),
+                is_binary=_is_binary(space, options, run),
+            )
+            for run, samples in zip(graded, read.runs.values(), strict=True)
+        ]
+        comparison, problem = None, read.problem
+        if len(runs) > 1 and not problem:
+            k = options.get("k")
+            comparison, problem = _compare(request, sampled, graded, measures, k, checker)
+    messages = [*read.notes, *changes, *dict.fromkeys(str(warning.message) for warning in caught)]
+    notes = tuple(replace_python_terms(note) for note in [*messages, problem] if note)
+    names, texts = _names_and_texts(read.identifiers, len(sizes[0]))
+    return Answer(runs, calls, options, request.reading, checker, names, texts, comparison, notes)
+
+
+# --- Options and calls --------------------------------------------------------------------
+
+
+def _used_options(
+    request: Request, sizes: Sequence[np.ndarray], smallest_n: int
+) -> tuple[Options, list[str]]:
+    """Return the options that are used, and sentences that say which ones were changed.
+
+    Args:
+        request: the request.
+        sizes: for each run, an array with the number of samples of each question.
+        smallest_n: the smallest of these numbers.
+
+    Raises:
+        ValueError: if limits for other questions are wanted, and a run has one question.
+    """
+    space, options, changes = request.space, dict(request.options), []
+    question, sample = space.question_noun, space.sample_noun
+    if options.get("k", 1) > smallest_n:
+        options["k"] = smallest_n
+        reason = f"the smallest number of {sample}s of any {question}"
+        changes.append(f"k was lowered to {smallest_n}, {reason}.")
+    interval = options.setdefault("interval", SAME_QUESTIONS)
+    has_one_question = any(len(n) == 1 for n in sizes)
+    if interval == OTHER_QUESTIONS and has_one_question:
+        raise ValueError(
+            f"One {question} does not show how {question}s vary: add {question}s, or choose the "
+            f"same {question}s, sampled again."
+        )
+    has_one_sample_each = all(n.max() == 1 for n in sizes)
+    can_vary_questions = space.has_references and not has_one_question
+    if interval == SAME_QUESTIONS and has_one_sample_each and can_vary_questions:
+        options["interval"] = OTHER_QUESTIONS
+        limits = f"the limits are for other {question}s like these"
+        changes.append(f"Each {question} has one {sample}, so {limits}.")
+    return options, changes
+
+
+def _calls(
+    space: Space, options: Options, smallest_n: int, checker: str | None
+) -> tuple[dict[str, Call], list[dict[str, Any]]]:
+    """Return the calls of `compute` by name, and the arguments of `at_k.compare` for each score.
+
+    Args:
+        space: the description of the page.
+        options: the options that are used.
+        smallest_n: the smallest number of samples of a question.
+        checker: the name of the checker, or None if samples have no references.
+    """
+    is_default = checker in (None, "exact_match")
+    checking = {} if is_default else {"check_correct_fn": checker}
+    limits = {name: options[name] for name in ("confidence", "interval")}
+    calls = {}
+    for name, call in space.compute_calls(options, smallest_n).items():
+        chosen = {x: value for x, value in call.arguments.items() if value is not None}
+        calls[name] = replace(call, arguments={**checking, **chosen, **limits})
+    compared: dict[str, Any] = {"confidence": options["confidence"]}
+    if space.has_references and options["interval"] in (SAME_QUESTIONS, OTHER_QUESTIONS):
+        has_same = options["interval"] == SAME_QUESTIONS
+        compared["interval"] = "sampling" if has_same else "questions"
+    measures = [
+        {**checking, **{x: value for x, value in measure.items() if value is not None}, **compared}
+        for measure in space.measures(options, smallest_n, checker is not None)
+    ]
+    return calls, measures
+
+
+# --- Scores -------------------------------------------------------------------------------
+
+
+def _samples_for_metric(
+    computation: Computation, runs: Mapping[str, Samples]
+) -> dict[str, CheckedOnce]:
+    """Return the samples of each run in the form of the metric, by the label of the run.
+
+    Raises:
+        ValueError: if samples are invalid.
+    """
+    sampled = {}
+    for label, samples in runs.items():
+        with naming_run(label):
+            batch = computation.read(samples["predictions"], samples.get("references"))
+        sampled[label] = CheckedOnce(batch, computation.validate, CheckCache())
+    return sampled
+
+
+def _grade(sampled: Mapping[str, CheckedOnce], checking: Checking) -> list[GradedRun]:
+    """Return the outcomes and answers of each run.
+
+    Raises:
+        ValueError: if a sample cannot be checked.
+    """
+    runs = []
+    for label, questions in sampled.items():
+        with naming_run(label):
+            checked = questions.check(checking)
+        runs.append(GradedRun(label, checked.outcomes, checked.answers))
+    return runs
+
+
+def _results(
+    computation: Computation,
+    questions: SampledQuestions,
+    samples: Samples,
+    calls: Mapping[str, Call],
+) -> dict[str, Any]:
+    """Return the scores of one run for each call of `compute`, by the name of the call.
+
+    The scores of a sweep are a dict by the value of its parameter.
+
+    Args:
+        computation: the metric.
+        questions: the samples of the run, in the form of the metric.
+        samples: the samples of the run as they were read, with groups and the like.
+        calls: the calls by name.
+    """
+    columns = {x: y for x, y in samples.items() if x not in ("predictions", "references")}
+    results: dict[str, Any] = {}
+    for name, call in calls.items():
+        options = {**columns, **call.arguments}
+        if call.sweep is None:
+            results[name] = computation.results(questions, **options)
+        else:
+            parameter, values = call.sweep
+            results[name] = {
+                value: computation.results(questions, **options, **{parameter: value})
+                for value in values
+            }
+    return results
+
+
+def _compare(
+    request: Request,
+    sampled: Mapping[str, CheckedOnce],
+    graded: Sequence[GradedRun],
+    measures: Sequence[dict[str, Any]],
+    k: int | None,
+    checker: str | None,
+) -> tuple[Comparison | None, str]:
+    """Return the comparison of the runs and "", or None and why they cannot be compared.
+
+    Args:
+        request: the request.
+        sampled: the samples of each run by its label.
+        graded: the outcomes of each run.
+        measures: the scores, as arguments of `at_k.compare`.
+        k: the selected number of samples, or None if the scores have none.
+        checker: the name of the checker, or None if samples have no references.
+    """
+    nouns = request.space.question_noun, request.space.sample_noun
+    scope = Scope([run.outcomes.n for run in graded], checker, *nouns)
+    try:
+        check_same_questions([Ungraded(label, x.batch) for label, x in sampled.items()])
+        return compare(graded, measures, k, scope), ""
+    except ValueError as error:
+        message = message_for_page(error, *nouns, show_run_names=bool(request.files))
+        return None, f"The runs are not compared: {message}"
+
+
+# --- What tables show ---------------------------------------------------------------------
+
+
+def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
+    """Return whether each sample is correct or incorrect, and has no reward."""
+    has_rewards = options.get("w") or options.get("categories") or not space.has_references
+    return not has_rewards and bool(np.isin(run.outcomes.scored_values, (0, 1)).all())
+
+
+def _names_and_texts(
+    identifiers: Mapping[str, Sequence[Any]], total: int
+) -> tuple[list[str], list[str]]:
+    """Return the names of the questions, and their texts.
+
+    Args:
+        identifiers: columns that identify the questions, by name in lower case. Without a column
+            of names, questions are numbered from 1; without a column of texts, these are "".
+        total: the number of questions.
+    """
+    columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
+    texts = next((columns[name] for name in _QUESTION_TEXTS if name in columns), [""] * total)
+    names = next(
+        (entries for name, entries in columns.items() if name not in _QUESTION_TEXTS),
+        [str(number) for number in range(1, total + 1)],
+    )
+    return names, texts
+
+
+def _rewards_by_question(
+    outcomes: MetricSamples, w: Sequence[float] | None
+) -> list[list[float | None]]:
+    """Return for each question a list of the outcome of each sample, or None if it is not scored.
+
+    Args:
+        outcomes: the outcomes of all questions.
+        w: the reward of each category, which is returned instead of the category; or None.
+    """
+    values = outcomes.values.astype(float)
+    if w:
+        values = np.array(w)[outcomes.values.astype(int)]
+    rewards = np.where(outcomes.is_scored, values, None)
+    entries = iter(np.repeat(rewards, outcomes.occurrences).tolist())
+    sizes = sums_per_question(outcomes.occurrences, outcomes.sizes)
+    return [list(itertools.islice(entries, size)) for size in sizes.tolist()]

@@ -1,0 +1,72 @@
+"""Word messages of the package for a page: "Row 1, sample 2" instead of `predictions[0][1]`."""
+
+from __future__ import annotations
+
+from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
+from at_k.core.samples import GRADED_SCORES
+
+REWARDS = " (the pages Max@k and Bayes@N score rewards)"
+
+_NOUNS = {"references": "reference", "groups": "group", "clusters": "cluster"}
+_PYTHON_TERMS = {
+    GRADED_SCORES: REWARDS,
+    " If the samples of a question follow each other, give their number as group_size (in the "
+    "shell --group-size).": "",
+    ", for programs with tests python_tests": "",
+    "w has rewards for": "There are rewards for",
+    ", and 'python_tests' runs programs with tests": "",
+    "check_correct_fn=": "The checker ",
+    ": unfinished='incorrect' counts them as incorrect": "",
+    "correct_at_least": "the least correct score",
+}
+"""Phrases about Python, exactly as messages of the package have them, and what a page says."""
+
+
+def message_for_page(
+    error: Exception, question_noun: str, sample_noun: str, show_run_names: bool = True
+) -> str:
+    """Return the message of an error in the words of a page, with places that count from 1.
+
+    Args:
+        error: the error, whose message is in the words of the package.
+        question_noun: what the page calls a question.
+        sample_noun: what the page calls a sample.
+        show_run_names: whether to keep the names of runs. A visitor knows them only if they are
+            names of uploaded files.
+    """
+    if not isinstance(error, InputError):
+        return replace_python_terms(str(error))
+    nouns = {"question": question_noun, "sample": sample_noun}
+    message = ""
+    for part in error.args:
+        words = str(part)
+        if isinstance(part, Place):
+            words = _place_in_words(part, question_noun, sample_noun)
+            if not message or message.rstrip().endswith((".", ":")):
+                words = f"{words[0].upper()}{words[1:]}"
+        elif isinstance(part, Noun):
+            words = nouns[part]
+        elif isinstance(part, Index):
+            words = str(part + 1)
+        elif isinstance(part, InPython) or (isinstance(part, RunName) and not show_run_names):
+            words = ""
+        message += words
+    return replace_python_terms(message)
+
+
+def _place_in_words(place: Place, question_noun: str, sample_noun: str) -> str:
+    """Return a place such as "the reference of question 3" or "question 3, sample 2"."""
+    words = f"{question_noun} {place.question + 1}"
+    if place.key is not None:
+        return f"the entry of {place.key} for {words}"
+    if place.sample is not None:
+        words += f", {sample_noun} {place.sample + 1}"
+    noun = _NOUNS.get(place.parameter)
+    return f"the {noun} of {words}" if noun else words
+
+
+def replace_python_terms(message: str) -> str:
+    """Return a message of the package without phrases about Python, which a page does not have."""
+    for python, page in _PYTHON_TERMS.items():
+        message = message.replace(python, page)
+    return message
