@@ -2,9 +2,10 @@
 
     python spaces/bundle.py gpassk ../gpassk-space
 
-The folder must be empty or not exist. It gets the files of the metric, app.py, and one folder
-`page` with everything else: the page that all Spaces share, the samples of the examples, the
-modules of the package at_k that the page imports, and the pictures of the card.
+The folder must be empty or not exist. It gets the files of the metric, app.py, and a folder `page`
+with everything else: the page that all Spaces share, the samples of the examples, the modules of
+the package at_k that the page imports, and the pictures of the card. A card is the README.md of a
+Space.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SPACES, METRICS, PACKAGE = ROOT / "spaces", ROOT / "metrics", ROOT / "shared" / "at_k"
 PYTHON_VERSION = "3.11"  # a Space runs Python 3.10 unless its card names a version
-EXTRAS = ("spaces", "math", "charts", "inspect")  # of the package, which a Space requires
+EXTRAS = ("spaces", "math", "charts", "inspect")  # the extras of the package that a Space requires
+SETUP = configparser.ConfigParser()
+SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
+
 _INIT = '''\
 """The modules of the package evaluate-at-k that this page needs."""
 
@@ -34,14 +38,10 @@ PACKAGE.rooms = PackageRooms()
 
 
 def bundle(name: str, target: Path) -> None:
-    """Write the Space of a metric.
-
-    Args:
-        name: Name of the metric.
-        target: Folder of the Space, as an absolute path.
+    """Write the Space of a metric into a folder, which is an absolute path.
 
     Raises:
-        SystemExit: If there is no Space of this name, or the folder has files.
+        SystemExit: if there is no Space of this name, or the folder has files.
     """
     names = sorted(path.parent.name for path in SPACES.glob("*/app.py"))
     if name not in names:
@@ -62,27 +62,24 @@ def bundle(name: str, target: Path) -> None:
     text = text.replace(version[0], f'{version[0]}\npython_version: "{PYTHON_VERSION}"', 1)
     (target / "README.md").write_text(with_links_of_a_space(text, card, page), encoding="utf-8")
     needed = (METRICS / name / "requirements.txt").read_text(encoding="utf-8").split()
-    extras = "\n".join(_setup()["options.extras_require"][extra] for extra in EXTRAS).split()
+    extras = "\n".join(SETUP["options.extras_require"][extra] for extra in EXTRAS).split()
     needed += [x for x in extras if not x.startswith(("evaluate-at-k", "gradio"))]
     needed.append(f"gradio=={version[1]}")
     lines = "".join(f"{line}\n" for line in dict.fromkeys(needed))
     (target / "requirements.txt").write_text(lines, encoding="utf-8")
 
 
-def _setup() -> configparser.ConfigParser:
-    """Return the metadata of the project, from setup.cfg."""
-    setup = configparser.ConfigParser()
-    setup.read(ROOT / "setup.cfg", encoding="utf-8")
-    return setup
-
-
 def _copy(files: Iterable[Path], folder: Path) -> None:
+    """Copy files into a folder."""
     for file in files:
         shutil.copyfile(file, folder / file.name)
 
 
 def _copy_package(target: Path, lib: Path) -> None:
-    """Copy the modules of the package that app.py and the page import, also inside functions."""
+    """Copy the modules of the package that app.py and the page import, also inside functions.
+
+    `target` is the folder of the Space, and the package is copied into the folder `lib`.
+    """
     copy = lib / PACKAGE.name
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.md"))
     version = re.search(r"^__version__ = .+", (PACKAGE / "__init__.py").read_text(), re.MULTILINE)
@@ -101,14 +98,14 @@ def _copy_package(target: Path, lib: Path) -> None:
 
 
 def with_links_of_a_space(text: str, card: Path, page: Path) -> str:
-    """Return the text of a card with relative links that lead somewhere from a Space.
+    """Return the text of a card with relative links replaced by links that work from a Space.
 
     Pictures are copied to the folder `page`. Links to other files of the project become links to
-    its repository.
+    its repository. `card` is the path of the card in the project.
     """
-    repository = _setup()["metadata"]["url"]
+    repository = SETUP["metadata"]["url"]
 
-    def replace(link: re.Match[str]) -> str:
+    def replaced(link: re.Match[str]) -> str:
         file = (card.parent / link["path"]).resolve()
         if link["picture"]:
             _copy([file], page)
@@ -117,7 +114,7 @@ def with_links_of_a_space(text: str, card: Path, page: Path) -> str:
 
     picture = r"(?P<picture>!\[[^]]*\])"
     pattern = rf"(?:{picture}|\])\((?!https?:|#)(?P<path>[^)#]+)(?P<anchor>#[^)]*)?\)"
-    return re.sub(pattern, replace, text)
+    return re.sub(pattern, replaced, text)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The page that all Spaces share. Each app.py describes one metric and calls `interface.serve`.
+"""Show the page that all Spaces share. Each app.py describes one metric and calls `serve`.
 
-Importing the package sets environment variables that libraries read once, when they are imported.
-The Hugging Face libraries use no network. They and Gradio keep their files in a temporary folder,
-which is removed when the server ends.
+Importing this package sets environment variables that libraries read when they are imported. So
+the Hugging Face libraries use no network, and they and Gradio keep their files in a temporary
+folder, which is removed when the server ends.
 """
 
 import atexit
@@ -18,7 +18,7 @@ if sys.platform == "win32":
         "as Linux does. Run it in the Windows Subsystem for Linux, or use the command at-k."
     )
 
-# The package at_k: a bundled Space has its own copy.
+# A bundled Space has its own copy of the package at_k.
 _bundled = Path(__file__).resolve().parent / "lib"
 sys.path.insert(0, str(_bundled if _bundled.exists() else _bundled.parents[2] / "shared"))
 

@@ -23,11 +23,7 @@ def escape(text: str) -> str:
 def result_html(space: Space, answer: Answer, link: str) -> str:
     """Return the result in words with emphasized numbers, and how the samples were read.
 
-    Args:
-        space: the description of the Space.
-        answer: the answer.
-        link: the fragment of the address with this result, or "". The script of the page writes it
-            to the address.
+    The script of the page writes `link` to the fragment of its address. It can be "".
     """
     clauses = [space.clause(run, answer.options) for run in answer.runs]
     notes, verdict = [*answer.notes], ""

@@ -26,7 +26,7 @@ from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
 from at_k.runs.outcomes_of_runs import Ungraded, check_same_questions
 
-from .comparing import Comparison, compare
+from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
 from .messages import message_for_page, replace_python_terms
 from .request import Answer, Request
@@ -77,8 +77,14 @@ def answer_to(request: Request) -> Answer:
         ]
         comparison, problem = None, read.problem
         if len(runs) > 1 and not problem:
-            k = options.get("k")
-            comparison, problem = _compare(request, sampled, graded, measures, k, checker)
+            nouns = space.question_noun, space.sample_noun
+            try:
+                check_same_questions([Ungraded(label, x.batch) for label, x in sampled.items()])
+                scope = Scope([run.outcomes.n for run in graded], checker, *nouns)
+                comparison = compare(graded, measures, options.get("k"), scope)
+            except ValueError as error:
+                message = message_for_page(error, *nouns, show_run_names=bool(request.files))
+                problem = f"The runs are not compared: {message}"
     messages = [*read.notes, *changes, *dict.fromkeys(str(warning.message) for warning in caught)]
     notes = tuple(replace_python_terms(note) for note in [*messages, problem] if note)
     names, texts = _names_and_texts(read.identifiers, len(sizes[0]))
@@ -93,10 +99,8 @@ def _used_options(
 ) -> tuple[Options, list[str]]:
     """Return the options that are used, and sentences that say which ones were changed.
 
-    Args:
-        request: the request.
-        sizes: for each run, an array with the number of samples of each question.
-        smallest_n: the smallest of these numbers.
+    `sizes` has an array for each run, with the number of samples of each question. The smallest
+    number is `smallest_n`.
 
     Raises:
         ValueError: if limits for other questions are wanted, and a run has one question.
@@ -128,11 +132,8 @@ def _calls(
 ) -> tuple[dict[str, Call], list[dict[str, Any]]]:
     """Return the calls of `compute` by name, and the arguments of `at_k.compare` for each score.
 
-    Args:
-        space: the description of the page.
-        options: the options that are used.
-        smallest_n: the smallest number of samples of a question.
-        checker: the name of the checker, or None if samples have no references.
+    `smallest_n` is the smallest number of samples of a question, and `checker` the name of the
+    checker, or None if samples have no references.
     """
     is_default = checker in (None, "exact_match")
     checking = {} if is_default else {"check_correct_fn": checker}
@@ -158,11 +159,7 @@ def _calls(
 def _samples_for_metric(
     computation: Computation, runs: Mapping[str, Samples]
 ) -> dict[str, CheckedOnce]:
-    """Return the samples of each run in the form of the metric, by the label of the run.
-
-    Raises:
-        ValueError: if samples are invalid.
-    """
+    """Return {label: samples in the form of the metric}. Raise a ValueError if they are invalid."""
     sampled = {}
     for label, samples in runs.items():
         with naming_run(label):
@@ -172,11 +169,7 @@ def _samples_for_metric(
 
 
 def _grade(sampled: Mapping[str, CheckedOnce], checking: Checking) -> list[GradedRun]:
-    """Return the outcomes and answers of each run.
-
-    Raises:
-        ValueError: if a sample cannot be checked.
-    """
+    """Check the samples of each run. Raise a ValueError if a sample cannot be checked."""
     runs = []
     for label, questions in sampled.items():
         with naming_run(label):
@@ -193,13 +186,8 @@ def _results(
 ) -> dict[str, Any]:
     """Return the scores of one run for each call of `compute`, by the name of the call.
 
-    The scores of a sweep are a dict by the value of its parameter.
-
-    Args:
-        computation: the metric.
-        questions: the samples of the run, in the form of the metric.
-        samples: the samples of the run as they were read, with groups and the like.
-        calls: the calls by name.
+    The scores of a sweep are a dict by the value of its parameter. `questions` are the samples of
+    the run in the form of the metric, and `samples` as they were read, with groups and the like.
     """
     columns = {x: y for x, y in samples.items() if x not in ("predictions", "references")}
     results: dict[str, Any] = {}
@@ -216,34 +204,6 @@ def _results(
     return results
 
 
-def _compare(
-    request: Request,
-    sampled: Mapping[str, CheckedOnce],
-    graded: Sequence[GradedRun],
-    measures: Sequence[dict[str, Any]],
-    k: int | None,
-    checker: str | None,
-) -> tuple[Comparison | None, str]:
-    """Return the comparison of the runs and "", or None and why they cannot be compared.
-
-    Args:
-        request: the request.
-        sampled: the samples of each run by its label.
-        graded: the outcomes of each run.
-        measures: the scores, as arguments of `at_k.compare`.
-        k: the selected number of samples, or None if the scores have none.
-        checker: the name of the checker, or None if samples have no references.
-    """
-    nouns = request.space.question_noun, request.space.sample_noun
-    scope = Scope([run.outcomes.n for run in graded], checker, *nouns)
-    try:
-        check_same_questions([Ungraded(label, x.batch) for label, x in sampled.items()])
-        return compare(graded, measures, k, scope), ""
-    except ValueError as error:
-        message = message_for_page(error, *nouns, show_run_names=bool(request.files))
-        return None, f"The runs are not compared: {message}"
-
-
 # --- What tables show ---------------------------------------------------------------------
 
 
@@ -256,12 +216,10 @@ def _is_binary(space: Space, options: Options, run: GradedRun) -> bool:
 def _names_and_texts(
     identifiers: Mapping[str, Sequence[Any]], total: int
 ) -> tuple[list[str], list[str]]:
-    """Return the names of the questions, and their texts.
+    """Return the names and the texts of all questions.
 
-    Args:
-        identifiers: columns that identify the questions, by name in lower case. Without a column
-            of names, questions are numbered from 1; without a column of texts, these are "".
-        total: the number of questions.
+    `identifiers` are columns that identify the questions, by name in lower case. Without a column
+    of names, the questions are numbered from 1. Without a column of texts, each text is "".
     """
     columns = {name: [str(entry) for entry in entries] for name, entries in identifiers.items()}
     texts = next((columns[name] for name in _QUESTION_TEXTS if name in columns), [""] * total)
@@ -275,11 +233,9 @@ def _names_and_texts(
 def _rewards_by_question(
     outcomes: MetricSamples, w: Sequence[float] | None
 ) -> list[list[float | None]]:
-    """Return for each question a list of the outcome of each sample, or None if it is not scored.
+    """Return for each question a list with the outcome of each sample, None if it is not scored.
 
-    Args:
-        outcomes: the outcomes of all questions.
-        w: the reward of each category, which is returned instead of the category; or None.
+    If there are rewards `w` of the categories, they are returned instead of the categories.
     """
     values = outcomes.values.astype(float)
     if w:

@@ -86,12 +86,9 @@ def merged(choices: Sequence[Reading]) -> Reading:
 
 
 def choice_error(error: SelectionError, path: str, has_references: bool) -> ChoiceError:
-    """Return the question that a page asks about a file that cannot be read without a choice.
+    """Return the question of a page about the file at `path`, for an error of the reader.
 
-    Args:
-        error: the error of the reader.
-        path: the path of the file.
-        has_references: whether the page checks samples against references.
+    `has_references` says whether the page checks samples against references.
     """
     columns = load_columns(path)
     names = [name for name in columns if name]
@@ -118,35 +115,25 @@ def load_columns(path: str) -> Columns:
 def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Reading]:
     """Yield the choices that an error of the reader offers.
 
-    The reader offers one entry of a column as a condition on rows. The page offers every entry.
+    If the reader offers the rows with one entry of a column, the page offers those of every entry.
     """
     for way in error.ways:
         if "where" in way.arguments:
             name, entry = next(iter(way.arguments["where"].items()))
-            yield from _row_filter_choices(columns, name, entry)
+            cells = column_at(columns, name)
+            entries = dict.fromkeys([entry] if cells is None else map(entry_text, cells))
+            for text in [*entries][:_MAX_ENTRIES]:
+                yield {"where": [[name, text]]}
             continue
         choice = {x: y for x, y in way.arguments.items() if x in _WORDS and y is not None}
         if choice:
             yield {x: _as_list(y) if x in ("questions", "pool") else y for x, y in choice.items()}
 
 
-def _row_filter_choices(columns: Columns, name: str, entry: str) -> Iterator[Reading]:
-    """Yield for each entry of a column the choice of the rows with this entry.
-
-    If there is no column of this name, the only choice is the rows with `entry`.
-    """
-    cells = column_at(columns, name)
-    entries = dict.fromkeys([entry] if cells is None else map(entry_text, cells))
-    for text in [*entries][:_MAX_ENTRIES]:
-        yield {"where": [[name, text]]}
-
-
 def _choices_without_usual_names(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
-    """Yield likely readings of a table in which no column has a usual name for samples.
+    """Yield likely readings of a table with columns of these names, none usual for samples.
 
-    Args:
-        names: the names of the columns.
-        has_references: whether the page checks samples against references.
+    `has_references` says whether the page checks samples against references.
     """
     usual = {x for role in _ONE_PER_QUESTION for x in columns_named(names, COLUMN_NAMES[role])}
     samples = _numbered(names) or [x for x in names if x not in usual]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import pickle
-import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from at_k.charts.figure import Figure
 
 from .charts import charts_of, draw
 from .python_code import python_code
@@ -22,7 +24,6 @@ from .space import Space
 
 _MAX_FOLDERS = 300
 _ANSWER, _SAVED_PAGE = "answer.pickle", "page.txt"
-_CHART = re.compile(r"Chart (\d) as (SVG|PDF|PNG)")
 
 
 def result_dict(space: Space, answer: Answer) -> dict[str, Any]:
@@ -74,11 +75,9 @@ class Downloads:
             shutil.rmtree(oldest.rename(f"{oldest}-removed"))
 
     def keep(self, answer: Answer, shared: str) -> str:
-        """Save an answer, and return the path of its folder.
+        """Save an answer and the content of its saved page, and return the path of the folder.
 
-        Args:
-            answer: the answer.
-            shared: the request as `sharing.shared_text` returns it, which a saved page holds.
+        The content is what `sharing.shared_text` returns.
         """
         folder = Path(tempfile.mkdtemp(dir=self._root.name))
         (folder / _SAVED_PAGE).write_text(shared, encoding="ascii")
@@ -94,52 +93,53 @@ class Downloads:
 
     def choices(self, answer: Answer) -> list[str]:
         """Return the entries of the menu of downloads of an answer."""
-        charts = [number for number, chart in enumerate(charts_of(self._space, answer), 1) if chart]
-        return [
-            *(f"Scores as {name}" for name in ("JSON", *FORMATS)),
-            f"{self._space.sample_noun.capitalize()}s with their outcomes as CSV",
-            *(f"Chart {number} as {name}" for number in charts for name in ("SVG", "PDF", "PNG")),
-            "Python code",
-            "This page, to be opened again",
-        ]
+        return list(self._files(answer, ""))
+
+    def _files(
+        self, answer: Answer, folder: str
+    ) -> dict[str, tuple[str, Callable[[], str | Figure]]]:
+        """Return by entry of the menu the end of the name of its file, and a function.
+
+        The function returns the content of the file: a text, or the figure of a chart.
+        """
+        space, sample = self._space, self._space.sample_noun
+        files: dict[str, tuple[str, Callable[[], str | Figure]]] = {
+            "Scores as JSON": (".json", lambda: json.dumps(result_dict(space, answer), indent=1))
+        }
+        for name, ending in FORMATS.items():
+            files[f"Scores as {name}"] = f".{ending}", partial(table_text, space, answer, name)
+        name = f"{sample.capitalize()}s with their outcomes as CSV"
+        files[name] = f"-{sample}s.csv", partial(samples_csv, space, answer)
+        for number, chart in enumerate(charts_of(space, answer), start=1):
+            if chart is not None:
+                for name in ("SVG", "PDF", "PNG"):
+                    ending = f"-{number}.{name.lower()}"
+                    files[f"Chart {number} as {name}"] = ending, partial(draw, chart, answer)
+        files["Python code"] = ".py", partial(python_code, space, answer)
+        saved_page = Path(folder) / _SAVED_PAGE
+        files["This page, to be opened again"] = "-page.txt", saved_page.read_text
+        return files
 
     def write(self, folder: str, choice: str) -> str:
         """Write a download into the folder of its answer, and return the path of the file.
 
-        Args:
-            folder: the path of the folder.
-            choice: an entry of `choices`.
+        `choice` is one of `choices`.
 
         Raises:
             ValueError: if the server has removed the answer, or there is no such choice.
         """
-        answer, start = self.answer(folder), Path(folder) / self._space.metric
-        if choice not in self.choices(answer):
+        files = self._files(self.answer(folder), folder)
+        if choice not in files:
             raise ValueError(f"There is no download {choice!r:.40}.")
+        ending, make = files[choice]
+        path = f"{folder}/{self._space.metric}{ending}"
         with _naming_removed_answers():
-            if match := _CHART.fullmatch(choice):
-                chart = charts_of(self._space, answer)[int(match[1]) - 1]
-                assert chart is not None
-                file = f"{start}-{match[1]}.{match[2].lower()}"
-                draw(chart, answer).save(file)
+            content = make()
+            if isinstance(content, str):
+                Path(path).write_text(content, encoding="utf-8")
             else:
-                end, text = self._text_file(Path(folder), answer, choice)
-                file = f"{start}{end}"
-                Path(file).write_text(text, encoding="utf-8")
-        return file
-
-    def _text_file(self, folder: Path, answer: Answer, choice: str) -> tuple[str, str]:
-        """Return the end of the name of a file, and its content."""
-        kind = choice.removeprefix("Scores as ")
-        if kind == "JSON":
-            return ".json", json.dumps(result_dict(self._space, answer), indent=1)
-        if kind in FORMATS:
-            return f".{FORMATS[kind]}", table_text(self._space, answer, kind)
-        if choice == "Python code":
-            return ".py", python_code(self._space, answer)
-        if choice.startswith("This page"):
-            return "-page.txt", (folder / _SAVED_PAGE).read_text(encoding="ascii")
-        return f"-{self._space.sample_noun}s.csv", samples_csv(self._space, answer)
+                content.save(path)
+        return path
 
 
 @contextmanager

@@ -181,13 +181,12 @@ class Handlers:
         return request, self._input_updates(request)
 
     def request_from_address(self, values: Values) -> tuple[Request | None, Values]:
-        """Return the request that the address holds, and updates that let the inputs show it.
+        """Return the request in the fragment of the address, and updates that show it.
 
         Return (None, {}) if the address has no fragment.
 
         Raises:
-            ValueError: if the link is broken, or the address has parameters instead, which the
-                page does not read.
+            ValueError: if the link is broken, or the address has parameters instead of it.
         """
         address = values[self._layout.address] or ""
         if address.startswith("#"):
@@ -231,11 +230,7 @@ class Handlers:
         return request, self._input_updates(request)
 
     def _reading(self, values: Values) -> Reading:
-        """Return what the visitor has chosen about the samples.
-
-        Raises:
-            ValueError: if the correct outcomes cannot be parsed.
-        """
+        """Return what the visitor has chosen. Raise a ValueError if it cannot be parsed."""
         layout = self._layout
         columns = {role: values[component] for role, component in layout.columns.items()}
         named = {role: name for role, name in columns.items() if name}
@@ -316,7 +311,9 @@ class Handlers:
     def _chosen_updates(self, request: Request) -> Values:
         """Return updates that show what was chosen about the samples, and ask nothing."""
         layout = self._layout
-        correct = _correct_as_text(request.reading)
+        least = request.reading.get("correct_at_least")
+        words = ", ".join(request.reading.get("correct_values", ()))
+        correct = words if least is None else f">= {least:g}"
         choices = [
             (choice_in_words({name: value}), json.dumps({name: value}))
             for name, value in request.reading.items()
@@ -381,10 +378,3 @@ def parse_correct_outcomes(text: str) -> Reading:
         raise ValueError(
             f"Give the least correct score after >=, such as >= 0.75. Got {text!r:.40}."
         ) from error
-
-
-def _correct_as_text(reading: Reading) -> str:
-    """Return the correct outcomes of a reading as a visitor types them, or ""."""
-    if "correct_at_least" in reading:
-        return f">= {reading['correct_at_least']:g}"
-    return ", ".join(reading.get("correct_values", ()))

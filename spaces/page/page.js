@@ -1,17 +1,19 @@
-// Says whether the result belongs to the inputs. The style sheet shows the state of the page.
-// It is "" if the result does. Each change of an input gives the inputs a new version.
+// Keeps track of whether the result belongs to the inputs. The style sheet shows the state of the
+// page: "" if the result belongs to the inputs, and otherwise "changed", "scoring", "failed" or
+// "large". Each change of an input gives the inputs a new version.
 const page = (() => {
   const root = document.documentElement;
   let version = 0; // of the inputs
-  let asked = 0; // the version that was sent
+  let asked = 0; // the version of the inputs in the latest request
   let active = 0; // the number of requests without an answer
   let link = location.hash; // of the latest result
   let storage = null; // a browser may forbid it in a frame of another site
   try {
     storage = sessionStorage;
   } catch {}
-  let settled = null; // what the inputs held when a visitor came to them, if the result is theirs
-  const show = (state) => {
+  // The contents of the fields when a visitor came to them, if the result belonged to them; or null.
+  let settled = null;
+  const setState = (state) => {
     root.dataset.state = state;
     if (state !== "changed" && state !== "large") delete root.dataset.samples;
     for (const id of ["answer", "details"]) {
@@ -19,24 +21,24 @@ const page = (() => {
       if (part) part.inert = state !== "";
     }
   };
-  const settle = (state) => {
+  const endRequest = (state) => {
     active = Math.max(0, active - 1);
     settled = null;
     if (active > 0) return;
-    if (asked === version) show(state);
-    else if (root.dataset.state === "scoring") show("changed");
+    if (asked === version) setState(state);
+    else if (root.dataset.state === "scoring") setState("changed");
   };
   const begin = (values, scrolls = false) => {
     settled = null;
     version += 1;
     asked = version;
     active += 1;
-    show("scoring");
+    setState("scoring");
     const top = document.getElementById("top");
     if (scrolls && top.getBoundingClientRect().top < 0) top.scrollIntoView();
     return values;
   };
-  const isOpened = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
+  const hasRequestInAddress = () => location.hash.length > 1 || /[?&](?!__)\w/.test(location.search);
   const open = (text) => {
     const [hash, kept] = JSON.parse(storage?.getItem("text") || "[]");
     storage?.removeItem("text");
@@ -44,15 +46,16 @@ const page = (() => {
       mark();
       return ["", kept];
     }
-    if (isOpened()) return [location.hash.length > 1 ? location.hash : location.search, text];
-    if (!asked) show(""); // otherwise a request was faster than this event
+    const request = location.hash.length > 1 ? location.hash : location.search;
+    if (hasRequestInAddress()) return [request, text];
+    if (!asked) setState(""); // otherwise a request was faster than this event
     return ["", text];
   };
   const mark = (state) => {
     version += 1;
-    show(state || (active > 0 ? "scoring" : "changed"));
+    setState(state || (active > 0 ? "scoring" : "changed"));
   };
-  // After another file, the question of the page about the earlier one is hidden.
+  // After another file is chosen, the style sheet hides what the page asked about the earlier one.
   const markFiles = (state) => {
     settled = null;
     root.dataset.samples = "other";
@@ -66,12 +69,12 @@ const page = (() => {
     } catch {
       active = 0;
       version += 1;
-      show("failed");
+      setState("failed");
     }
   }, 3000);
   const done = (result, problem) => {
     // The elements are drawn in the next frame.
-    requestAnimationFrame(() => requestAnimationFrame(() => settle("")));
+    requestAnimationFrame(() => requestAnimationFrame(() => endRequest("")));
     const shared = problem ? null : /data-link="([\w=-]*)"/.exec(result);
     const hash = shared && shared[1] ? `#${shared[1]}` : "";
     if (asked !== version || !asked || hash === location.hash) return [];
@@ -108,13 +111,12 @@ const page = (() => {
       select(next ? row[next] : row);
     });
   };
-  // At the key that moves the focus, a list of Gradio would open again after it is closed.
-  const leave = (event) => {
+  // With the key that moves the focus, a list of Gradio would open again after it is closed.
+  const stopTabInLists = (event) => {
     if (event.key === "Tab" && event.target.role === "combobox") event.stopPropagation();
   };
-  addEventListener("keydown", leave, true);
-  // A file that is too large is refused before it is sent.
-  const receive = (event) => {
+  // Refuses a file that is too large before it is sent.
+  const receiveFiles = (event) => {
     const files = [...(event.dataTransfer || event.target).files];
     if (!event.target.closest("#files") || !files.length) return;
     const isLarge = files.some((file) => file.size > page.maxBytes);
@@ -122,46 +124,49 @@ const page = (() => {
     if (isLarge) event.preventDefault();
     markFiles(isLarge ? "large" : "");
   };
-  // What the fields hold. Files are not compared: after another file, nothing is as before.
-  const held = () =>
+  // Returns the contents of the fields. Files are left out, because the result never belongs to
+  // the inputs again after another file was chosen.
+  const fieldValues = () =>
     [...document.querySelectorAll(":is(#inputs, #asking) :is(input:not([type=file]), textarea)")].map(
       (field) => (/radio|checkbox/.test(field.type) ? field.checked : field.value),
     );
-  const come = (event) => {
-    if (root.dataset.state === "" && !settled && event.target.closest("#inputs, #asking")) settled = held();
+  const rememberFields = (event) => {
+    const isSettled = root.dataset.state === "" && !settled;
+    if (isSettled && event.target.closest("#inputs, #asking")) settled = fieldValues();
   };
   // Gradio's own event does not follow a text that is pasted into a field.
-  const change = (event) => {
+  const markEdit = (event) => {
     if (!event.target.closest("#inputs, #asking")) return;
     if (event.target.closest("#source, #text")) root.dataset.samples = "other";
     mark();
     setTimeout(review); // when Gradio has changed the other buttons of a choice
   };
-  // The result belongs to the inputs again if what was edited is edited back.
+  // The result belongs to the inputs again if an edit is undone.
   const review = () => {
-    const now = held();
+    const now = fieldValues();
     if (!settled || active > 0 || settled.length !== now.length) return;
     if (settled.some((value, index) => value !== now[index])) return;
     asked = version;
-    show("");
+    setState("");
   };
-  // Gradio loads the page again when a lost connection is back. A link has the text of its result.
-  // Browsers keep about 5 MB.
-  const keep = () => {
+  // Gradio loads the page again when a lost connection is back. The text of the field is kept for
+  // that, unless the address holds it. Browsers keep about 5 MB.
+  const keepText = () => {
     const text = document.querySelector("#text textarea")?.value;
     const isInLink = link.length > 1 && root.dataset.state === "";
     if (text?.length < 2e6 && !isInLink) storage?.setItem("text", JSON.stringify([link, text]));
   };
-  addEventListener("pagehide", keep);
-  addEventListener("focusin", come, true);
-  addEventListener("input", change, true);
-  addEventListener("drop", receive, true);
-  addEventListener("change", (event) => event.target.files && receive(event), true);
+  addEventListener("keydown", stopTabInLists, true);
+  addEventListener("pagehide", keepText);
+  addEventListener("focusin", rememberFields, true);
+  addEventListener("input", markEdit, true);
+  addEventListener("drop", receiveFiles, true);
+  addEventListener("change", (event) => event.target.files && receiveFiles(event), true);
   // Back and forward, and a link that is pasted into the address of an open page.
   addEventListener("popstate", () => location.reload());
-  if (isOpened()) root.dataset.state = "scoring";
+  if (hasRequestInAddress()) root.dataset.state = "scoring";
   return {
-    ...{ begin, open, mark, markFiles, review, done, fail: () => settle("failed") },
+    ...{ begin, open, mark, markFiles, review, done, fail: () => endRequest("failed") },
     ...{ copyLink, followMenu, followRows },
   };
 })();

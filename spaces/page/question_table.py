@@ -36,16 +36,11 @@ def question_rows(
 ) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of the table of questions.
 
+    A row is the index of a question, and its cells by heading: its name, scores, samples and text.
     If two runs are compared, the questions with the largest differences are first.
 
     Args:
-        space: the description of the Space.
-        answer: the answer.
         filter_name: the name of the filter in `FILTERS` that questions have to pass.
-
-    Returns:
-        For each row, the index of the question, and its cells by heading: its name, scores,
-        samples and text.
     """
     runs = _shown_runs(answer)
     scores = [_scores_of_questions(run) for run in runs]
@@ -76,10 +71,7 @@ def question_rows(
 
 
 def _shown_runs(answer: Answer) -> list[Run]:
-    """Return all runs if they are compared. Otherwise return the first run only.
-
-    Runs that are not compared may have different questions.
-    """
+    """Return the runs, or only the first if they are not compared: their questions may differ."""
     return answer.runs if answer.comparison is not None else answer.runs[:1]
 
 
@@ -96,21 +88,13 @@ def _shown_keys(
 ) -> list[str]:
     """Return the keys of the scores that the table shows for each question, the main ones first.
 
-    If a k is selected, only scores at this k are shown.
-
-    Args:
-        space: the description of the Space.
-        answer: the answer.
-        scores: the scores of the questions of each run that is shown, by key.
+    If a k is selected, only scores at this k are shown. `scores` has the scores of the questions
+    of each run that is shown, by key.
     """
     keys = [key for key in scores[0] if all(key in by_key for by_key in scores)]
     if "k" in answer.options:
-        selected = []
-        for key in keys:
-            score_id = read_score(key)
-            if score_id.k == answer.options["k"] and score_id.tau is None:
-                selected.append(key)
-        keys = selected
+        score_ids = {key: read_score(key) for key in keys}
+        keys = [key for key, x in score_ids.items() if (x.k, x.tau) == (answer.options["k"], None)]
     main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
     return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(scores)]
 
@@ -164,12 +148,9 @@ def _shortened(text: str, max_characters: int) -> str:
 
 
 def questions_html(space: Space, answer: Answer, filter_name: str = ALL) -> str:
-    """Return the questions as an HTML table. The script of the page makes its rows selectable.
+    """Return the questions that pass a filter in `FILTERS` as an HTML table.
 
-    Args:
-        space: the description of the Space.
-        answer: the answer.
-        filter_name: the name of the filter in `FILTERS` that questions have to pass.
+    The script of the page makes its rows selectable.
     """
     rows, body = question_rows(space, answer, filter_name), ""
     if not rows:
@@ -202,13 +183,7 @@ def questions_html(space: Space, answer: Answer, filter_name: str = ALL) -> str:
 
 
 def samples_html(space: Space, answer: Answer, index: int) -> str:
-    """Return the samples of a question as HTML, with the outcome of each.
-
-    Args:
-        space: the description of the Space.
-        answer: the answer.
-        index: the index of the question, from 0.
-    """
+    """Return the samples of the question at an index as HTML, with the outcome of each."""
     name = escape(answer.questions[index])
     lines = [f"<h3>{escape(space.question_noun.capitalize())} {name}</h3>"]
     if answer.texts[index]:

@@ -111,11 +111,8 @@ class Answer:
 def make_request(space: Space, checker: str, options: Options, **samples: Any) -> Request:
     """Return a request for a Space, with defaults for the options that are not given.
 
-    Args:
-        space: the description of the Space.
-        checker: the name of the checker.
-        options: values as the controls show them, by the names of the options.
-        **samples: `text` or `files`, and if needed `reading`, as in `Request`.
+    `options` are values as the controls show them, by the names of the options. `samples` are
+    `text` or `files`, and if needed `reading`, as in `Request`.
 
     Raises:
         ValueError: if there is no such checker or option, or the value of an option is invalid.

@@ -108,8 +108,7 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
 def _copy_uploads(uploads: Sequence[str]) -> dict[str, str]:
     """Copy uploaded files to the current folder. Return {label of the run: name of the copy}.
 
-    Raises:
-        ValueError: if a file has a type that is not read, or is too large.
+    Raise a ValueError if a file has a type that is not read, or is too large.
     """
     names: dict[str, str] = {}
     for number, upload in enumerate(map(Path, uploads), start=1):
@@ -133,8 +132,7 @@ def _copy_uploads(uploads: Sequence[str]) -> dict[str, str]:
 def _save_pasted_text(text: str) -> dict[str, str]:
     """Save a pasted text as the file "text". Return {label of the run: name of the file}.
 
-    Raises:
-        ValueError: if the text is empty or too large.
+    Raise a ValueError if the text is empty or too large.
     """
     content = text.encode(errors="replace")
     if len(content) > MAX_BYTES:
@@ -148,8 +146,7 @@ def _save_pasted_text(text: str) -> dict[str, str]:
 def _arguments_of_read(request: Request) -> dict[str, Any]:
     """Return the arguments of `read_run` that follow from the reading, the options and the metric.
 
-    Raises:
-        ValueError: if both a column of samples and one of outcomes are chosen.
+    Raise a ValueError if both a column of samples and one of outcomes are chosen.
     """
     chosen = {name: value for name, value in request.reading.items() if name != "by_order"}
     if {"predictions", "outcomes"} <= chosen.keys():
@@ -164,12 +161,7 @@ def _arguments_of_read(request: Request) -> dict[str, Any]:
 
 
 def _read_run(request: Request, path: str, arguments: Mapping[str, Any]) -> Run:
-    """Read one file with arguments of `read_run`.
-
-    Raises:
-        ChoiceError: if the rules of reading need an answer.
-        ValueError: if the file cannot be read.
-    """
+    """Read one file with arguments of `read_run`. Raise a ChoiceError if it needs a choice."""
     space = request.space
     try:
         run = read_run(path, **arguments)
@@ -212,11 +204,6 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
 
     For text and for scores, the visitor says which outcomes are correct. For a matrix of numbers,
     the choice is that the first column has the references, if the table can be read like that.
-
-    Args:
-        run: the samples, which have no references.
-        path: the path of their file.
-        space: the description of the page.
     """
     predictions = run["predictions"]
     for question, row in enumerate(predictions if isinstance(predictions, list) else ()):
@@ -241,16 +228,13 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
 
 
 def _in_one_order(request: Request, runs: Mapping[str, Run]) -> tuple[dict[str, Samples], str]:
-    """Return the samples of each run, with the questions in the order of the first run.
+    """Return {label: samples} with the questions in the order of the first run, and a problem.
 
-    Questions are paired by their ids. Questions without ids are paired by their order if the
-    visitor has chosen that, or if all runs are plain rows of outcomes.
-
-    Returns:
-        The samples by the label of the run; and why the runs cannot be compared, or "".
+    Questions are paired by their ids; or by their order, if the visitor has chosen that, or if all
+    runs are plain rows of outcomes. The problem says why the runs cannot be compared, or is "".
 
     Raises:
-        ChoiceError: if questions have no ids, and the visitor has not said whether the order is
+        ChoiceError: if questions have no ids, and the visitor has not said whether their order is
             the same.
     """
     selected, problem = list(runs.items()), ""

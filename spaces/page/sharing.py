@@ -68,8 +68,8 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
     """Return the request that a link or a saved page holds.
 
     Args:
-        space: the description of the Space.
-        text: a text that `shared_text` returned, from any source.
+        space: the Space of this page.
+        text: the link or the content of the saved page, from any source.
         new_folder: a function that creates a folder, for the files in the text.
 
     Raises:
