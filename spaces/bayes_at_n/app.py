@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, TextField, parse_numbers, parse_words
-from page.space import BOTH_RUNS, Call, Chart, Example, Options, Run, Space, decimal, percent
+from page.describing import COOL, WARM, decimal, model_example, percent
+from page.space import Call, Chart, Example, Options, Run, Space
 
 POSTERIOR = "posterior"
 WHICH_LIMITS = {
@@ -57,10 +58,7 @@ q3,C,C,B,C
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name.
-
-    `smallest_n` is the smallest number of samples of a question.
-    """
+    """Return the calls of `compute` for the table of scores and the charts, by name."""
     rewards = {"w": options["w"], "categories": options["categories"]}
     return {"scores": Call({**rewards, "return_per_question": True})}
 
@@ -125,13 +123,8 @@ SPACE = Space(
     about=ABOUT,
     examples=[
         Example("Three subjects, six samples each", TEXT),
-        Example("A small model by topic", "", BOTH_RUNS[:1], "numeric", {"group": "topic"}),
-        Example(
-            "The same model at temperatures 0.2 and 0.8",
-            files=BOTH_RUNS,
-            checker="numeric",
-            options={"group": "topic"},
-        ),
+        model_example("A small model by topic", COOL, group="topic"),
+        model_example("The same model at temperatures 0.2 and 0.8", COOL, WARM, group="topic"),
         Example("Letter grades", GRADED, options={"categories": "C, B, A", "w": "0, 0.5, 1"}),
     ],
     controls=[

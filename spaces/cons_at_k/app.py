@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
-from page.space import BOTH_RUNS, Call, Chart, Example, Options, Run, Space, enumerated, percent
+from page.describing import COOL, WARM, enumerated, model_example, percent
+from page.space import Call, Chart, Example, Options, Run, Space
 
 ABOUT = r"""
 Sample $k$ answers and take a vote among them. How often is the vote correct? Three definitions are
@@ -50,10 +51,7 @@ def vote_ks(maximum: int) -> list[int]:
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name.
-
-    `smallest_n` is the smallest number of samples of a question.
-    """
+    """Return the calls of `compute` by name. Curves by k end at `smallest_n`."""
     ks = sorted({*vote_ks(smallest_n), options["k"]})
     return {
         "scores": Call({"k": options["k"]}),
@@ -126,8 +124,8 @@ SPACE = Space(
     about=ABOUT,
     examples=[
         Example("Six questions, eight answers each", TEXT, options={"k": 5}),
-        Example("A small model, 94 questions", "", BOTH_RUNS[1:], "numeric", {"k": 16}),
-        Example("The same model at temperatures 0.2 and 0.8", "", BOTH_RUNS, "numeric", {"k": 16}),
+        model_example("A small model, 94 questions", WARM, k=16),
+        model_example("The same model at temperatures 0.2 and 0.8", COOL, WARM, k=16),
     ],
     controls=[
         NumberField("k", "k", "samples that vote", 5, 1, 512, 1),

@@ -1,4 +1,7 @@
-"""The Space of G-Pass@k: how often at least one, most or all of k samples are correct."""
+"""The Space of G-Pass@k: how often at least one, most or all of k samples are correct.
+
+The threshold tau is the share of the k samples that must be correct.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField
-from page.space import (
-    BOTH_RUNS,
-    Call,
-    Chart,
-    Estimate,
-    Example,
-    Options,
-    Run,
-    Space,
-    curve_ks,
-    percent,
-    required_samples,
-)
+from page.describing import COOL, WARM, curve_ks, model_example, percent, required_samples
+from page.space import Call, Chart, Estimate, Example, Options, Run, Space
 
 ABOUT = r"""
 A model is sampled $n$ times on each question, and $c$ of the samples are correct. **G-Pass@k** is
@@ -57,16 +49,13 @@ reference,1,2,3,4,5,6,7,8
 
 
 def compared_ks(k: int) -> list[int]:
-    """Return up to three powers of two from 2 to k - 1, and k."""
+    """Return the largest powers of two below k, at most three and not 1, and k."""
     powers = [2**i for i in range(1, k.bit_length()) if 2**i < k]
     return [*powers[-3:], k]
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name.
-
-    `smallest_n` is the smallest number of samples of a question.
-    """
+    """Return the calls of `compute` by name. Curves by k end at `smallest_n`."""
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
     return {
@@ -101,11 +90,15 @@ def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str,
 def main_scores(run: Run, options: Options) -> list[str]:
     """Return the keys of pass@k, G-Pass@k and pass^k at the selected k and threshold.
 
-    A key is left out if its score equals the one before by definition.
+    A key is left out if its score equals another one by definition.
     """
     k, tau = options["k"], options["tau"]
-    required = required_samples(k, tau)
-    return [f"pass@{k}", *[f"G-Pass@{k}_{tau}"] * (1 < required < k), *[f"pass^{k}"] * (k > 1)]
+    keys = [f"pass@{k}"]
+    if 1 < required_samples(k, tau) < k:
+        keys.append(f"G-Pass@{k}_{tau}")
+    if k > 1:
+        keys.append(f"pass^{k}")
+    return keys
 
 
 def is_repeated(estimate: Estimate) -> bool:
@@ -181,13 +174,8 @@ SPACE = Space(
     about=ABOUT,
     examples=[
         Example("Six questions, eight samples each", TEXT, options={"k": 4, "tau": 0.5}),
-        Example("A small model, 94 questions", "", BOTH_RUNS[1:], "numeric", {"k": 16, "tau": 0.5}),
-        Example(
-            "The same model at temperatures 0.2 and 0.8",
-            files=BOTH_RUNS,
-            checker="numeric",
-            options={"k": 8, "tau": 0.5},
-        ),
+        model_example("A small model, 94 questions", WARM, k=16, tau=0.5),
+        model_example("The same model at temperatures 0.2 and 0.8", COOL, WARM, k=8, tau=0.5),
     ],
     controls=[
         NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1),

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.controls import CONFIDENCE, WHICH_QUESTIONS, NumberField, TextField, parse_numbers
-from page.space import BOTH_RUNS, Call, Chart, Example, Options, Run, Space, curve_ks, decimal
+from page.describing import COOL, WARM, curve_ks, decimal, model_example
+from page.space import Call, Chart, Example, Options, Run, Space
 
 ABOUT = r"""
 Each sample of a question has a reward: a test score, a grade, or 0 and 1. **Max@k** is the expected
@@ -45,10 +46,7 @@ q4,0,0,1,0,0,0
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name.
-
-    `smallest_n` is the smallest number of samples of a question.
-    """
+    """Return the calls of `compute` by name. Curves by k end at `smallest_n`."""
     k, w = options["k"], options["w"]
     ks = sorted({*curve_ks(smallest_n), k})
     return {
@@ -109,7 +107,7 @@ SPACE = Space(
     examples=[
         Example("Five questions with test scores", TEXT, options={"k": 4}),
         Example("Grades 0, 1 and 2", GRADES, options={"k": 3, "w": "0, 0.5, 1"}),
-        Example("A small model at temperatures 0.2 and 0.8", "", BOTH_RUNS, "numeric", {"k": 8}),
+        model_example("A small model at temperatures 0.2 and 0.8", COOL, WARM, k=8),
     ],
     controls=[
         NumberField("k", "k", "samples drawn per question", 4, 1, 512, 1),

@@ -169,7 +169,7 @@ def _samples_for_metric(
 
 
 def _grade(sampled: Mapping[str, CheckedOnce], checking: Checking) -> list[GradedRun]:
-    """Check the samples of each run. Raise a ValueError if a sample cannot be checked."""
+    """Return the outcomes and answers of each run. Raise a ValueError if a check fails."""
     runs = []
     for label, questions in sampled.items():
         with naming_run(label):

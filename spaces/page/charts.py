@@ -13,8 +13,9 @@ from at_k.cli.comparison_tables import LeaderboardView
 from at_k.runs.comparison import differences_in
 
 from .controls import SAME_QUESTIONS
+from .describing import scale_of
 from .request import Answer
-from .space import Chart, Space, scale_of
+from .space import Chart, Space
 
 _WIDTH = 3.3  # inches: the width of a column in a paper. The page scales charts to its own width.
 

@@ -29,11 +29,7 @@ class MeasuresView(ComparisonView):
 
     def paper_tables(self) -> list[Cells]:
         """Return one table: the first score at this k and at powers of two, then the others."""
-        rows = [
-            difference
-            for difference in self.differences[None]
-            if difference.key == self.key or _is_power_of_two(difference.k)
-        ]
+        rows = [x for x in self.differences[None] if x.key == self.key or _is_power_of_two(x.k)]
         rows += self.others
         return ComparisonView({None: rows}, self.names, self.options, self.scope).paper_tables()
 

@@ -47,6 +47,7 @@ class NumberField(Control):
     step: float
 
     def parse(self, value: Any) -> int | float:
+        """Return the number. Raise a ValueError if it is outside the range, or no number."""
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not self.minimum <= value <= self.maximum:
             raise ValueError(
@@ -70,6 +71,10 @@ class TextField(Control):
     parser: Callable[[str], Any]
 
     def parse(self, value: Any) -> Any:
+        """Return what the parser returns for a text, or None if it is empty.
+
+        Raise a ValueError if the value is no text, or is too long.
+        """
         if not isinstance(value, str) or len(value) > _MAX_CHARACTERS:
             raise ValueError(f"{self.name} must be a text of at most {_MAX_CHARACTERS} characters.")
         return self.parser(value.strip()) if value.strip() else None
@@ -86,6 +91,7 @@ class Choice(Control):
     choices: Mapping[str, str]
 
     def parse(self, value: Any) -> str:
+        """Return the value. Raise a ValueError if it is none of the choices."""
         if value not in self.choices:
             raise ValueError(f"{self.name} must be one of {', '.join(self.choices)}.")
         return value

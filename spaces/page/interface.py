@@ -92,6 +92,7 @@ def connect_api(space: Space) -> None:
     ]
 
     def scores(samples, checker, *values):
+        """Return the scores of samples as `result_dict` does. Raise gr.Error if there are none."""
         try:
             if not isinstance(samples, str):
                 raise ValueError("samples must be a text in JSON Lines, JSON or CSV.")

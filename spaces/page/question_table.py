@@ -9,8 +9,9 @@ from at_k.cli.formats import csv_text
 from at_k.core.estimates import read_score
 
 from .answer_html import escape
+from .describing import scale_of
 from .request import Answer
-from .space import Run, Space, scale_of
+from .space import Run, Space
 
 _MAX_ROWS = 500
 _MAX_SAMPLES_IN_ROW = 32

@@ -210,9 +210,10 @@ def _require_outcomes(run: Run, path: str, space: Space) -> None:
         for index, sample in enumerate(row or ()):
             parts = [Place("predictions", question, index), f" is {short(sample)}"]
             if isinstance(sample, str):
-                remedy = ". Say which outcomes are correct"
-                remedy += ", or which column has the references." * space.has_references
-                parts.append(f", which is no outcome. Outcomes are {KNOWN_WORDS}{remedy}")
+                parts.append(
+                    f", which is no outcome. Outcomes are {KNOWN_WORDS}. Say which outcomes are "
+                    f"correct, or which column has the references."
+                )
                 columns = filter(None, load_columns(path))
                 raise ChoiceError(parts, columns=columns, asks_correct=True)
             is_number = isinstance(sample, (int, float)) and sample not in (0, 1)

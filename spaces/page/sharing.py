@@ -96,7 +96,7 @@ def opened_request(space: Space, text: str, new_folder: Callable[[], Path]) -> R
 def _samples(space: Space, content: dict[str, Any], new_folder: Callable[[], Path]) -> dict:
     """Return the samples in a link as an argument of `make_request`: a text, or paths of files.
 
-    Files are written into a new folder. Raises a ValueError if a file of an example is unknown.
+    Write files into a new folder. Raise a ValueError if a file of an example is unknown.
     """
     if "text" in content:
         return {"text": str(content["text"])}

@@ -14,9 +14,6 @@ from typing import Any
 
 import at_k
 import numpy as np
-from at_k.cli.formats import Scale, Scope
-from at_k.cli.formats import enumerated as enumerated
-from at_k.core.credits import required_samples as required_samples
 from at_k.core.estimates import Estimate
 from at_k.results import Result
 
@@ -33,9 +30,6 @@ TITLES = {
 
 CHECKERS = ("exact_match", "numeric", "choice", "math_verify")
 
-BOTH_RUNS = ("smollm2_cool.jsonl", "smollm2_warm.jsonl")
-"""The files of samples that the project ships: a small model at temperatures 0.2 and 0.8."""
-
 Options = dict[str, Any]
 """The value of each control, by the name of its option."""
 
@@ -50,7 +44,7 @@ class Example:
     Attributes:
         name: the text of its button.
         text: the samples as text, or "" if the example has files.
-        files: the names of files of samples that the project ships, such as `BOTH_RUNS`.
+        files: the names of files of samples that the project ships.
         checker: the name of the checker.
         options: the options that differ from their defaults.
     """
@@ -188,53 +182,3 @@ class Space:
     def has_binary_outcomes(self) -> bool:
         """Return whether an outcome of this metric is 0 or 1, and no reward or verdict."""
         return self.metric in ("gpassk", "cons_at_k")
-
-
-# --- Helpers of the apps ------------------------------------------------------------------
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, such as "12 %". Below 1 % and above 99 % it has a decimal."""
-    if 0 < share < 0.0005:
-        return "less than 0.1 %"
-    if 0.9995 <= share < 1:
-        return "more than 99.9 %"
-    is_extreme = 0 < share < 0.01 or 0.99 < share < 1
-    return f"{100 * share:.1f} %" if is_extreme else f"{100 * share:.0f} %"
-
-
-def decimal(value: float) -> str:
-    """Return a number as text with three decimals."""
-    return f"{round(value, 3) + 0.0:.3f}"  # adding 0 avoids -0.000
-
-
-def scale_of(runs: Sequence[Run]) -> Scale:
-    """Return how the page prints scores: in percent, or rewards in their own unit."""
-    estimates = [estimate for run in runs for estimate in run.scores().estimates]
-    return Scale.of([x.metric for x in estimates], [x.score for x in estimates])
-
-
-def sizes_note(runs: Sequence[Run], question_noun: str, sample_noun: str) -> str:
-    """Return how many questions and samples there are: "6 questions with 8 samples each.".
-
-    If there are several runs, each number has the label of its run.
-    """
-    notes = [
-        Scope([run.sample_counts], None, question_noun, sample_noun).in_words() for run in runs
-    ]
-    if len(runs) > 1:
-        notes = [f"{run.label}: {note}" for run, note in zip(runs, notes, strict=True)]
-    return f"{'; '.join(notes)}."
-
-
-def curve_ks(maximum: int, points: int = 24) -> list[int]:
-    """Return the k values of a curve from 1 to `maximum`, in increasing order.
-
-    All integers if there are at most `points`. Otherwise the powers of two, and about `points`
-    values at equal distances on a logarithmic scale.
-    """
-    if maximum <= points:
-        return list(range(1, maximum + 1))
-    ratio = maximum ** (1 / (points - 1))
-    spaced = {round(ratio**i) for i in range(points)}
-    return sorted(spaced | {2**i for i in range(maximum.bit_length())})

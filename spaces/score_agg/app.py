@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from page.controls import CONFIDENCE, NumberField
-from page.space import Call, Chart, Example, Options, Run, Space, percent, sizes_note
+from page.describing import percent, sizes_note
+from page.space import Call, Chart, Example, Options, Run, Space
 
 ABOUT = r"""
 A grader rates how well each statement of an answer (an item) is supported: *fully* (1), *mostly*
@@ -41,10 +42,7 @@ TEMPERATURES = [round(0.1 + 0.025 * step, 3) for step in range(37)]
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` for the table of scores and the charts, by name.
-
-    `smallest_n` is the smallest number of samples of a question.
-    """
+    """Return the calls of `compute` for the table of scores and the charts, by name."""
     common = {"penalty": options["penalty"], "return_per_question": True}
     return {
         "scores": Call({"temperature": options["temperature"], **common}),

@@ -392,3 +392,14 @@ def test_a_zip_of_one_file_and_a_plain_text_are_read(page, tmp_path):
         text.write_text("1 0\n1 1\n")
     read = page.samples.read_samples(request_for(page, "gpassk", files=tuple(map(str, texts))), ())
     assert [*read.runs] == ["run_1", "run_2"]
+
+
+def test_correct_outcomes_are_words_or_a_least_score(page):
+    parse = page.events.parse_correct_outcomes
+    assert parse(" ") == {}
+    assert parse("A, B,") == {"correct_values": ["A", "B"]}
+    for text in (">= 0.75", ">=0.75", "\N{GREATER-THAN OR EQUAL TO} 0.75"):
+        assert parse(text) == {"correct_at_least": 0.75}
+    for text in ("> 0.75", ">= A"):
+        with pytest.raises(ValueError, match="Give the least correct score after >="):
+            parse(text)

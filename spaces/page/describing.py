@@ -1,0 +1,70 @@
+"""Help apps to describe a Space: its examples, the numbers in its sentences, and its curves.
+
+k is the number of samples that a score is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from at_k.cli.formats import Scale, Scope
+from at_k.cli.formats import enumerated as enumerated
+from at_k.core.credits import required_samples as required_samples
+
+from .space import Example, Run
+
+COOL, WARM = "smollm2_cool.jsonl", "smollm2_warm.jsonl"
+"""Files of samples that the project ships: of a small model at temperatures 0.2 and 0.8."""
+
+
+def model_example(name: str, *files: str, **options: Any) -> Example:
+    """Return an example with files of a small model, whose numbers are checked, and options."""
+    return Example(name, files=files, checker="numeric", options=options)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, such as "12 %". Below 1 % and above 99 % it has a decimal."""
+    if 0 < share < 0.0005:
+        return "less than 0.1 %"
+    if 0.9995 <= share < 1:
+        return "more than 99.9 %"
+    is_extreme = 0 < share < 0.01 or 0.99 < share < 1
+    return f"{100 * share:.1f} %" if is_extreme else f"{100 * share:.0f} %"
+
+
+def decimal(value: float) -> str:
+    """Return a number as text with three decimals."""
+    return f"{round(value, 3) + 0.0:.3f}"  # adding 0 avoids -0.000
+
+
+def scale_of(runs: Sequence[Run]) -> Scale:
+    """Return how the page prints scores: in percent, or rewards in their own unit."""
+    estimates = [estimate for run in runs for estimate in run.scores().estimates]
+    return Scale.of([x.metric for x in estimates], [x.score for x in estimates])
+
+
+def sizes_note(runs: Sequence[Run], question_noun: str, sample_noun: str) -> str:
+    """Return how many questions and samples there are: "6 questions with 8 samples each.".
+
+    If there are several runs, each number has the label of its run.
+    """
+    notes = [
+        Scope([run.sample_counts], None, question_noun, sample_noun).in_words() for run in runs
+    ]
+    if len(runs) > 1:
+        notes = [f"{run.label}: {note}" for run, note in zip(runs, notes, strict=True)]
+    return f"{'; '.join(notes)}."
+
+
+def curve_ks(maximum: int, points: int = 24) -> list[int]:
+    """Return the k values of a curve from 1 to `maximum`, in increasing order.
+
+    All integers if there are at most `points`. Otherwise the powers of two, and about `points`
+    values at equal distances on a logarithmic scale.
+    """
+    if maximum <= points:
+        return list(range(1, maximum + 1))
+    ratio = maximum ** (1 / (points - 1))
+    spaced = {round(ratio**i) for i in range(points)}
+    return sorted(spaced | {2**i for i in range(maximum.bit_length())})
