@@ -8,8 +8,6 @@ the package at_k that the page imports, and the pictures of the card. A card is 
 Space.
 """
 
-from __future__ import annotations
-
 import configparser
 import re
 import shutil
@@ -38,7 +36,7 @@ PACKAGE.rooms = PackageRooms()
 
 
 def bundle(name: str, target: Path) -> None:
-    """Write the Space of a metric into a folder, which is an absolute path.
+    """Write the Space of the metric `name` into the folder `target`, an absolute path.
 
     Raises:
         SystemExit: if there is no Space of this name, or the folder has files.
@@ -76,7 +74,7 @@ def _copy(files: Iterable[Path], folder: Path) -> None:
 
 
 def _copy_package(target: Path, lib: Path) -> None:
-    """Copy the modules of the package that app.py and the page import, also inside functions.
+    """Copy the modules of the package that app.py and the page import. Imports in functions count.
 
     `target` is the folder of the Space, and the package is copied into the folder `lib`.
     """

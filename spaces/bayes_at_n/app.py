@@ -1,7 +1,5 @@
 """The Space of Bayes@N: the expected reward of a sample, with a credible interval."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -70,7 +68,7 @@ def measures(options: Options, smallest_n: int, checked: bool) -> list[dict[str,
 
 
 def main_scores(run: Run, options: Options) -> list[str]:
-    """Return the key of avg@N; or with limits under a uniform prior, of Bayes@N and avg@N."""
+    """Return the key of avg@N, or with limits under a uniform prior the keys of both scores."""
     keys = [run.estimate_of(metric).key for metric in ("avg@N", "bayes@N")]
     return keys[::-1] if options["interval"] == POSTERIOR else keys[:1]
 

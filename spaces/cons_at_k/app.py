@@ -1,7 +1,5 @@
 """The Space of cons@k: how often a majority vote of k samples is correct."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,8 +39,8 @@ reference,1,2,3,4,5,6,7,8
 def vote_ks(maximum: int) -> list[int]:
     """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
-    All integers up to 8. Otherwise powers of two, and for maj@k the odd numbers before them. They
-    are fewer than the values of other curves, because the intervals of vote@k take long.
+    They are all integers if `maximum` is at most 8. Otherwise they are powers of two, and for maj@k
+    the odd numbers before them: fewer than for other curves, as intervals of vote@k take long.
     """
     if maximum <= 8:
         return list(range(1, maximum + 1))
@@ -51,7 +49,7 @@ def vote_ks(maximum: int) -> list[int]:
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name. Curves by k end at `smallest_n`."""
+    """Return the calls of `compute` by name. Curves end at the smallest number of samples."""
     ks = sorted({*vote_ks(smallest_n), options["k"]})
     return {
         "scores": Call({"k": options["k"]}),

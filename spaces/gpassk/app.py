@@ -3,8 +3,6 @@
 The threshold tau is the share of the k samples that must be correct.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,7 +53,7 @@ def compared_ks(k: int) -> list[int]:
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name. Curves by k end at `smallest_n`."""
+    """Return the calls of `compute` by name. Curves end at the smallest number of samples."""
     ks = compared_ks(options["k"])
     thresholds = sorted({i / k for k in ks for i in range(1, k + 1)})
     return {

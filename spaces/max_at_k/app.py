@@ -1,7 +1,5 @@
 """The Space of Max@k: the expected reward of the best of k samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,7 +44,7 @@ q4,0,0,1,0,0,0
 
 
 def compute_calls(options: Options, smallest_n: int) -> dict[str, Call]:
-    """Return the calls of `compute` by name. Curves by k end at `smallest_n`."""
+    """Return the calls of `compute` by name. Curves end at the smallest number of samples."""
     k, w = options["k"], options["w"]
     ks = sorted({*curve_ks(smallest_n), k})
     return {

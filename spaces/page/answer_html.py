@@ -1,7 +1,5 @@
 """Write the HTML of an answer. Text of visitors is escaped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 k is the number of samples that a score is about, and n the number of samples of a question.
 """
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from collections.abc import Mapping, Sequence
@@ -159,7 +157,7 @@ def _calls(
 def _samples_for_metric(
     computation: Computation, runs: Mapping[str, Samples]
 ) -> dict[str, CheckedOnce]:
-    """Return {label: samples in the form of the metric}. Raise a ValueError if they are invalid."""
+    """Return {label: samples as the metric takes them}. Raise a ValueError if one is invalid."""
     sampled = {}
     for label, samples in runs.items():
         with naming_run(label):

@@ -3,8 +3,6 @@
 A choice is a reading: a dict of arguments of `at_k.read`, such as {"missing": "drop"}.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -66,7 +64,10 @@ def choice_in_words(choice: Reading) -> str:
 
 
 def is_reading(reading: Any) -> bool:
-    """Return whether an object from a link or a program is a reading that a page offers."""
+    """Return whether an object from a link or a program is a reading that a page offers.
+
+    The correct outcomes in a reading are not checked here.
+    """
     try:
         choice = {name: value for name, value in reading.items() if name not in _CORRECT}
         return not choice or bool(choice_in_words(choice))
@@ -75,7 +76,7 @@ def is_reading(reading: Any) -> bool:
 
 
 def merged(choices: Sequence[Reading]) -> Reading:
-    """Return several choices as one reading. Their conditions on rows are joined."""
+    """Return several choices as one reading. Rows have to meet the conditions of all choices."""
     reading: Reading = {}
     for choice in choices:
         where = [*reading.get("where", ()), *choice.get("where", ())]
@@ -86,7 +87,7 @@ def merged(choices: Sequence[Reading]) -> Reading:
 
 
 def choice_error(error: SelectionError, path: str, has_references: bool) -> ChoiceError:
-    """Return the question of a page about the file at `path`, for an error of the reader.
+    """Turn an error of the reader about the file at `path` into a question to the visitor.
 
     `has_references` says whether the page checks samples against references.
     """
@@ -131,9 +132,10 @@ def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Rea
 
 
 def _choices_without_usual_names(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
-    """Yield likely readings of a table with columns of these names, none usual for samples.
+    """Yield likely readings of a table in which no column has a usual name for samples.
 
-    `has_references` says whether the page checks samples against references.
+    `names` are the names of its columns. `has_references` says whether the page checks samples
+    against references.
     """
     usual = {x for role in _ONE_PER_QUESTION for x in columns_named(names, COLUMN_NAMES[role])}
     samples = _numbered(names) or [x for x in names if x not in usual]

@@ -1,7 +1,5 @@
 """Choose the charts of an answer, and draw them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -26,7 +24,7 @@ schemapi.disable_debug_mode()
 def charts_of(space: Space, answer: Answer) -> list[Chart | None]:
     """Return the charts of a Space, with the chart of the comparison after the first.
 
-    A chart that these runs do not have is None, so that each chart has the same position always.
+    A chart that these runs do not have is None, so that the other charts keep their numbers.
     """
     shown = [chart(answer.runs, answer.options) for chart in space.charts]
     if min(run.sample_counts.min() for run in answer.runs) == 1:  # a curve by k is one point
@@ -92,7 +90,7 @@ def page_svg(chart: Chart, answer: Answer) -> str:
 
 
 def chart_arguments(chart: Chart, answer: Answer) -> dict[str, Any]:
-    """Return the arguments of the function that draws a chart, with what its caption says.
+    """Return the arguments of the function that draws a chart, also those for its caption.
 
     Scores are in percent if the sentences of the page are. The function of a leaderboard finds the
     numbers of questions and samples and the limits in its results.

@@ -1,7 +1,5 @@
 """Compare the runs of a request."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,18 +26,21 @@ class MeasuresView(ComparisonView):
     others: Sequence[Difference]
 
     def paper_tables(self) -> list[Cells]:
-        """Return one table: the first score at this k and at powers of two, then the others."""
+        """Return one table with the first score and the others.
+
+        The first score is shown at the selected k and at powers of two.
+        """
         rows = [x for x in self.differences[None] if x.key == self.key or _is_power_of_two(x.k)]
         rows += self.others
         return ComparisonView({None: rows}, self.names, self.options, self.scope).paper_tables()
 
     def sentence(self, key: str | None = None) -> str:
-        """Return a sentence about the difference with a key. Default: that at the selected k."""
+        """Return a sentence about the difference with this key. Default: that at the selected k."""
         return super().sentence(key or self.key)
 
 
 def _is_power_of_two(k: Any) -> bool:
-    """Return whether k is a power of two, or no number, as of a score without k."""
+    """Return whether k is a power of two. For a score without k, return True."""
     return not isinstance(k, int) or k & (k - 1) == 0
 
 

@@ -1,7 +1,5 @@
 """Define the controls of a page, and parse and check their values."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 k is the number of samples that a score is about.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +17,7 @@ COOL, WARM = "smollm2_cool.jsonl", "smollm2_warm.jsonl"
 
 
 def model_example(name: str, *files: str, **options: Any) -> Example:
-    """Return an example with files of a small model, whose numbers are checked, and options."""
+    """Return an example with files of a small model. Its samples are checked as numbers."""
     return Example(name, files=files, checker="numeric", options=options)
 
 
@@ -60,8 +58,8 @@ def sizes_note(runs: Sequence[Run], question_noun: str, sample_noun: str) -> str
 def curve_ks(maximum: int, points: int = 24) -> list[int]:
     """Return the k values of a curve from 1 to `maximum`, in increasing order.
 
-    All integers if there are at most `points`. Otherwise the powers of two, and about `points`
-    values at equal distances on a logarithmic scale.
+    They are all integers if there are at most `points`. Otherwise they are the powers of two, and
+    about `points` values at equal distances on a logarithmic scale.
     """
     if maximum <= points:
         return list(range(1, maximum + 1))

@@ -1,7 +1,5 @@
 """Write the files that visitors download: scores, tables, samples, charts, code and the page."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil
@@ -98,7 +96,7 @@ class Downloads:
     def _files(
         self, answer: Answer, folder: str
     ) -> dict[str, tuple[str, Callable[[], str | Figure]]]:
-        """Return by entry of the menu the end of the name of its file, and a function.
+        """Return a dict from each entry of the menu to the end of its file name and a function.
 
         The function returns the content of the file: a text, or the figure of a chart.
         """

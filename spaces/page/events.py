@@ -1,7 +1,5 @@
 """Handle what a visitor changes or clicks on a page."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterator
@@ -129,7 +127,7 @@ def connect_events(space: Space, blocks: gr.Blocks, layout: Layout, downloads: D
 
 
 class Handlers:
-    """Handle the events of a page. The methods without an underscore are the handlers."""
+    """Handle the events of a page."""
 
     def __init__(self, space: Space, layout: Layout, downloads: Downloads):
         self._space = space

@@ -1,7 +1,5 @@
 """Build and serve the page and the API of a Space."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

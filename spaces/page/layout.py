@@ -1,7 +1,5 @@
 """Create the components of a page."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Word messages of the package for a page: "Row 1, sample 2" instead of `predictions[0][1]`."""
 
-from __future__ import annotations
-
 from at_k.core.checks import Index, InputError, InPython, Noun, Place, RunName
 from at_k.core.samples import GRADED_SCORES
 

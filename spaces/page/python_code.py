@@ -3,8 +3,6 @@
 The code reads a text that was pasted from a file with the name "text".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Show the questions of an answer and their samples, marked as correct or incorrect."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

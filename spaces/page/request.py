@@ -1,7 +1,5 @@
 """Define a request to score samples, its answer, and the error that asks the visitor to choose."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -22,6 +20,8 @@ Reading = dict[str, Any]
 
 class ChoiceError(InputError):
     """Say that samples can be read in several ways, and that the visitor has to choose one.
+
+    The argument `parts` has the parts of the message, as those of an InputError.
 
     Attributes:
         choices: the choices that the page offers, each as a reading.

@@ -1,7 +1,5 @@
 """Read the samples of a request, from a pasted text or uploaded files, and limit their size."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Container, Mapping, Sequence

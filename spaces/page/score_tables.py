@@ -1,7 +1,5 @@
 """Show the scores of an answer in the tables and sentences of the command at-k."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from at_k.cli.formats import Scope, View, csv_text
@@ -18,7 +16,7 @@ FORMATS = {"CSV": "csv", "LaTeX": "tex", "Markdown": "md"}
 
 @dataclass(frozen=True)
 class RunView(ScoresView):
-    """Show the scores of a run. In LaTeX, the table has the label `tab:` and `label`."""
+    """Show the scores of a run. `label` is what LaTeX calls their table."""
 
     label: str = "scores"
 

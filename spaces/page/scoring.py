@@ -4,8 +4,6 @@ Visitors upload what they like, and checking it may take long. So each request h
 which is ended when its time is up.
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import multiprocessing
@@ -61,7 +59,7 @@ def preload(space: Space) -> None:
 
 
 def score(request: Request) -> Answer:
-    """Score a request.
+    """Score a request, and return the answer.
 
     Raises:
         ValueError: if the request cannot be scored. The message is for the visitor.

@@ -4,8 +4,6 @@ Another page shows the same result for it. A link has the request in its fragmen
 do not send to servers. It is JSON, compressed, as Base64 for addresses.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json
@@ -47,7 +45,7 @@ def shared_text(request: Request) -> str:
 
 
 def _shared_file(space: Space, file: Path) -> list[str | None]:
-    """Return the name of a file, and its bytes as characters; or None for a file of an example."""
+    """Return [name, bytes as characters] of a file, or [name, None] for a file of an example."""
     content = file.read_bytes()
     if file.name in _example_files(space) and content == Path(sample_file(file.name)).read_bytes():
         return [file.name, None]

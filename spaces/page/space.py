@@ -4,8 +4,6 @@ k is the number of samples that a score is about, and n the number of samples of
 worker process imports this module and the app that uses it, so it imports no large library.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

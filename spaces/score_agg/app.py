@@ -1,7 +1,5 @@
 """The Space of score_agg: verdicts on the statements of an answer, aggregated into one score."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
