@@ -84,7 +84,7 @@ def answer_to(request: Request) -> Answer:
                 message = message_for_page(error, *nouns, show_run_names=bool(request.files))
                 problem = f"The runs are not compared: {message}"
     messages = [*read.notes, *changes, *dict.fromkeys(str(warning.message) for warning in caught)]
-    notes = tuple(replace_python_terms(note) for note in [*messages, problem] if note)
+    notes = tuple(map(replace_python_terms, filter(None, [*messages, problem])))
     names, texts = _names_and_texts(read.identifiers, len(sizes[0]))
     return Answer(runs, calls, options, request.reading, checker, names, texts, comparison, notes)
 
@@ -136,19 +136,24 @@ def _calls(
     is_default = checker in (None, "exact_match")
     checking = {} if is_default else {"check_correct_fn": checker}
     limits = {name: options[name] for name in ("confidence", "interval")}
-    calls = {}
-    for name, call in space.compute_calls(options, smallest_n).items():
-        chosen = {x: value for x, value in call.arguments.items() if value is not None}
-        calls[name] = replace(call, arguments={**checking, **chosen, **limits})
+    calls = {
+        name: replace(call, arguments={**checking, **_without_none(call.arguments), **limits})
+        for name, call in space.compute_calls(options, smallest_n).items()
+    }
     compared: dict[str, Any] = {"confidence": options["confidence"]}
     if space.has_references and options["interval"] in (SAME_QUESTIONS, OTHER_QUESTIONS):
         has_same = options["interval"] == SAME_QUESTIONS
         compared["interval"] = "sampling" if has_same else "questions"
     measures = [
-        {**checking, **{x: value for x, value in measure.items() if value is not None}, **compared}
+        {**checking, **_without_none(measure), **compared}
         for measure in space.measures(options, smallest_n, checker is not None)
     ]
     return calls, measures
+
+
+def _without_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are not None."""
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 # --- Scores -------------------------------------------------------------------------------

@@ -120,15 +120,22 @@ def _choices_from_error(error: SelectionError, columns: Columns) -> Iterator[Rea
     """
     for way in error.ways:
         if "where" in way.arguments:
-            name, entry = next(iter(way.arguments["where"].items()))
-            cells = column_at(columns, name)
-            entries = dict.fromkeys([entry] if cells is None else map(entry_text, cells))
-            for text in [*entries][:_MAX_ENTRIES]:
-                yield {"where": [[name, text]]}
+            yield from _row_filter_choices(columns, *next(iter(way.arguments["where"].items())))
             continue
         choice = {x: y for x, y in way.arguments.items() if x in _WORDS and y is not None}
         if choice:
             yield {x: _as_list(y) if x in ("questions", "pool") else y for x, y in choice.items()}
+
+
+def _row_filter_choices(columns: Columns, name: str, entry: str) -> Iterator[Reading]:
+    """Yield for each entry of the column `name` the choice of the rows with this entry.
+
+    If there is no such column, yield the choice of the rows with `entry` only.
+    """
+    cells = column_at(columns, name)
+    entries = dict.fromkeys([entry] if cells is None else map(entry_text, cells))
+    for text in [*entries][:_MAX_ENTRIES]:
+        yield {"where": [[name, text]]}
 
 
 def _choices_without_usual_names(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
@@ -141,8 +148,12 @@ def _choices_without_usual_names(names: Sequence[str], has_references: bool) -> 
     samples = _numbered(names) or [x for x in names if x not in usual]
     if usual and 1 < len(samples) <= MAX_SAMPLES_PER_QUESTION:
         yield {"predictions": samples}
-    if not has_references:
-        return
+    if has_references:
+        yield from _choices_of_references(names)
+
+
+def _choices_of_references(names: Sequence[str]) -> Iterator[Reading]:
+    """Yield which column may have the samples, and which one their references."""
     references = columns_named(names, COLUMN_NAMES["references"])
     for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
         others = [other for other in references if other != name]

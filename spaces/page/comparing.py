@@ -94,4 +94,4 @@ def compare(
         key=next(x.key for x in first if k is None or x.k == k),
         others=[difference for differences in others for difference in differences],
     )
-    return Comparison(view, [differences_as_dict(x) for x in by_measure], list(measures))
+    return Comparison(view, [*map(differences_as_dict, by_measure)], list(measures))

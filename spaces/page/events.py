@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -212,10 +212,8 @@ class Handlers:
                 raise ValueError("There are no files. Choose one, or paste samples.")
             if len(files) > MAX_FILES:
                 raise ValueError(f"{len(files)} files are too many. The limit is {MAX_FILES}.")
-            if len(files) == 1 and files[0].endswith(".txt"):
-                text = Path(files[0]).read_text(encoding="ascii", errors="replace")
-                if is_saved_page(text):
-                    return self._open_request(text)
+            if (text := _saved_page(files)) is not None:
+                return self._open_request(text)
             samples = {"files": files}
         request = make_request(self._space, values[layout.checker], options, **samples)
         if request.fingerprint_of_samples() == values[layout.asked_for]:
@@ -350,6 +348,14 @@ class Handlers:
             return self._downloads.answer(folder)
         except ValueError as error:
             raise gr.Error(escape(str(error)), print_exception=False) from error
+
+
+def _saved_page(files: Sequence[str]) -> str | None:
+    """Return the content of the only file if it is a saved page. Otherwise return None."""
+    if len(files) > 1 or not files[0].endswith(".txt"):
+        return None
+    text = Path(files[0]).read_text(encoding="ascii", errors="replace")
+    return text if is_saved_page(text) else None
 
 
 def _file_update(path: str) -> Any:

@@ -48,10 +48,8 @@ def question_rows(
     unit = " (%)" if scale.percent else ""
     is_shown = FILTERS.get(filter_name, FILTERS[ALL])
     indices = [i for i in range(len(answer.questions)) if is_shown(_mean_reward(runs, i))]
-    differences: list[float] = []
-    if len(runs) == 2 and keys:
-        first, second = (by_key[keys[0]] for by_key in scores)
-        differences = [b - a for a, b in zip(first, second, strict=True)]
+    differences = _differences(scores, keys)
+    if differences:
         indices.sort(key=lambda i: -abs(differences[i]))
     rows = []
     for i in indices:
@@ -96,6 +94,18 @@ def _shown_keys(
         keys = [key for key, x in score_ids.items() if (x.k, x.tau) == (answer.options["k"], None)]
     main = [key for key in space.main_scores(answer.runs[0], answer.options) if key in keys]
     return list(dict.fromkeys([*main, *keys]))[: _MAX_SCORES // len(scores)]
+
+
+def _differences(scores: Sequence[dict[str, list[float]]], keys: Sequence[str]) -> list[float]:
+    """Return for each question the second run's first score minus the first run's.
+
+    The list is empty if there are not two runs, or no scores. The arguments are the scores of the
+    questions of each run by key, and the keys that are shown.
+    """
+    if len(scores) != 2 or not keys:
+        return []
+    first, second = (by_key[keys[0]] for by_key in scores)
+    return [b - a for a, b in zip(first, second, strict=True)]
 
 
 def _mean_reward(runs: Sequence[Run], index: int) -> float:
@@ -207,14 +217,20 @@ def _samples_of_run(space: Space, answer: Answer, run: Run, index: int) -> str:
         )
     items = ""
     for sample, reward in zip(run.samples["predictions"][index], run.rewards[index], strict=True):
-        outcome = "not scored" if reward is None else f"{reward:g}"
-        if run.is_binary and reward is not None:
-            outcome = "correct" if reward else "incorrect"
-        text = ""
+        outcome, text = _outcome_in_words(reward, run.is_binary), ""
         if sample is not None and (answer.checker is not None or isinstance(sample, str)):
             text = f" <code>{escape(_shortened(str(sample), _MAX_SAMPLE))}</code>"
         items += f"<li><span>{outcome}</span>{text}</li>"
     return f'<div>{heading}<ol tabindex="0">{items}</ol></div>'
+
+
+def _outcome_in_words(reward: float | None, is_binary: bool) -> str:
+    """Return "correct", "incorrect", the reward as text, or "not scored"."""
+    if reward is None:
+        return "not scored"
+    if not is_binary:
+        return f"{reward:g}"
+    return "correct" if reward else "incorrect"
 
 
 def samples_csv(space: Space, answer: Answer) -> str:

@@ -93,11 +93,9 @@ def read_samples(request: Request, parameters: Container[str]) -> ReadSamples:
     notes += [_without_file_name(str(warning.message), [*files.values()]) for warning in caught]
     if len({"references" in run for run in samples.values()}) > 1:
         raise ValueError("One file has references and the other has none. Give both or neither.")
-    names = [Path(file).name for file in request.files]
-    if names and len({*names}) == len(names):  # equal names would not tell the runs apart
-        files = dict(zip(files, names, strict=True))
+    files, notes = _names_for_visitor(files, request.files), list(dict.fromkeys(notes))
     identifiers = dict(next(iter(runs.values())).identifiers)
-    return ReadSamples(files, used, samples, identifiers, [*dict.fromkeys(notes)], problem)
+    return ReadSamples(files, used, samples, identifiers, notes, problem)
 
 
 # --- Text and files -----------------------------------------------------------------------
@@ -139,6 +137,15 @@ def _save_pasted_text(text: str) -> dict[str, str]:
         raise ValueError("There are no samples. Paste a table, rows of outcomes, or JSON.")
     Path("text").write_bytes(content)
     return {"text": "text"}
+
+
+def _names_for_visitor(files: dict[str, str], uploads: Sequence[str]) -> dict[str, str]:
+    """Return {label of the run: name of its uploaded file}.
+
+    If names are equal, or nothing was uploaded, return the names of the copies in `files`.
+    """
+    names = [Path(upload).name for upload in uploads]
+    return dict(zip(files, names, strict=True)) if len({*names}) == len(names) > 0 else files
 
 
 def _arguments_of_read(request: Request) -> dict[str, Any]:
