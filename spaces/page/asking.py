@@ -1,6 +1,6 @@
 """Offer choices where the rules of reading need an answer from the visitor.
 
-A choice is a reading: a dict of arguments of `at_k.read`, such as {"missing": "drop"}.
+A choice is a reading, such as {"missing": "drop"}.
 """
 
 import re
@@ -96,7 +96,7 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
     choices = list(_choices_from_error(error, columns))
     asks_columns = error.is_open and error.roles & {*ROLES, "counts"}
     if asks_columns:
-        choices += _choices_without_usual_names(names, has_references)
+        choices += _column_choices(names, has_references)
     parts = list(error.args)
     if isinstance(parts[0], str):
         parts[0] = parts[0].removeprefix("text: ")
@@ -106,7 +106,7 @@ def choice_error(error: SelectionError, path: str, has_references: bool) -> Choi
 
 
 def load_columns(path: str) -> Columns:
-    """Return the columns of a file by name, or an empty dict if it has no table."""
+    """Return the columns of a file by name, or an empty dict if it cannot be read as a table."""
     try:
         return load_files([path], make_reading()).columns
     except ValueError:
@@ -138,8 +138,8 @@ def _row_filter_choices(columns: Columns, name: str, entry: str) -> Iterator[Rea
         yield {"where": [[name, text]]}
 
 
-def _choices_without_usual_names(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
-    """Yield likely readings of a table in which no column has a usual name for samples.
+def _column_choices(names: Sequence[str], has_references: bool) -> Iterator[Reading]:
+    """Yield likely readings of a table whose columns the visitor has to choose.
 
     `names` are the names of its columns. `has_references` says whether the page checks samples
     against references.
@@ -153,7 +153,7 @@ def _choices_without_usual_names(names: Sequence[str], has_references: bool) -> 
 
 
 def _choices_of_references(names: Sequence[str]) -> Iterator[Reading]:
-    """Yield which column may have the samples, and which one their references."""
+    """Yield likely choices of a column of samples and a column of their references."""
     references = columns_named(names, COLUMN_NAMES["references"])
     for name in sorted(references, key=lambda name: name.lower() not in ANSWERS):
         others = [other for other in references if other != name]
@@ -165,9 +165,9 @@ def _choices_of_references(names: Sequence[str]) -> Iterator[Reading]:
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Return names such as a1 and a2, which differ only in a number.
+    """Return the names that consist of a stem and a number, such as a1 and a2.
 
-    The list is empty if names with different stems end in a number.
+    The list is empty if they have different stems.
     """
     matches = [match for match in map(_NUMBERED.fullmatch, names) if match and match[1]]
     return [match[0] for match in matches] if len({match[1] for match in matches}) == 1 else []

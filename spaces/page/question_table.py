@@ -18,7 +18,7 @@ _MAX_SCORES = 4
 _MAX_TEXT = 120
 _MAX_SAMPLE_IN_ROW = 24
 _MAX_SAMPLE = 1_000
-_MARKS = {0: "\u2717", 1: "\u2713", None: "?"}
+_MARKS: dict[float | None, str] = {0: "\u2717", 1: "\u2713", None: "?"}
 
 ALL = "All"
 FILTERS: dict[str, Callable[[float], bool]] = {
@@ -27,7 +27,7 @@ FILTERS: dict[str, Callable[[float], bool]] = {
     "Some correct": lambda share: 0 < share < 1,
     "None correct": lambda share: share == 0,
 }
-"""The filters of questions, by name. Each takes the share of correct samples of a question."""
+"""The filters of questions, by name. Each takes the mean outcome of the samples of a question."""
 
 
 def question_rows(
@@ -115,15 +115,17 @@ def _mean_reward(runs: Sequence[Run], index: int) -> float:
 
 
 def _samples_in_row(run: Run, index: int) -> str:
-    """Return a summary of the samples of a question, and the first samples with a mark each."""
+    """Return a summary of the samples of a question, and the first samples with a mark each.
+
+    If the input has counts, there is only the summary.
+    """
     rewards = run.rewards[index]
     summary = _summary(run, index)
     if _has_counts(run):
         return summary
     shown = []
     for text, reward in zip(_texts(run, index), rewards[:_MAX_SAMPLES_IN_ROW], strict=False):
-        is_marked = run.is_binary or reward is None
-        mark = _MARKS[reward if reward is None else int(reward)] if is_marked else f"{reward:g}"
+        mark = _MARKS[reward] if run.is_binary or reward is None else f"{reward:g}"
         short = " ".join(_shortened(text, _MAX_SAMPLE_IN_ROW).split())
         shown.append(f"{mark} {short}".strip())
     dots = " .." if len(rewards) > _MAX_SAMPLES_IN_ROW else ""
@@ -139,7 +141,7 @@ def _summary(run: Run, index: int) -> str:
 
 
 def _has_counts(run: Run) -> bool:
-    """Return whether the input has numbers of samples with each outcome, and no samples."""
+    """Return whether the input has numbers of samples with each outcome or answer."""
     return isinstance(run.samples["predictions"], dict)
 
 

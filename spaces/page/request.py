@@ -15,7 +15,10 @@ from .space import CHECKERS, Call, Options, Run, Space
 MAX_SAMPLES_PER_QUESTION = 512
 
 Reading = dict[str, Any]
-"""Arguments of `at_k.read` that a visitor has chosen, such as {"missing": "drop"}."""
+"""What a visitor has chosen about samples: arguments of `read_run`, such as {"missing": "drop"}.
+
+`by_order` says whether files whose questions have no ids have the same questions in one order.
+"""
 
 
 class ChoiceError(InputError):

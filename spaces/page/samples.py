@@ -41,7 +41,7 @@ class ReadSamples:
 
     Attributes:
         files: the name of the file of each run, as the visitor knows it, by the label of the run.
-        arguments: the arguments of `at_k.read` that read each file, by the label of its run.
+        arguments: the arguments of `read_run` that read each file, by the label of its run.
         runs: the samples of each run, by its label.
         identifiers: the columns that identify the questions, by name, such as "id". Each has an
             entry for each question.

@@ -100,7 +100,7 @@ class Run:
     Attributes:
         label: the name of the file without its ending, or "text".
         file: the name of the file.
-        reading: the arguments of `at_k.read` that read the file.
+        reading: the arguments of `at_k.readers.run.read_run` that read the file.
         samples: the samples.
         rewards: for each question, a list of the outcome of each sample, or of the reward of its
             category; None for a sample that is not scored. The order is arbitrary if the samples
