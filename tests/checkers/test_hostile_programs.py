@@ -388,6 +388,12 @@ OTHER_FORGERIES = {
         "hook = 'def pytest_pyfunc_call(pyfuncitem): return True'\n"
         "for name in ('conftest', '__init__'): open(f'/tmp/{name}.py', 'w').write(hook)\n" + WRONG,
     ),
+    "a file that pytest.main would read": (
+        "import pytest\ndef test(): assert square(2) == 4\n"
+        "if __name__ == '__main__':\n    pytest.main()\n",
+        "fake = 'sys.modules[\"sandboxed.runner\"].Result.fails = lambda *x: None'\n"
+        "open('/tmp/conftest.py', 'w').write(f'import sys\\n{fake}\\n')\n" + WRONG,
+    ),
     "a module that the tests do not import": (
         "assert math.isclose(square(3), 9, rel_tol=0.01)",
         "class math:\n    isclose = staticmethod(lambda *a, **k: True)\n" + WRONG,

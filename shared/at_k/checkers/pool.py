@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import Any, TypedDict
 
-from .references import TestCode, Tests, read_tests
+from .references import Tests, read_tests
 from .sandbox import Limits, Sandbox, SandboxDiedError, SandboxError
 
 _ATTEMPTS = 2  # that a program gets, if its sandbox dies
@@ -58,7 +58,7 @@ class Pool:
     def __init__(self, limits: Limits, workers: int, is_isolated: bool):
         self._limits, self._is_isolated = limits, is_isolated
         self._numbers = itertools.count()
-        self._sharing_interpreter: set[TestCode] = set()  # that turned out to need one interpreter
+        self._sharing_interpreter: set[Any] = set()  # codes that turned out to need one interpreter
         self._is_ending = False
         self._idle: SimpleQueue[Sandbox] = SimpleQueue()
         self._threads = ThreadPoolExecutor(workers)
@@ -93,7 +93,7 @@ class Pool:
         The names are None if the tests are there only beside a program.
         """
         for index, reply in self._replies((tests, None) for tests in all_tests):
-            yield index, reply["examined"] or {"ran": None, "problem": None}
+            yield index, {"ran": None, "problem": None} | (reply["examined"] or {})
 
     def _replies(
         self, samples: Iterable[tuple[Tests, str | None]]
@@ -107,14 +107,9 @@ class Pool:
         """Return what happened to a program, or what was found if there is none."""
         if program is None:
             return self._run_case(tests, None)
-        if tests.code is None:
-            return self._compared(tests, program)
-        reply = self._examined(tests, program)
-        if reply["status"] == "shares interpreter":
-            self._sharing_interpreter.add(tests.code)
-            again = self._examined(tests, program)
-            reply = again | {"cpu_seconds": reply["cpu_seconds"] + again["cpu_seconds"]}
-        return reply
+        return (
+            self._compared(tests, program) if tests.code is None else self._examined(tests, program)
+        )
 
     def _compared(self, tests: Tests, program: str) -> dict[str, Any]:
         """Run a program with one input after another, as long as the outputs are as expected."""
@@ -134,21 +129,25 @@ class Pool:
 
     def _examined(self, tests: Tests, program: str) -> dict[str, Any]:
         """Run a program with tests that are code."""
-        reply = self._run_case(tests, program) | {"tests": 0}
+        shares_interpreter = tests.code in self._sharing_interpreter
+        reply = self._run_case(tests.sharing_interpreter if shares_interpreter else tests, program)
+        reply["tests"] = 0
         if reply["status"] != "ended":
             return reply
         examined = reply["examined"] or {"status": "ended"}
         if examined["status"] == "ended":
             return reply | {"status": "failed"}
+        if examined["status"] == "shares interpreter":
+            self._sharing_interpreter.add(tests.code)
+            again = self._examined(tests, program)
+            return again | {"cpu_seconds": reply["cpu_seconds"] + again["cpu_seconds"]}
         if re.match(r"([\w.]+: )?MemoryError", examined["message"]):
             examined["status"] = "memory"
         return reply | examined
 
     def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
         """Return the reply of the next idle sandbox; see `run` for one that dies."""
-        shares_interpreter = tests.code in self._sharing_interpreter
-        job = tests.job(program, case, shares_interpreter)
-        job_of_examiner = tests.job_of_examiner(shares_interpreter)
+        job, job_of_examiner = tests.job(program, case), tests.job_of_examiner(program is None)
         sandbox = self._idle.get()
         try:
             for _ in range(_ATTEMPTS):

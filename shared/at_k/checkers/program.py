@@ -156,6 +156,10 @@ class _AnsweringProgram:
                         reply = {"value": self._encoded(self._names(message))}
                     elif "run" in message:
                         reply = self._run_tests(message["run"])
+                    elif "find" in message:
+                        from .runner import find_tests
+
+                        reply = find_tests(message["find"])
                     else:
                         reply = self._do(message["do"], message["with"], message["by_name"])
                     send(self._connection, reply)
@@ -237,9 +241,7 @@ class _AnsweringProgram:
         names = self._names(job)
         try:
             _compare(self._watched)
-            self._runner.remember(job["tests"])
-            code = compile(job["tests"], "<tests>", "exec", dont_inherit=True)
-            result = self._runner.run_tests(code, names, job["entry_point"], job["is_test"])
+            result = self._runner.run_tests(job, names)
             _compare(self._watched)
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}

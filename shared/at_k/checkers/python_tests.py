@@ -26,6 +26,7 @@ from .workers import with_progress
 _NO_CODE = ("SyntaxError: ", "IndentationError: ", "TabError: ")  # of a program
 _CONSENT = "HF_ALLOW_CODE_EVAL"
 _LONGEST = 1e6  # seconds of CPU time
+_LIMITS_TO_FIND = Limits(10, 10**9)  # of the code of tests, without a program
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ class PythonTests:
         ]
         if not unknown:
             return read
-        with closing(self._pool(min(self.workers or available_cores(), len(unknown)))) as pool:
+        workers = min(self.workers or available_cores(), len(unknown))
+        with closing(self._pool(workers, _LIMITS_TO_FIND)) as pool:
             for index, found in pool.find([tests for _, tests in unknown]):
                 question, tests = unknown[index]
                 problem = found["problem"]
@@ -192,7 +194,8 @@ class PythonTests:
     ) -> Generator[tuple[int, Record], None, None]:
         """Yield the index and the record of each pair of tests and a sample."""
         workers = workers or self.workers or available_cores()
-        with closing(self._pool(max(1, min(workers, len(samples))))) as pool:
+        limits = Limits(self.timeout, self.memory)
+        with closing(self._pool(max(1, min(workers, len(samples))), limits)) as pool:
             yield from pool.run(
                 (self._with_header(tests), tests.prompt + code_in(sample, tests.wanted_names))
                 for tests, sample in samples
@@ -210,14 +213,13 @@ class PythonTests:
             expected=self._test_names.get(tests.code, ()),
         )
 
-    def _pool(self, workers: int) -> Pool:
+    def _pool(self, workers: int, limits: Limits) -> Pool:
         """Start sandboxes; without bubblewrap, plain processes if the user consents."""
         if sys.platform == "win32":
             raise SandboxError(
                 "python_tests runs programs on Linux, and without a sandbox on macOS: on Windows, "
                 "use the Windows Subsystem for Linux."
             )
-        limits = Limits(self.timeout, self.memory)
         if shutil.which("bwrap") is None:
             problem = "bubblewrap is not installed (apt-get install bubblewrap)"
         else:
@@ -268,7 +270,7 @@ def python_tests(
     the whole text. It is correct if all tests pass. A reference is one of these:
 
     - code that raises an exception if a test fails, as assertions do; or a list of assertions
-    - code with tests as pytest or unittest find them. Tests with fixtures need pytest
+    - code with tests as pytest or unittest find them. Classes Test* and fixtures need pytest
     - {"test": .., "entry_point": ..}, where the test defines check(candidate), and a "prompt" that
       is put before the sample: a row of HumanEval
     - {"test_list": [..], "test_imports": [..]}: a row of MBPP

@@ -95,41 +95,44 @@ class Tests:
             return frozenset({self.entry_point, self.entry_point.partition(".")[0], "Solution"})
         return frozenset(self.code.names if self.code is not None else ())
 
-    def job(self, program: str | None, case: int, shares_interpreter: bool) -> dict[str, Any]:
+    @property
+    def sharing_interpreter(self) -> Tests:
+        """The same tests, which the process of the program runs."""
+        assert self.code is not None
+        return replace(self, code=replace(self.code, shares_interpreter=True))
+
+    def job(self, program: str | None, case: int) -> dict[str, Any]:
         """Return what the server needs to run a case: no tests, and no expected output.
 
         Args:
             program: the program, or None to find the tests.
             case: the index of the input.
-            shares_interpreter: whether the tests need the interpreter of the program.
         """
-        if self.code is not None:
-            form = "find" if program is None else "tests"
-        else:
+        preload = [*self.preload]
+        if self.code is None:
             form = "stdin" if self.entry_point is None else "calls"
-        runs_tests = self.code is not None and (shares_interpreter or self.code.shares_interpreter)
+        else:
+            form = "tests"
+            preload += ["unittest.mock"] if program is None else []
+            preload += ["unittest"] if self.code.shares_interpreter else []
         return {
             "form": form,
             "setup": self.setup,
             "program": program,
             "entry_point": self.entry_point,
             "input": self.inputs[case] if self.inputs else None,
-            "preload": [*self.preload, *(["unittest"] if runs_tests else [])],
+            "preload": preload,
         }
 
-    def job_of_examiner(self, shares_interpreter: bool) -> dict[str, Any] | None:
+    def job_of_examiner(self, only_find: bool) -> dict[str, Any] | None:
         """Return the tests, which the process of the program never has, unless it runs them.
 
         They are a dict with the attributes of `TestCode` and three more, or None without code.
         """
         if self.code is None:
             return None
-        return {
-            **vars(self.code),
-            "entry_point": self.entry_point,
-            "shares_interpreter": shares_interpreter or self.code.shares_interpreter,
-            "expected": self.expected,
-        }
+        own = {"entry_point": self.entry_point, "expected": self.expected, "only_find": only_find}
+        return vars(self.code) | own
 
     def problem(self, case: int, output: str) -> str | None:
         """Return how the output of a case differs from the expected one, or None if it does not."""

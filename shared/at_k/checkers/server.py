@@ -159,7 +159,7 @@ class Server:
         `is_examined`, whether the examiner has said what happened to the tests.
         """
         form, written = job["form"], self.printed if job["form"] == "stdin" else self.report
-        has_tests = form in ("tests", "find")
+        has_tests = form == "tests"
         for name in job["preload"]:
             with suppress(ImportError):
                 importlib.import_module(name)
@@ -177,11 +177,11 @@ class Server:
         start = self._start_program(job, theirs)
         theirs.close()
         if has_tests:
-            self._start_tests(b"p" if form == "tests" else b"f", ours.fileno())
+            self._start_tests(ours.fileno())
         ours.close()
         excess = self._wait(has_tests)
         self._end_processes()
-        is_started = form == "find" or os.read(start, 1) == b"1"
+        is_started = os.read(start, 1) == b"1"
         os.close(start)
         said, seconds = _whole_content(self.report), self._cpu_seconds()
         status, message = self._verdict(form, said, excess, seconds, is_started)
@@ -195,33 +195,30 @@ class Server:
         }
 
     def _start_program(self, job: dict[str, Any], connection: Any) -> int:
-        """Fork the process of a program, unless tests are to be found without one.
+        """Fork the process of a program.
 
         Return the descriptor from which a byte can be read when the process has its limits.
         """
         start, start_of_child = os.pipe()
-        self._program = 0 if job["form"] == "find" else os.fork()
-        if job["form"] != "find" and self._program == 0:
+        self._program = os.fork()
+        if self._program == 0:
             try:
                 signal.set_wakeup_fd(-1)
                 descriptor = connection.detach() if job["form"] == "tests" else None
                 run_program(self, job, descriptor, start_of_child)
             finally:
                 os._exit(1)
-        if self._program and os.getpid() != 1:
+        if os.getpid() != 1:
             with suppress(OSError):  # the process has done so itself
                 os.setpgid(self._program, self._program)
         os.close(start_of_child)
         return start
 
-    def _start_tests(self, letter: bytes, connection: int) -> None:
-        """Send the examiner "p" or "f", with the descriptor of its connection to the program.
-
-        The letters are those of `examine`.
-        """
+    def _start_tests(self, connection: int) -> None:
+        """Send the examiner the descriptor of its connection to the program, see `examine`."""
         descriptor = connection.to_bytes(4, sys.byteorder)
         try:
-            self._control.sendmsg([letter], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)])
+            self._control.sendmsg([b"p"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)])
         except OSError:
             self.is_usable = False
 
@@ -257,7 +254,7 @@ class Server:
     def _listen(self) -> None:
         """Read the letter that says what the examiner has done, see `examine`."""
         letter = self._control.recv(1)
-        self._is_examined |= letter in (b"p", b"f")
+        self._is_examined |= letter == b"p"
         # After a program the examiner ends all processes itself, unless it was asked to before.
         ends_itself = letter == b"p" and os.getpid() == 1 and not self._has_asked
         self._is_clean |= letter == b"k" or ends_itself
@@ -268,12 +265,11 @@ class Server:
 
         In a namespace, all processes after that of the program are its own.
         """
-        if self._program:
-            first = max(self._seen, default=self._program - 1) + 1
-            new = range(first, first + (_PIDS if os.getpid() == 1 else 1))
-            now = {number: _cpu_seconds(number) for number in (*self._running, *new)}
-            self._running = {number for number, seconds in now.items() if seconds}
-            self._seen |= {number: now[number] for number in self._running}
+        first = max(self._seen, default=self._program - 1) + 1
+        new = range(first, first + (_PIDS if os.getpid() == 1 else 1))
+        now = {number: _cpu_seconds(number) for number in (*self._running, *new)}
+        self._running = {number for number, seconds in now.items() if seconds}
+        self._seen |= {number: now[number] for number in self._running}
 
     def _cpu_seconds(self) -> float:
         """Return the CPU time of a program and its tests, as far as the system tells.
@@ -304,7 +300,7 @@ class Server:
         The examiner ends all others in a namespace, at once. Outside a sandbox, a process that left
         the group of the program is not found.
         """
-        if self._program and self._status is None:
+        if self._status is None:
             # All may have ended, and macOS refuses a signal to those that have.
             with suppress(ProcessLookupError, PermissionError):
                 if os.getpid() == 1:
@@ -327,7 +323,7 @@ class Server:
         if not self.is_usable:
             with suppress(ProcessLookupError):
                 os.kill(-1 if os.getpid() == 1 else self._examiner, signal.SIGKILL)
-        while self._program and self._status is None:
+        while self._status is None:
             time.sleep(0.0001)
             self._reap()
 
@@ -343,10 +339,10 @@ class Server:
             seconds: of CPU time.
             is_started: whether its process has its limits.
         """
-        text, status = said.decode(errors="replace"), self._status or 0
+        assert self._status is not None
+        text, code = said.decode(errors="replace"), os.waitstatus_to_exitcode(self._status)
         if not is_started:
             return "not run", text or "its process did not start"
-        code = os.waitstatus_to_exitcode(status)
         number = max(0, -code)
         limit = self.limits["cpu_seconds"]
         if seconds > limit or number == signal.SIGXCPU:
