@@ -362,18 +362,9 @@ def test_a_sample_that_equals_the_text_of_its_reference_needs_no_time():
 
 
 @pytest.mark.parametrize(
-    ("error", "message"),
-    [
-        (ModuleNotFoundError("No module", name="math_verify"), "pip install math-verify"),
-        (
-            ModuleNotFoundError("No module named 'antlr4'", name="antlr4"),
-            "is installed but cannot be imported: ModuleNotFoundError: No module named 'antlr4'",
-        ),
-        (ImportError("symbol"), "is installed but cannot be imported: ImportError: symbol"),
-        (AttributeError("no x"), "is installed but cannot be imported: AttributeError: no x"),
-    ],
+    "error", [ModuleNotFoundError("No module named 'math_verify'"), AttributeError("no x")]
 )
-def test_a_broken_math_verify_is_not_reported_as_missing(monkeypatch, error, message):
+def test_a_math_verify_that_cannot_be_imported_is_an_error_with_the_reason(monkeypatch, error):
     imported = builtins.__import__
 
     def failing(name, *arguments):
@@ -383,5 +374,6 @@ def test_a_broken_math_verify_is_not_reported_as_missing(monkeypatch, error, mes
 
     monkeypatch.delitem(sys.modules, "math_verify", raising=False)
     monkeypatch.setattr(builtins, "__import__", failing)
-    with pytest.raises(ImportError, match=message):
+    reason = f"pip install math-verify.*: {type(error).__name__}: {error}"
+    with pytest.raises(ImportError, match=reason):
         check([["3"]], ["3"], "math_verify")

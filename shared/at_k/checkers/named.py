@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, NoReturn
@@ -46,7 +46,7 @@ from .choices import read_choice, read_options
 from .numbers import equal_forms, read_reference, read_response
 from .portable import portable_check
 from .python_tests import python_tests
-from .responses import answer_part
+from .responses import answer_part, boxed
 from .workers import run_check
 
 
@@ -56,16 +56,13 @@ class NamedChecker:
 
     Attributes:
         stop: texts with which a response ends.
-        run_options: the values of num_proc, executor and timeout that were given, see `compute`.
     """
 
     stop: tuple[str, ...]
-    run_options: Mapping[str, Any] = field(default_factory=dict, hash=False, kw_only=True)
 
     def __call__(self, prediction: str, reference: Any) -> float:
         """Return the outcome of one prediction; raise a ValueError for a bad reference."""
-        alone = replace(self, run_options={})
-        checked = Checking(alone).check(stored(read_samples([[prediction]]), [reference]))
+        checked = Checking(self).check(stored(read_samples([[prediction]]), [reference]))
         return float(checked.outcomes.values[0])
 
 
@@ -88,8 +85,15 @@ class Matching(NamedChecker):
         return Checked(outcomes_of_match(rows, correct), answers)
 
 
+@dataclass(frozen=True)
 class MathVerify(NamedChecker):
-    """Compares mathematical expressions with math-verify. Made by `math_verify`."""
+    """Compares mathematical expressions with math-verify. Made by `math_verify`.
+
+    Attributes:
+        run_options: the values of num_proc, executor and timeout that were given, see `compute`.
+    """
+
+    run_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def validate(self, checking: Checking) -> None:
         """Raise an error if the library is missing, or if an option does not go with it."""
@@ -126,22 +130,15 @@ class MathVerify(NamedChecker):
         return run_check(check, pairs, checking.num_proc, checking.executor, limit)
 
 
-def numeric(
-    stop: str | Sequence[str] = (),
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-) -> Matching:
+def numeric(stop: str | Sequence[str] = ()) -> Matching:
     """Return the checker "numeric" with options.
 
     Args:
         stop: texts with which a response ends, such as the header of the next question. What
             follows is not read.
-        num_proc, executor, timeout: where the checker runs, as in `compute`. They change nothing
-            here, as all samples are read at once in this process.
 
     Raises:
-        ValueError, TypeError: if stop has anything but texts, or an option is invalid.
+        ValueError: if stop has anything but texts.
 
     Examples:
         >>> import at_k
@@ -152,17 +149,12 @@ def numeric(
         ... )
         {'pass@1': 1.0}
     """
-    return _with_options(Matching(_texts(stop), match_numbers), num_proc, executor, timeout)
+    return Matching(_texts(stop), match_numbers)
 
 
-def choice(
-    stop: str | Sequence[str] = (),
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-) -> Matching:
-    """Return the checker "choice" with the options of `numeric`."""
-    return _with_options(Matching(_texts(stop), match_choices), num_proc, executor, timeout)
+def choice(stop: str | Sequence[str] = ()) -> Matching:
+    """Return the checker "choice" with the option of `numeric`."""
+    return Matching(_texts(stop), match_choices)
 
 
 def math_verify(
@@ -171,17 +163,18 @@ def math_verify(
     executor: Executor | None = None,
     timeout: float | None = None,
 ) -> MathVerify:
-    """Return the checker "math_verify" with the options of `numeric`."""
-    return _with_options(MathVerify(_texts(stop)), num_proc, executor, timeout)
+    """Return the checker "math_verify" with options.
 
+    Args:
+        stop: as for `numeric`.
+        num_proc, executor, timeout: where the checker runs, as in `compute`.
 
-def _with_options(
-    checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
-) -> Any:
-    """Return a checker with the options that are not None; raise an error if they disagree."""
+    Raises:
+        ValueError, TypeError: if an option is invalid.
+    """
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
-    run_options = {name: value for name, value in options.items() if value is not None}
-    checker = replace(checker, run_options=run_options)
+    given = {name: value for name, value in options.items() if value is not None}
+    checker = MathVerify(_texts(stop), given)
     Checking(checker)  # validates
     return checker
 
@@ -318,17 +311,14 @@ def math_verify_library():
     """Import math-verify, without its log of answers that it cannot read.
 
     Raises:
-        ImportError: if it is not installed, or if it cannot be imported.
+        ImportError: if it cannot be imported.
     """
     try:
         import math_verify
     except Exception as error:
-        need = "check_correct_fn='math_verify' needs the math-verify library"
-        if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
-            install = "pip install math-verify"
-            raise ImportError(f"{need}: {install}.") from error
         raise ImportError(
-            f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
+            f"check_correct_fn='math_verify' needs the math-verify library (pip install "
+            f"math-verify), which cannot be imported: {type(error).__name__}: {error}."
         ) from error
     # Old versions set a handler of signals even without a limit, and hide that they may not.
     if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
@@ -396,14 +386,9 @@ def _is_collection(reference: str) -> bool:
 
 
 def _last_box(text: str) -> str:
-    """Return the last box of a text, with its content in balanced braces."""
-    start = text.rfind("\\boxed")
-    depth = 0
-    for index in range(start, len(text)):
-        depth += (text[index] == "{") - (text[index] == "}")
-        if depth == 0 and text[index] == "}":
-            return f"${text[start : index + 1]}$"
-    return text[start:]
+    """Return the last box of a text between dollars, or the text from a box that has no end."""
+    box = f"\\boxed{{{boxed(text)}}}"
+    return f"${box}$" if box in text else text[text.rfind("\\boxed") :]
 
 
 def _is_sequence_with_dots(text: str) -> bool:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ..core.match import decimal_form
-from .responses import answer_part, is_assumption, text_after_retraction
+from .responses import answer_part, boxed, is_assumption, text_after_retraction
 
 # --- Numbers ------------------------------------------------------------------------------
 
@@ -492,7 +492,7 @@ def _marks(text: str) -> list[_Mark]:
         if not is_assumption(text, mark.start())
     ]
     marks += [_Mark(*mark.span()) for mark in _HASHES.finditer(text)][-1:]
-    if (box := _boxed(text)) is not None:
+    if (box := boxed(text)) is not None:
         start = text.rfind("\\boxed")
         marks.append(_Mark(start, start + len("\\boxed") + len(box), box))
     return sorted(marks)
@@ -523,21 +523,6 @@ def _correction(text: str) -> str | None:
 
 def _has_digit(text: str) -> bool:
     return _DIGIT.search(text) is not None
-
-
-def _boxed(text: str) -> str | None:
-    r"""Return the content of the last \boxed{..}, or None if there is none."""
-    start = text.rfind("\\boxed")
-    if start < 0:
-        return None
-    content, depth = text[start + 6 :].lstrip(), 0
-    if not content.startswith("{"):
-        return content.split(maxsplit=1)[0] if content else None
-    for index, character in enumerate(content):
-        depth += (character == "{") - (character == "}")
-        if depth == 0:
-            return content[1:index]
-    return content[1:]
 
 
 def _first(text: str) -> str | None:
@@ -653,11 +638,11 @@ def read_reference(answer: str) -> str | None:
     >>> read_reference("3/4"), read_reference("so 5 + 7 = 12\\n#### 12"), read_reference("x^2")
     ('0.75', '12', None)
     """
-    content = _boxed(answer)
+    content = boxed(answer)
     if content is None:
         marks = [*_HASHES.finditer(answer)]
         content = answer[marks[-1].end() :] if marks else answer
-    elif len({_boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
+    elif len({boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
         return None  # several answers
     return _one_number(content, is_reference=True)
 

@@ -76,6 +76,21 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
     return text
 
 
+def boxed(text: str) -> str | None:
+    r"""Return the content of the last \boxed{..}, or None if there is none."""
+    start = text.rfind("\\boxed")
+    if start < 0:
+        return None
+    content, depth = text[start + 6 :].lstrip(), 0
+    if not content.startswith("{"):
+        return content.split(maxsplit=1)[0] if content else None
+    for index, character in enumerate(content):
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return content[1:index]
+    return content[1:]
+
+
 _RETRACTION = re.compile(
     r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
 )
