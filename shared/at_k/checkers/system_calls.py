@@ -11,33 +11,23 @@ import errno
 import platform
 import struct
 
-# Of each machine: its number in the kernel (AUDIT_ARCH), `clone`, and the refused calls.
+# The refused calls, and those of which some are refused: their numbers on x86_64 and aarch64.
+_MACHINES = ("x86_64", "aarch64")
+_ARCHITECTURES = (0xC000003E, 0xC00000B7)  # AUDIT_ARCH of the kernel
 _REFUSED = {
-    "x86_64": {
-        "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_getfd": 438,
-        "kcmp": 312, "keyctl": 250, "add_key": 248, "request_key": 249, "shmget": 29, "msgget": 68,
-        "semget": 64, "mq_open": 240, "unshare": 272, "setns": 308, "mount": 165, "umount2": 166,
-        "pivot_root": 155, "chroot": 161, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323,
-        "io_uring_setup": 425, "open_by_handle_at": 304, "setpriority": 141, "sched_setparam": 142,
-        "sched_setscheduler": 144, "sched_setaffinity": 203, "sched_setattr": 314,
-        "ioprio_set": 251, "migrate_pages": 256, "move_pages": 279, "memfd_create": 319,
-        "memfd_secret": 447,
-    },
-    "aarch64": {
-        "ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "pidfd_getfd": 438,
-        "kcmp": 272, "keyctl": 219, "add_key": 217, "request_key": 218, "shmget": 194,
-        "msgget": 186, "semget": 190, "mq_open": 180, "unshare": 97, "setns": 268, "mount": 40,
-        "umount2": 39, "pivot_root": 41, "chroot": 51, "bpf": 280, "perf_event_open": 241,
-        "userfaultfd": 282, "io_uring_setup": 425, "open_by_handle_at": 265, "setpriority": 140,
-        "sched_setparam": 118, "sched_setscheduler": 119, "sched_setaffinity": 122,
-        "sched_setattr": 274, "ioprio_set": 30, "migrate_pages": 238, "move_pages": 239,
-        "memfd_create": 279, "memfd_secret": 447,
-    },
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438), "kcmp": (312, 272), "keyctl": (250, 219), "add_key": (248, 217),
+    "request_key": (249, 218), "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190),
+    "mq_open": (240, 180), "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40),
+    "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "bpf": (321, 280),
+    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425),
+    "open_by_handle_at": (304, 265), "setpriority": (141, 140), "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119), "sched_setaffinity": (203, 122), "sched_setattr": (314, 274),
+    "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447),
 }  # fmt: skip
-_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_CLONE = {"x86_64": 56, "aarch64": 220}
-_LIMIT = {"x86_64": 302, "aarch64": 261}  # prlimit64, which setrlimit of the C library calls
-_SOCKET = {"x86_64": 41, "aarch64": 198}
+_CLONE, _SOCKET = (56, 220), (41, 198)
+_LIMIT = (302, 261)  # prlimit64, which setrlimit of the C library calls
 # Unix, IPv4, IPv6 and netlink. Others, such as VSOCK to the host of a machine, have no namespace.
 _FAMILIES = (1, 2, 10, 16)
 _CLONE3 = 435
@@ -50,20 +40,20 @@ _ALLOW, _REFUSE, _END = 0x7FFF0000, 0x00050000, 0x80000000
 
 def system_call_filter() -> bytes | None:
     """Return the filter for this machine, or None if its system calls are not listed here."""
-    machine = platform.machine()
-    if machine not in _REFUSED:
+    if platform.machine() not in _MACHINES:
         return None
+    machine = _MACHINES.index(platform.machine())
     refuse = (_RETURN, 0, 0, _REFUSE | errno.EPERM)
     program = [
         (_LOAD, 0, 0, 4),  # the architecture
-        (_IF_EQUAL, 1, 0, _ARCHITECTURE[machine]),
+        (_IF_EQUAL, 1, 0, _ARCHITECTURES[machine]),
         (_RETURN, 0, 0, _END),
         (_LOAD, 0, 0, 0),  # the number of the call
         (_IF_AT_LEAST, 0, 1, _OTHER_ABI),
         refuse,
     ]
-    for number in _REFUSED[machine].values():
-        program += [(_IF_EQUAL, 0, 1, number), refuse]
+    for numbers in _REFUSED.values():
+        program += [(_IF_EQUAL, 0, 1, numbers[machine]), refuse]
     program += [
         # Without clone3, whose flags a filter cannot read, the C library calls clone.
         (_IF_EQUAL, 0, 1, _CLONE3),

@@ -123,7 +123,11 @@ def _check_in_processes(
             for process in processes:
                 if process.batch is None and remaining:
                     process.send(remaining.pop(), timeout)
-            yield from _received([process for process in processes if process.batch])
+            busy = [process for process in processes if process.batch]
+            seconds = min(process.deadline for process in busy) - time.monotonic()
+            connections = [process.connection for process in busy]
+            ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
+            yield from [process.receive() for process in busy if process.connection in ready]
             for index, process in enumerate(processes):
                 if time.monotonic() > process.deadline:
                     assert process.batch is not None
@@ -135,14 +139,6 @@ def _check_in_processes(
     finally:
         for process in processes:
             process.end()
-
-
-def _received(busy: list[_Worker]) -> list[BatchResult]:
-    """Wait for results, at most until the first deadline, and return them."""
-    seconds = min(process.deadline for process in busy) - time.monotonic()
-    connections = [process.connection for process in busy]
-    ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
-    return [process.receive() for process in busy if process.connection in ready]
 
 
 def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
@@ -181,25 +177,16 @@ def _threads_for(
     finished = threading.Event()
 
     def run_loop() -> None:
-        while not finished.is_set():  # a checker may stop its loop
-            loop.run_forever()
+        while not finished.is_set():  # a checker may stop its loop, or exit
+            with suppress(SystemExit, KeyboardInterrupt):
+                loop.run_forever()
 
     thread = threading.Thread(target=run_loop, daemon=True)
     thread.start()
     threads = executor or ThreadPoolExecutor(CONCURRENT_CALLS)
 
-    async def result_or_exit(*arguments: Any) -> tuple[Any, BaseException | None]:
-        try:
-            return await checker(*arguments), None
-        except (SystemExit, KeyboardInterrupt) as error:  # which would end the loop
-            return None, error
-
     def call(*arguments: Any) -> Any:
-        call = result_or_exit(*arguments)
-        result, error = asyncio.run_coroutine_threadsafe(call, loop).result()
-        if error is not None:
-            raise error
-        return result
+        return asyncio.run_coroutine_threadsafe(checker(*arguments), loop).result()
 
     async def cancel_calls() -> None:
         calls = asyncio.all_tasks() - {asyncio.current_task()}
