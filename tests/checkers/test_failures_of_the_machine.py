@@ -90,7 +90,7 @@ def test_a_server_that_does_not_answer_is_replaced(monkeypatch):
 
 def test_a_server_that_starts_no_programs_is_replaced(monkeypatch):
     """Its own limits are too small, as where no system calls are refused."""
-    monkeypatch.setattr(sandbox, "system_call_filter", lambda: None)
+    monkeypatch.setattr(sandbox, "_system_call_filter", lambda: None)
     lowering = "import resource\nresource.prlimit(1, resource.RLIMIT_FSIZE, (0, 0))\n" + RIGHT
     [records] = python_tests(workers=1).run([[lowering, RIGHT, RIGHT + "#"]], TESTS)
     assert [record["status"] for record in records] == ["passed"] * 3

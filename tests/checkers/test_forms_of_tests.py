@@ -123,6 +123,7 @@ def test_the_number_of_tests_that_ran_is_in_the_record():
 
 NO_TESTS = {
     "def helper(x): return f(x) == 4\n": "test nothing",
+    "def check(candidate): assert candidate(2) == 4\n": "test nothing",
     "class Check:\n    def test_a(self): assert f(2) == 4\n": "test nothing",
     "import unittest\nclass A(unittest.TestCase):\n    def check_a(self): pass\n"
     "unittest.main()\n": "test nothing",

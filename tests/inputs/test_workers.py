@@ -13,7 +13,7 @@ from pathlib import Path
 
 import at_k
 import pytest
-from at_k.checkers.portable import portable_check
+from at_k.checkers.workers import portable_check
 from checked import OUTCOMES, REFERENCES, SAMPLES, check, same
 
 

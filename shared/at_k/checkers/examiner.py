@@ -33,7 +33,6 @@ _PREDICATES = {
     for name in dir(kind)
     if name.startswith("is") or name.endswith("with")
 } | {"equals"}
-_OWN_MODULES = ("unittest", "builtins", "sandboxed", "_pytest")
 _OWN_NUMBER = 2  # in a namespace: the first process that the server forks
 
 
@@ -159,11 +158,9 @@ class _RemoteProgram:
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
-        watched = [*_OWN_MODULES, *job["modules"]] if job["shares_interpreter"] else []
-        message = {key: job[key] for key in ("names", "entry_point")}
+        message = {"load": job["imports"], "names": job["names"], "entry_point": job["entry_point"]}
         try:
-            reply = self.exchange({"load": job["imports"], "watched": watched, **message})
-            names = self._result(reply)
+            names = self._result(self.exchange(message))
         except BaseException as error:
             raise _ProgramError(last_line(error)) from error
         if not isinstance(names, dict):
@@ -180,7 +177,6 @@ class _RemoteProgram:
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
         """Run tests in the process of the program; return `ran` and `problem` of their `Result`."""
-        self.names(job | {"names": []})
         reply = self.exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
             self._end()

@@ -44,10 +44,9 @@ from ..core.match import (
 from ..core.samples import Samples, read_samples
 from .choices import read_choice, read_options
 from .numbers import equal_forms, read_reference, read_response
-from .portable import portable_check
 from .python_tests import python_tests
 from .responses import answer_part, boxed
-from .workers import run_check
+from .workers import portable_check, run_check
 
 
 @dataclass(frozen=True)

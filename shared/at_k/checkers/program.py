@@ -152,7 +152,7 @@ class _AnsweringProgram:
                 message = receive(self._connection)
                 try:
                     if "load" in message:
-                        self._load(message["load"], message["watched"])
+                        self._load(message["load"])
                         reply = {"value": self._encoded(self._names(message))}
                     elif "run" in message:
                         reply = self._run_tests(message["run"])
@@ -168,19 +168,14 @@ class _AnsweringProgram:
                 except BaseException as error:
                     send(self._connection, {"error": self._described(error)})
 
-    def _load(self, imports: list[str], watched: list[str]) -> None:
+    def _load(self, imports: list[str]) -> None:
         """Run the program. Modules that the tests import are there for it too, as in one file."""
-        if watched:
-            from . import runner
-
-            self._watched, self._runner = _watched(watched), runner
         self._space = _loaded(self._job, "program")
         own: dict[str, Any] = {}
         for line in imports:
             with suppress(ImportError):
                 exec(line, own)
-        for name in own.keys() - self._space.keys():
-            self._space[name] = own[name]
+        self._space |= {name: own[name] for name in own.keys() - self._space.keys()}
 
     def _names(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return those names of the program that its tests use, and their values."""
@@ -237,17 +232,21 @@ class _AnsweringProgram:
         return [self._chain(type(error)), arguments, text, self._number(error)]
 
     def _run_tests(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run tests in this process; see `run_tests`."""
-        names = self._names(job)
+        """Run the program and its tests in this process; see `run_tests`."""
+        from .runner import run_tests
+
         try:
-            _compare(self._watched)
-            result = self._runner.run_tests(job, names)
-            _compare(self._watched)
+            watched = _watched([*_MODULES_OF_TESTS, *job["modules"]])
+            self._load(job["imports"])
+            _compare(watched)
+            result = run_tests(job, self._names(job))
+            _compare(watched)
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}
 
 
+_MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
 _CHANGEABLE = (list, dict, set, bytearray, deque, Counter, OrderedDict, defaultdict)
 
 

@@ -72,7 +72,7 @@ class PythonTests:
             TypeError: if a sample is no text, with its indices.
             SandboxError: if no sandbox can start, with what is missing.
         """
-        if isinstance(programs, str) or len(programs) != len(tests):
+        if len(programs) != len(tests):
             raise ValueError(
                 f"There are {len(programs)} lists of programs but {len(tests)} references: give "
                 f"one of each for every question."
@@ -84,9 +84,8 @@ class PythonTests:
                 raise ValueError(f"programs[{question}] is {short(row)}: give a list of samples.")
             for index, program in enumerate(row):
                 if not isinstance(program, str):
-                    raise TypeError(
-                        f"programs[{question}][{index}] is {short(program)}: give Python code."
-                    )
+                    where = f"programs[{question}][{index}]"
+                    raise TypeError(f"{where} is {short(program)}: give Python code.")
                 samples.append((read[question], program))
         records = dict(self._run(samples))
         ordered = (records[index] for index in range(len(samples)))
@@ -131,9 +130,7 @@ class PythonTests:
         unknown = [
             (question, tests)
             for question, tests in enumerate(read)
-            if tests.code is not None
-            and tests.code.may_have_tests
-            and tests.code not in self._test_names
+            if tests.may_have_tests and tests.code not in self._test_names
         ]
         if not unknown:
             return read
@@ -226,7 +223,10 @@ class PythonTests:
             try:
                 return Pool(limits, workers, is_isolated=True)
             except SandboxError as error:
-                problem = f"bubblewrap cannot make a sandbox ({error}){_remedy()}"
+                problem = (
+                    f"bubblewrap cannot make a sandbox ({error}); on Ubuntu, sudo sysctl "
+                    f"kernel.apparmor_restrict_unprivileged_userns=0 may allow it"
+                )
         if os.environ.get(_CONSENT) != "1":
             raise SandboxError(
                 f"python_tests runs programs in a sandbox, and {problem}. With the environment "
@@ -239,16 +239,6 @@ class PythonTests:
             stacklevel=2,
         )
         return Pool(limits, workers, is_isolated=False)
-
-
-def _remedy() -> str:
-    """Return what helps where the system forbids the namespaces of users, as Ubuntu does."""
-    setting = "kernel.apparmor_restrict_unprivileged_userns"
-    try:
-        with open(f"/proc/sys/{setting.replace('.', '/')}", encoding="ascii") as file:
-            return f": sudo sysctl {setting}=0 allows it" if file.read().strip() == "1" else ""
-    except OSError:
-        return ""
 
 
 def _outcome(record: Record) -> bool | None:
