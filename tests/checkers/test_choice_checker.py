@@ -1,6 +1,5 @@
 """How `choice` reads a reference and the option that a response chooses."""
 
-import json
 from typing import Any
 
 import at_k
@@ -225,19 +224,6 @@ def test_named_checkers_take_texts_with_which_a_response_ends():
         assert scores == {"pass@1": 1.0}, checker
     with pytest.raises(ValueError, match="stop has 3: give texts"):
         at_k.checkers.numeric(stop=[3])  # type: ignore[list-item]
-
-
-def test_the_command_takes_choice(tmp_path, capsys):
-    from at_k.cli.command import main
-
-    file = tmp_path / "run.jsonl"
-    rows = [
-        {"id": i, "prediction": text, "reference": "C"} for i, text in enumerate(["(C)", "(B)"])
-    ]
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    flags = ["--check-correct-fn", "choice", "--k", "1", "--include", "pass@k", "--json"]
-    main(["gpassk", str(file), *flags])
-    assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5}
 
 
 @pytest.mark.parametrize(("name", "most_wrong"), [("letters", 0), ("letters-of-many-models", 2)])

@@ -61,7 +61,7 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
         if letter == b"p":
             send(replies, _examined(receive(jobs), _RemoteProgram(descriptors[0])))
             os.close(descriptors[0])  # which ends the program
-        if is_isolated:
+        elif is_isolated:
             _end_other_processes()
         control.send(letter)
 

@@ -10,9 +10,9 @@ import re
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from inspect import signature
@@ -441,25 +441,6 @@ class _OutOfTime(BaseException):
     """Not an Exception, which math-verify and SymPy catch as an answer that they cannot read."""
 
 
-@contextmanager
-def _time_limit() -> Iterator[None]:
-    """Raise `_OutOfTime` after TIME_LIMIT seconds of CPU time, where Python handles signals."""
-    if not _has_signals():
-        yield
-        return
-
-    def stop(*_: Any) -> NoReturn:
-        raise _OutOfTime
-
-    previous = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, previous)
-
-
 def _has_signals() -> bool:
     """Whether Python handles signals of timers here: in the main thread, and not on Windows."""
     return os.name == "posix" and threading.current_thread() is threading.main_thread()
@@ -468,18 +449,28 @@ def _has_signals() -> bool:
 def _call_math_verify(
     function: Callable[..., Any], *arguments: Any, **no_limit: int
 ) -> tuple[Any, bool]:
-    """Return the result of a function of math-verify, and whether it ran into the time limit.
+    """Return the result of a function of math-verify, and whether it ran into TIME_LIMIT.
 
-    The result is None if the function fails. Its own limit is switched off, because versions
-    before 0.6.1 do not say that they ran into it.
+    The result is None if the function fails. The limit of math-verify itself is switched off,
+    because versions before 0.6.1 do not say that they ran into it.
     """
-    try:
-        with _time_limit():
+    if not _has_signals():
+        with suppress(Exception):  # it cannot read or compare the answer
             return function(*arguments, **no_limit), False
-    except _OutOfTime:
-        return None, True
-    except Exception:  # it cannot read or compare the answer
         return None, False
+
+    def stop(*_: Any) -> NoReturn:
+        raise _OutOfTime
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
+    try:
+        return function(*arguments, **no_limit), False
+    except (Exception, _OutOfTime) as error:
+        return None, isinstance(error, _OutOfTime)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
 
 
 # To read an answer takes most of the time of a check. Questions may share texts and references.

@@ -193,12 +193,9 @@ def _plain(text: str) -> str:
     if "\\" in text or "{,}" in text:
         for pattern, replacement in _LATEX:
             text = pattern.sub(replacement, text)
-    if "$" in text:
-        text = re.sub(r"(?<=[-+])\s?\$\s?|\$(?=-)|(?<=\s)\$", "", text).replace("$", " ")
-    if "**" in text:
-        text = re.sub(r"(?<!\d)\*\*|\*\*(?!\d)", "", text)
-    if "<" in text:
-        text = re.sub(r"</?[a-zA-Z][^<>]*>", " ", text)
+    text = re.sub(r"(?<=[-+])\s?\$\s?|\$(?=-)|(?<=\s)\$", "", text).replace("$", " ")
+    text = re.sub(r"(?<!\d)\*\*|\*\*(?!\d)", "", text)
+    text = re.sub(r"</?[a-zA-Z][^<>]*>", " ", text)
     return text.replace("~", " ")  # a space of LaTeX, or "about"
 
 
@@ -567,7 +564,9 @@ def _last(text: str) -> str | None:
 
 def _answer_of_line(tokens: list[_Token]) -> str | None:
     """Return the form of the last number of a line that may be its answer, or None."""
-    while len(tokens) > 1 and _are_in_one_sentence(*tokens[-2:]) and tokens[-1].is_aside:
+    while len(tokens) > 1 and tokens[-1].is_aside:
+        if _SENTENCE_END.search(_between(*tokens[-2:])):
+            break
         tokens.pop()
     tokens = _without_explanation(tokens)
     if _are_two_facts(tokens):
@@ -592,14 +591,8 @@ def _between(first: _Token, second: _Token) -> str:
     return first.text[first.match.end() : second.start]
 
 
-def _are_in_one_sentence(first: _Token, second: _Token) -> bool:
-    return _SENTENCE_END.search(_between(first, second)) is None
-
-
 def _without_explanation(tokens: list[_Token]) -> list[_Token]:
     """Drop the numbers of a clause that explains another one, as in "7, because 6 hold only 28"."""
-    if len(tokens) < 2:
-        return tokens
     text, stop = tokens[-1].text, tokens[-1].start
     for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
         explained = [token for token in tokens if token.match.end() <= explanation.start()]

@@ -7,7 +7,7 @@ import os
 import re
 import select
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import Any, TypedDict
@@ -65,7 +65,12 @@ class Pool:
         try:
             for _ in range(workers):
                 self._idle.put(self._started())  # all at the same time
-            self._try_out()
+            # A correct program passes, and an incorrect one fails.
+            thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
+            tests = read_tests("assert y", "")
+            replies = [self._reply(tests, f"{thread}y = {value}") for value in (True, False)]
+            if [reply["status"] for reply in replies] != ["passed", "failed"]:
+                raise SandboxError(f"it does not run programs: {replies[0]['message']}")
         except BaseException:
             self.close()
             raise
@@ -78,13 +83,13 @@ class Pool:
             self._idle.get().end()
 
     def run(
-        self, samples: Iterable[tuple[Tests, str | None]]
+        self, samples: Iterable[tuple[Tests, str]]
     ) -> Generator[tuple[int, Record], None, None]:
         """Run programs with their tests, and yield the index and the record of each sample.
 
         A program whose sandbox dies is run again once, and then "not run".
         """
-        for index, reply in self._replies(samples):
+        for index, reply in self._as_they_finish(self._reply, samples):
             yield index, Record(**{name: reply[name] for name in Record.__annotations__})  # type: ignore[typeddict-item]
 
     def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
@@ -92,29 +97,27 @@ class Pool:
 
         The names are None if the tests are there only beside a program.
         """
-        for index, reply in self._replies((tests, None) for tests in all_tests):
+        jobs = ((tests, None) for tests in all_tests)
+        for index, reply in self._as_they_finish(self._run_case, jobs):
             yield index, {"ran": None, "problem": None} | (reply["examined"] or {})
 
-    def _replies(
-        self, samples: Iterable[tuple[Tests, str | None]]
+    def _as_they_finish(
+        self, reply: Callable[..., dict[str, Any]], jobs: Iterable[tuple[Any, ...]]
     ) -> Generator[tuple[int, dict[str, Any]], None, None]:
-        """Yield the index of each sample and what `_reply` returns for it, as they finish."""
-        index = {self._threads.submit(self._reply, *sample): i for i, sample in enumerate(samples)}
+        """Yield the index of each job and the reply to it."""
+        index = {self._threads.submit(reply, *job): i for i, job in enumerate(jobs)}
         for future in as_completed(index):
             yield index.pop(future), future.result()
 
-    def _reply(self, tests: Tests, program: str | None) -> dict[str, Any]:
-        """Return what happened to a program, or what was found if there is none."""
-        if program is None:
-            return self._run_case(tests, None)
-        return (
-            self._compared(tests, program) if tests.code is None else self._examined(tests, program)
-        )
+    def _reply(self, tests: Tests, program: str) -> dict[str, Any]:
+        """Return what happened to a program."""
+        run = self._compared if tests.code is None else self._examined
+        return run(tests, program)
 
     def _compared(self, tests: Tests, program: str) -> dict[str, Any]:
         """Run a program with one input after another, as long as the outputs are as expected."""
         seconds, reply = 0.0, {}
-        for case in range(tests.cases):
+        for case in range(len(tests.inputs)):
             reply = self._run_case(tests, program, case)
             seconds += reply["cpu_seconds"]
             reply |= {"cpu_seconds": seconds, "tests": case}
@@ -187,11 +190,3 @@ class Pool:
     def _started(self) -> Sandbox:
         """Return a new sandbox, which has started."""
         return Sandbox(self._limits, self._is_isolated, next(self._numbers))
-
-    def _try_out(self) -> None:
-        """Raise a SandboxError unless a correct program passes and an incorrect one fails."""
-        thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
-        tests = read_tests("assert y", "")
-        replies = [self._reply(tests, f"{thread}y = {value}") for value in (True, False)]
-        if [reply["status"] for reply in replies] != ["passed", "failed"]:
-            raise SandboxError(f"it does not run programs: {replies[0]['message']}")

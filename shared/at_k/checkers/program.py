@@ -250,27 +250,29 @@ _MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
 _CHANGEABLE = (list, dict, set, bytearray, deque, Counter, OrderedDict, defaultdict)
 
 
-def _watched(names: list[str]) -> list[tuple[str, Any, list[tuple[str, Any]]]]:
-    """Return (name, namespace, callables) of modules and of their classes."""
+def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the namespaces of modules and of their classes, and what can be called in each."""
     for name in names:
         with suppress(ImportError):
             importlib.import_module(name)
     inside = tuple(f"{name}." for name in names)
-    modules = [(n, m) for n, m in sys.modules.items() if n in names or n.startswith(inside)]
-    spaces: list[tuple[str, Any]] = [(name, vars(module)) for name, module in modules]
+    modules = {n: m for n, m in sys.modules.items() if n in names or n.startswith(inside)}
+    spaces: list[Any] = [vars(module) for module in modules.values()]
     spaces += [
-        (f"{name}.{key}", vars(value))
-        for name, space in spaces
-        for key, value in space.items()
+        vars(value)
+        for name, module in modules.items()
+        for value in vars(module).values()
         if isinstance(value, type) and value.__module__ == name
     ]
-    snapshots = [(n, s, [(k, x) for k, x in s.items() if callable(x)]) for n, s in spaces]
-    return [("sys.modules", sys.modules, modules), *snapshots]
+    return [
+        (sys.modules, modules),
+        *((space, {key: x for key, x in space.items() if callable(x)}) for space in spaces),
+    ]
 
 
-def _compare(watched: list[tuple[str, Any, list[tuple[str, Any]]]]) -> None:
+def _compare(watched: list[tuple[Any, dict[str, Any]]]) -> None:
     """Raise a RuntimeError if the program replaced what its tests call."""
-    for name, space, entries in watched:
-        for key, value in entries:
+    for space, entries in watched:
+        for key, value in entries.items():
             if space.get(key) is not value:
-                raise RuntimeError(f"the program replaced {name}.{key}")
+                raise RuntimeError(f"the program replaced {key}, which its tests may call")

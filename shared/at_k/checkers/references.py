@@ -84,11 +84,6 @@ class Tests:
     preload: tuple[str, ...] = ()
 
     @property
-    def cases(self) -> int:
-        """How many times a program runs, if it passes."""
-        return 1 if self.code is not None else len(self.inputs)
-
-    @property
     def wanted_names(self) -> frozenset[str]:
         """The names of which a program defines one, if they are known."""
         if self.entry_point is not None:
@@ -329,12 +324,18 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
             )
     names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
     shares_interpreter = _needs_interpreter(nodes, names, modules)
-    if shares_interpreter:
-        names |= _names_in_texts(nodes)
+    if shares_interpreter:  # the names in doctests, and in texts that are evaluated
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        names |= {*re.findall(r"\b[^\W\d]\w*", " ".join(texts))}
     return TestCode(
         tests=code,
         names=tuple(sorted(names)),
-        imports=tuple(ast.unparse(node) for node in tree.body if _is_import(node)),
+        imports=tuple(
+            ast.unparse(node)
+            for node in tree.body
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            and getattr(node, "module", None) != "__future__"
+        ),
         modules=tuple(modules),
         is_test=is_test,
         may_have_tests=has_definitions and not (entry_point and has_check),
@@ -342,19 +343,6 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         borrowed=tuple(_borrowed_modules(nodes).items()),
         shares_interpreter=shares_interpreter,
     )
-
-
-def _names_in_texts(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names in doctests, and in texts that are evaluated."""
-    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return set(re.findall(r"\b[^\W\d]\w*", " ".join(texts)))
-
-
-def _is_import(node: ast.stmt) -> bool:
-    """Whether a statement imports a module, and not a feature of the future."""
-    if isinstance(node, ast.ImportFrom):
-        return node.module != "__future__"
-    return isinstance(node, ast.Import)
 
 
 def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
