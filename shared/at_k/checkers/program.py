@@ -236,11 +236,11 @@ class _AnsweringProgram:
         from .runner import run_tests
 
         try:
-            watched = _watched([*_MODULES_OF_TESTS, *job["modules"]])
+            watched, compare = _watched([*_MODULES_OF_TESTS, *job["modules"]]), _compare
             self._load(job["imports"])
-            _compare(watched)
+            compare(watched)
             result = run_tests(job, self._names(job))
-            _compare(watched)
+            compare(watched)
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}
