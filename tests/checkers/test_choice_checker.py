@@ -39,6 +39,10 @@ def chosen(text, reference="A"):
         ("The answer is not (A).", None),
         ("D不是 A", "D"),
         ("La risposta corretta è la D.", "D"),
+        ("**D**\n\nExplanation: Option A melts, whereas option B boils.", "D"),
+        ("Option D\n\nOption B is close.", "D"),
+        ("Option A: 5\nOption B: 6\nOption D: 8", None),
+        ("Answer: A\nActually no, D.", "D"),
     ],
 )
 def test_a_letter_is_read_as_a_person_reads_it(text, letter):

@@ -93,6 +93,10 @@ def test_a_reference_that_is_not_one_number_is_refused(reference):
         ("The answer is not 12 but 13", "13"),
         ("The answer is\n\n**12**\n\nNote that 5 is odd", "12"),
         ("The answer is 7. Wait, the final answer is 8. I checked 3 times.", "8"),
+        ("Answer: 7\nCorrection: 8", "8"),
+        ("Answer: 7? No, 8.", "8"),
+        ("剩 9 个\uff08原来 15 个\uff09", "9"),
+        ("It holds **8**.\n\nIs there anything else? I know 2 other methods.", "8"),
         ("Answer: $1,200 for 3 people", "1.2E+3"),
         ("The answer is (3, 4).", None),
         ("The answer is 5 or 6", None),
@@ -159,6 +163,7 @@ def test_a_response_gives_the_number_that_a_person_reads(response, number):
         *("Aufgabe 2: 9 mal 9?\nAntwort: 81", "Ejercicio: 9 por 9\nRespuesta: 81"),
         *("Задача 3: 9 * 9 = 81", "問題\uff1a9*9\n答え\uff1a81", "题目\uff1a9*9\n答案\uff1a81"),
         *("3. Question: 9 * 9\nAnswer: 81", "Exercise\n9 * 9\nAnswer: 81", "Q. 9 * 9\nA. 81"),
+        *("### Problem 7.\n9 * 9\nAnswer: 81", "Exercise 7. 9 * 9\nAnswer: 81"),
         *("[Problem]\n9 * 9\n[Answer]\n81", "**Problem**\n9 * 9\nAnswer: 81"),
     ],
 )

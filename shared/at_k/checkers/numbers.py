@@ -170,7 +170,9 @@ def _has_decimal_comma(match: re.Match[str]) -> bool:
 # --- A text without the marks of LaTeX, Markdown and currencies ---------------------------
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys("€£¥₹", "$"))
+_PLAIN = str.maketrans(
+    {"\u2212": "-", "\u2013": "-", "\uff08": "(", "\uff09": ")"} | dict.fromkeys("€£¥₹", "$")
+)
 _LATEX = [
     (re.compile(r"(?<=\d)(?:\{,\}|\\[,!]|,\\!\s?)(?=\d{3})"), ","),  # 12{,}345 12\,345 12,\!345
     (
@@ -267,7 +269,9 @@ _NUMBERED = frozenset(
 )
 """Nouns whose number is a name."""
 _IN_YEAR = r"\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"
-_PARENTHESIS = re.compile(r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*\s\([^()\n]*$")  # 72 inches (
+_PARENTHESIS = re.compile(
+    r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*[\s\u4e00-\u9fff]\([^()\n]*$"
+)  # 72 inches (
 _COMPARED_WITH = (
     r"out of|\d+\sof(?:\s(?:her|his|their|my|our))?|reach|including"
     r"|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
@@ -399,7 +403,7 @@ _DIGIT = re.compile(rf"[\d{_VULGAR}]")
 _TAIL = re.compile(
     r"[\n.!?]\s*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
     r"(?: (?:level|score))?[*_]*:"
-    r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b"
+    r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b|is there anything\b"
     r"|if you have (?:any|more|further)\b)",
     re.IGNORECASE,
 )
@@ -512,9 +516,12 @@ def _answer_after(text: str, mark: _Mark) -> str:
 
 
 def _correction(text: str) -> str | None:
-    """Return the form of the last number stated after a word such as "Wait", or None."""
+    """Return the form of the last number stated after a word such as "Wait", or None.
+
+    A number that follows the word itself is stated, as in "Correction: 7".
+    """
     text = _plain(text_after_retraction(text))
-    stated = [token.form for token in _tokens(text) if token.is_stated]
+    stated = [x.form for x in _tokens(text) if x.is_stated or (x.start == 0 and not x.goes_on)]
     return stated[-1] if stated else None
 
 

@@ -29,7 +29,7 @@ _PROMPT = (
 )
 _NEXT_PROMPT = re.compile(
     rf"\n[ \t]*(?:#+[ ]*|\[|\d+[.)][ ]*)?(?:\*\*)?(?:{_PROMPT})(?:[ ]?\d+)?(?:\*\*)?"
-    r"(?:[ ]?[:\uff1a]|\]|(?<=Q)\.|[ ]*(?=\n))|\n[ \t]*<\|(?:im_start|user)\|>"
+    r"(?:[ ]?[:\uff1a]|\]|(?<=Q)\.|(?<=\d)\.\s|[ ]*(?=\n))|\n[ \t]*<\|(?:im_start|user)\|>"
 )
 _MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
 
@@ -92,7 +92,8 @@ def boxed(text: str) -> str | None:
 
 
 _RETRACTION = re.compile(
-    r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
+    r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b(?:,? no\b)?"
+    r"|\bno, (?:sorry|wait)\b|\?\s*No\b(?=,)"
 )
 _ASSUMPTION = re.compile(
     r"\b(?:if|whether|suppose|assum(?:e|ing)|(?:might|may|could|would) (?:think|say|guess|expect))"
@@ -104,7 +105,7 @@ _ASSUMPTION = re.compile(
 def text_after_retraction(text: str) -> str:
     """Return the text after the last word such as "Wait", or nothing."""
     words = [*_RETRACTION.finditer(text)]
-    return text[words[-1].end() :] if words else ""
+    return text[words[-1].end() :].lstrip(" ,:") if words else ""
 
 
 def is_assumption(text: str, start: int) -> bool:
