@@ -100,7 +100,7 @@ def find_tests(job: dict[str, Any]) -> dict[str, Any]:
     """Return the names of the tests, as `ran`, and `problem`, what is wrong with them, or None.
 
     In place of the names of a program are objects that allow everything. The names of the tests are
-    None if they are there only beside a program. `job` is what `Tests.job_of_examiner` returns.
+    None if they are there only beside a program. `job` is what `Tests.jobs` returns.
     """
     from unittest.mock import MagicMock
 
@@ -125,7 +125,7 @@ def run_tests(job: dict[str, Any], linked: dict[str, Any], only_find: bool = Fal
     """Run the code of tests, and the tests that it defines.
 
     Args:
-        job: what `Tests.job_of_examiner` returns.
+        job: what `Tests.jobs` returns.
         linked: the values of the program that the tests use, by their names.
         only_find: whether to run no test: `ran` has the names of those that would run.
 

@@ -144,11 +144,7 @@ def _check_in_processes(
             for process in processes:
                 if process.batch is None and remaining:
                     process.send(remaining.pop(), timeout)
-            busy = [process for process in processes if process.batch]
-            seconds = min(process.deadline for process in busy) - time.monotonic()
-            connections = [process.connection for process in busy]
-            ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
-            yield from [process.receive() for process in busy if process.connection in ready]
+            yield from _received([process for process in processes if process.batch])
             for index, process in enumerate(processes):
                 if time.monotonic() > process.deadline:
                     assert process.batch is not None
@@ -162,7 +158,15 @@ def _check_in_processes(
             process.end()
 
 
-def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
+def _received(busy: list[_Worker]) -> list[BatchResult]:
+    """Wait for results, at most until the first deadline, and return them."""
+    seconds = min(process.deadline for process in busy) - time.monotonic()
+    connections = [process.connection for process in busy]
+    ready = wait(connections, min(max(0.0, seconds), _LONGEST_WAIT))
+    return [process.receive() for process in busy if process.connection in ready]
+
+
+def with_progress(batches: Iterable[Any], pairs: int) -> Generator[Any, None, None]:
     """Yield the results of batches, and show how many of the pairs are checked."""
     from tqdm.auto import tqdm
 
