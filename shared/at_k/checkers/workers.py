@@ -45,7 +45,7 @@ CONCURRENT_CALLS = 32
 """How many calls of an async checker run at the same time, unless an executor is given."""
 
 _LONGEST_WAIT = 1e6  # seconds for one wait; systems refuse more
-_BATCHES, _BATCHES_FOR_THREADS = 1 << 12, 1 << 14  # enough to keep many workers busy
+_BATCHES = 1 << 12  # enough to keep many workers busy
 
 
 def check_workers(checking: Checking) -> None:
@@ -114,8 +114,7 @@ def run_check(
 
     results: Iterable[BatchResult]
     if executor is not None:
-        are_threads = isinstance(executor, ThreadPoolExecutor)
-        results = executor.map(check, batches(_BATCHES_FOR_THREADS if are_threads else _BATCHES))
+        results = executor.map(check, batches(_BATCHES))
     elif timeout is not None:
         results = _check_in_processes(check, batches(len(pairs)), num_proc or 1, timeout)
     elif num_proc is not None and num_proc > 1:
