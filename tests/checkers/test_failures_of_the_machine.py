@@ -155,8 +155,7 @@ def test_a_plain_process_ends_with_its_program(tmp_path):
     box = sandbox.Sandbox(sandbox.Limits(3, 1 << 30), is_isolated=False, index=0)
     box.wait_until_ready()
     tests = read_tests("assert x", "")
-    job = tests.job(program + "time.sleep(1000)", 0)
-    box.send(job, tests.job_of_examiner(only_find=False))
+    box.send(*tests.jobs(program + "time.sleep(1000)"))
     while not (number.exists() and number.read_text().endswith(".")):
         time.sleep(0.01)
     box.end()

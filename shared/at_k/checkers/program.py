@@ -23,7 +23,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
     Args:
         server: the server.
-        job: what `Tests.job` returns.
+        job: what `Tests.jobs` returns.
         connection: the descriptor of the socket to the tests, if there are any.
         start: the descriptor that takes a byte when the process has its limits.
     """
@@ -135,7 +135,7 @@ class _AnsweringProgram:
     """A program that answers its tests.
 
     Args:
-        job: what `Tests.job` returns.
+        job: what `Tests.jobs` returns.
         connection: the socket to the process of the tests.
     """
 
