@@ -399,13 +399,24 @@ def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
 
     math-verify compares numbers with an absolute tolerance, in which all those near 0 are equal.
     """
-    # Some answers are no numbers, such as sets.
+    # Some answers have no numbers.
     with suppress(TypeError, ValueError, AttributeError, OverflowError):
-        a, b = float(expected), float(answer)
-        if 0 < abs(a) < _TINY or 0 < abs(b) < _TINY:
-            return math.isclose(a, b, rel_tol=1e-6), False
+        a, b = _numbers_in(expected), _numbers_in(answer)
+        if any(0 < abs(number) < _TINY for number in (*a, *b)):
+            pairs = zip(a, b, strict=True)  # a ValueError if one has more numbers
+            return all(math.isclose(x, y, rel_tol=1e-6) for x, y in pairs), False
     verify = math_verify_library().verify
     return _call_math_verify(verify, expected, answer, timeout_seconds=0)
+
+
+def _numbers_in(answer: Any) -> list[float]:
+    """Return the numbers of an answer: a number, that after "x =", or those of a set or a tuple."""
+    answer = getattr(answer, "rhs", answer)
+    is_set = getattr(answer, "is_FiniteSet", False)
+    if is_set or type(answer).__name__ == "Tuple":
+        numbers = [float(entry) for entry in answer.args]
+        return sorted(numbers) if is_set else numbers
+    return [float(answer)]
 
 
 def _normal_form(answer: Any, text: str) -> str:
@@ -483,22 +494,36 @@ def _parse_reference(reference: str) -> list[Any]:
 
 
 def _as_math(text: str) -> str:
-    """Put a bare expression between dollars: math-verify reads 3\\sqrt{2} without them as 3."""
+    """Put a bare expression between dollars: math-verify reads 3\\sqrt{2} without them as 3.
+
+    An expression as in Python, such as pi/2, is all of the text or stands after "answer" or "x =".
+    """
     if not text or re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text):
         return text
-    if re.fullmatch(r"[\d\s.()+*/^a-zA-Z-]+", text):  # as in Python: pi/2, -2*pi, e^16 - 1
-        names = re.findall(r"[a-zA-Z]+", text)
-        if all(name in _PLAIN_NAMES or len(name) == 1 for name in names):
-            text = re.sub(r"\b(pi|sqrt|sin|cos|tan|log|ln|exp)\b", r"\\\1 ", text)
-            text = re.sub(r"\\sqrt \(([^()]*)\)", r"\\sqrt{\1}", text)
-            text = re.sub(r"\^(?:\(([^()]*)\)|(-?\w+))", r"^{\1\2}", text.replace("**", "^"))
-            text = re.sub(r"(?<=\d)[eE](-?\d+)\b", r" \\cdot 10^{\1}", text)
-            text = text.replace("*", " \\cdot ")
-            return f"${text}$"
+    marked = _BARE_ANSWER.search(text)
+    for expression in (text, *([marked[1]] if marked else [])):
+        if (latex := _latex_of_python(expression)) is not None:
+            return f"${latex}$"
     words = re.search(r"(?<![\\a-zA-Z{])[a-zA-Z]{2,}", text)
     return text if words else f"${text}$"
 
 
+def _latex_of_python(text: str) -> str | None:
+    """Return an expression such as -2*pi or e^16 - 1 in LaTeX, or None for any other text."""
+    if not re.fullmatch(r"[\d\s.()+*/^a-zA-Z-]+", text):
+        return None
+    if any(len(name) > 1 and name not in _PLAIN_NAMES for name in re.findall(r"[a-zA-Z]+", text)):
+        return None
+    text = re.sub(r"\b(pi|sqrt|sin|cos|tan|log|ln|exp)\b", r"\\\1 ", text)
+    text = re.sub(r"\\sqrt \(([^()]*)\)", r"\\sqrt{\1}", text)
+    text = re.sub(r"\^(?:\(([^()]*)\)|(-?\w+))", r"^{\1\2}", text.replace("**", "^"))
+    text = re.sub(r"(?<=\d)[eE](-?\d+)\b", r" \\cdot 10^{\1}", text)
+    return text.replace("*", " \\cdot ")
+
+
+_BARE_ANSWER = re.compile(
+    r"(?:\banswer(?:\s+is\b|\s*[:=])|\b[a-z]\s*=)\s*:?\s*([^\n=]+?)[.\s]*$", re.IGNORECASE
+)
 _PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
 TIME_LIMIT = 5
