@@ -17,25 +17,9 @@ RIGHT = "def f(): return 1\n"
 SLOW = "import time\ntime.sleep(0.4)\n" + RIGHT
 
 
-def children():
-    """Return the children of each process, by its number."""
-    below: dict[int, set[int]] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                fields = (folder / "stat").read_text().rsplit(")")[-1].split()
-            except OSError:  # it has just ended
-                continue
-            below.setdefault(int(fields[1]), set()).add(int(folder.name))
-    return below
-
-
 def descendants(pid):
     """Return the processes below another: those of other tests are among them."""
-    below, found, new = children(), set(), {pid}
-    while new := {child for parent in new for child in below.get(parent, ())}:
-        found |= new
-    return found
+    return {*sandbox._descendants(pid)}
 
 
 def signal_when_busy(monkeypatch, times, number=signal.SIGKILL, what="server"):
@@ -90,7 +74,7 @@ def test_a_server_that_does_not_answer_is_replaced(monkeypatch):
 
 def test_a_server_that_starts_no_programs_is_replaced(monkeypatch):
     """Its own limits are too small, as where no system calls are refused."""
-    monkeypatch.setattr(sandbox, "system_call_filter", lambda: None)
+    monkeypatch.setattr(sandbox, "_system_call_filter", lambda: None)
     lowering = "import resource\nresource.prlimit(1, resource.RLIMIT_FSIZE, (0, 0))\n" + RIGHT
     [records] = python_tests(workers=1).run([[lowering, RIGHT, RIGHT + "#"]], TESTS)
     assert [record["status"] for record in records] == ["passed"] * 3
@@ -171,8 +155,7 @@ def test_a_plain_process_ends_with_its_program(tmp_path):
     box = sandbox.Sandbox(sandbox.Limits(3, 1 << 30), is_isolated=False, index=0)
     box.wait_until_ready()
     tests = read_tests("assert x", "")
-    job = tests.job(program + "time.sleep(1000)", 0, shares_interpreter=False)
-    box.send(job, tests.job_of_examiner(shares_interpreter=False))
+    box.send(*tests.jobs(program + "time.sleep(1000)"))
     while not (number.exists() and number.read_text().endswith(".")):
         time.sleep(0.01)
     box.end()

@@ -18,19 +18,14 @@ REFERENCES = {
     "    def test_a(self):\n" + CHECK,
     "two levels of classes": "import unittest\nclass B(unittest.TestCase): pass\nclass C(B): pass\n"
     "class D(C):\n    def test_a(self):\n" + CHECK,
-    "a mixin": "import unittest\nclass M:\n    def test_a(self):\n" + CHECK + "\n"
-    "class A(M, unittest.TestCase): pass\n",
     "a class made by type": "import unittest\ndef t(self): self.assertEqual(f(2), 4)\n"
     "A = type('A', (unittest.TestCase,), {'test_a': t})\n",
     "a class of coroutines": "import unittest\nclass A(unittest.IsolatedAsyncioTestCase):\n"
     "    async def test_a(self):\n" + CHECK,
     "setUp": CASE.replace("    def test_a", "    def setUp(self): self.x = 2\n    def test_a")
     + "        self.assertEqual(f(self.x), 4)\n",
-    "setUpClass": "import unittest\nclass A(unittest.TestCase):\n    @classmethod\n"
-    "    def setUpClass(cls): cls.x = 2\n    def test_a(self): self.assertEqual(f(self.x), 4)\n",
     "tearDown that asserts": "import unittest\nclass A(unittest.TestCase):\n"
     "    def test_a(self): self.x = f(2)\n    def tearDown(self): self.assertEqual(self.x, 4)\n",
-    "a cleanup that asserts": CASE + "        self.addCleanup(self.assertEqual, f(2), 4)\n",
     "subtests": CASE + "        for x in (2.5, 2, 3):\n            with self.subTest(x=x):\n"
     "                self.assertEqual(f(x), 2 * x)\n",
     "an expected failure": "import unittest\nclass A(unittest.TestCase):\n"
@@ -56,8 +51,6 @@ REFERENCES = {
     "a property of what a set-up makes": "class TestF:\n    def setup_method(self): self.x = 1\n"
     "    @property\n    def y(self): return self.x + 1\n"
     "    def test_a(self): assert f(self.y) == 4\n",
-    "a property that fails": "class TestF:\n    @property\n    def y(self): return self.x\n"
-    "    def test_a(self): assert f(2) == 4\n",
     "set-up of a class": "class TestF:\n    @classmethod\n    def setup_class(cls): cls.x = 2\n"
     "    def test_a(self): assert f(self.x) == 4\n",
     "parameters": "import pytest\n@pytest.mark.parametrize('x', [2.5, 2, 3])\n"
@@ -123,19 +116,20 @@ def test_the_number_of_tests_that_ran_is_in_the_record():
 
 NO_TESTS = {
     "def helper(x): return f(x) == 4\n": "test nothing",
+    "def check(candidate): assert candidate(2) == 4\n": "test nothing",
     "class Check:\n    def test_a(self): assert f(2) == 4\n": "test nothing",
     "import unittest\nclass A(unittest.TestCase):\n    def check_a(self): pass\n"
     "unittest.main()\n": "test nothing",
     "import unittest\n@unittest.skip('x')\nclass A(unittest.TestCase):\n"
     "    def test_a(self): assert f(2) == 4\n": "test nothing",
     "import pytest\n@pytest.mark.skip\ndef test_a(): assert f(2) == 4\n": "test nothing",
-    "def test_add(candidate): assert candidate(2) == 4\n": "candidate, which is no fixture",
+    "def test_add(candidate): assert candidate(2) == 4\n": "fixture 'candidate' not found",
 }
 
 
 @pytest.mark.parametrize("tests", NO_TESTS)
 def test_a_reference_without_a_test_that_runs_is_an_error_with_its_index(tests):
-    with pytest.raises(ValueError, match=r"references\[1\].*" + NO_TESTS[tests]):
+    with pytest.raises(ValueError, match=r"references\[1\][\s\S]*" + NO_TESTS[tests]):
         python_tests(workers=1).run([[RIGHT], [RIGHT]], ["assert f(2) == 4", tests])
 
 
@@ -170,6 +164,10 @@ FORGED = {
     "defines tests of its own": WRONG + "def test_a(): pass\nclass A: pass\nclass TestF: pass\n",
     "replaces what runs an assertion": "import builtins\nbuiltins.AssertionError = type('E', "
     "(Exception,), {'__new__': lambda *x: None})\n" + WRONG,
+    "replaces a module": "import sys, types\n"
+    "sys.modules['math'] = types.SimpleNamespace(isclose=lambda *x, **y: True)\n" + WRONG,
+    "replaces the loader": "import unittest\n"
+    "unittest.TestLoader.loadTestsFromTestCase = lambda *x: unittest.TestSuite()\n" + WRONG,
     "leaves in the middle": "import os\ndef f(x): os._exit(0)\n",
 }
 TESTS = {

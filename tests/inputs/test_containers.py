@@ -87,16 +87,7 @@ def test_a_missing_entry_of_a_frame_or_of_a_column_is_not_scored():
     decimals = pa.array([[1, 0], [1, None]], pa.list_(pa.decimal128(3)))
     in_pandas = pd.Series(rows.to_arrow(), dtype=pd.ArrowDtype(rows.to_arrow().type))
     frames = [pd.DataFrame(in_columns, dtype=dtype) for dtype in ("Int64", "object")]
-    for outcomes in (
-        *frames,
-        pa.table(in_columns),
-        frame,
-        frame.lazy(),
-        rows,
-        rows.to_arrow(),
-        decimals,
-        in_pandas,
-    ):
+    for outcomes in (*frames, pa.table(in_columns), frame, rows, decimals, in_pandas):
         assert at_k.pass_at_k(outcomes, 1) == expected
         scores = METRICS["gpassk"].compute(predictions=outcomes, k=1, include="pass@k")
         assert scores == {"pass@1": expected}
@@ -141,15 +132,7 @@ def test_an_array_that_cannot_be_converted_raises_a_type_error():
         def __array__(self, dtype=None, copy=None):
             raise NotImplementedError("there are no data")
 
-    class RowWithoutData(WithoutData):
-        ndim, shape = 1, (2,)
-
-        def tolist(self):
-            raise NotImplementedError("there are no data")
-
     cannot = r"WithoutData cannot be converted .* there are no data"
-    with pytest.raises(TypeError, match=f"Row{cannot}"):
-        at_k.pass_at_k([RowWithoutData()], 1)
     with pytest.raises(TypeError, match=cannot):
         at_k.pass_at_k(WithoutData(), 1)
     with pytest.raises(TypeError, match=cannot):

@@ -4,7 +4,6 @@ import asyncio
 import pickle
 import sys
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
@@ -55,14 +54,6 @@ def test_an_async_checker_gives_the_same_outcomes(checker):
     assert check(SAMPLES, REFERENCES, checker) == OUTCOMES
     with ThreadPoolExecutor(2) as executor:
         assert check(SAMPLES, REFERENCES, checker, executor=executor) == OUTCOMES
-
-
-def test_an_async_checker_runs_where_a_loop_is_running_already():
-    async def notebook():
-        return check(SAMPLES, REFERENCES, same_later)
-
-    with ThreadPoolExecutor(1) as pool:  # browser tests have a running loop in the main thread
-        assert pool.submit(asyncio.run, notebook()).result() == OUTCOMES
 
 
 @pytest.mark.parametrize("most", [None, 7])
@@ -206,20 +197,6 @@ def test_the_size_of_batches_is_a_number(size):
 # --- Many slow checks ---------------------------------------------------------------------
 
 
-def test_as_many_checks_run_at_the_same_time_as_there_are_threads():
-    running = Running()
-
-    def slow(prediction, reference):
-        with running:
-            time.sleep(0.2)
-        return True
-
-    samples = [[str(place) for place in range(1000)]]
-    with ThreadPoolExecutor(500) as executor:
-        assert check(samples, ["x"], slow, executor=executor) == [[1] * 1000]
-    assert running.most > 300
-
-
 # --- Retries ------------------------------------------------------------------------------
 
 
@@ -256,21 +233,6 @@ def test_a_retry_asks_only_for_what_is_missing(error, added_before):
     data = {"predictions": [["0", "3"]], "references": ["3"]}
     assert metric.compute(**data, **options) == {"pass@1": 0.5}  # which nothing is kept for
     assert checker.calls[10:] == ["0", "3"]
-
-
-def test_what_finished_in_threads_is_kept():
-    metric, checker = at_k.load("gpassk"), Flaky(RuntimeError("rate limit"))
-    data = {"predictions": MANY, "references": ["3"], "k": 1, "check_correct_fn": checker}
-    with ThreadPoolExecutor(4) as executor:
-        with pytest.raises(ValueError, match=r"\[0\]\[7\] raised RuntimeError"):
-            metric.compute(**data, executor=executor)
-        checker.broken = False
-        first = len(checker.calls)
-        metric.compute(**data, executor=executor)
-    assert first >= 7
-    assert {*checker.calls} == {*MANY[0]}
-    # What was running when the error was raised is checked once more.
-    assert len(checker.calls) < 200 + first
 
 
 def test_another_checker_is_asked_for_everything():
@@ -331,6 +293,3 @@ class WithoutValue:
 def test_a_number_without_a_value_is_named():
     with pytest.raises(ValueError, match=r"predictions\[0\]\[0\] returned WithoutValue without a"):
         check([["a"]], ["a"], lambda p, r: WithoutValue())
-    for argument in ({"k": WithoutValue()}, {"k": 1, "confidence": WithoutValue()}):
-        with pytest.raises(TypeError, match="is a WithoutValue without a value"):
-            at_k.pass_at_k_ci([[1, 0]], **argument)

@@ -13,20 +13,14 @@ GUIDE = ROOT / "shared/site/pages/checkers.md"
 
 BOTH = [  # what references and responses have in common
     ("12", "12"),
-    ("-5", "-5"),
     ("\u22125", "-5"),
-    ("+5", "5"),
     ("minus 5", "-5"),
     ("-0", "0"),
-    ("007", "7"),
     ("0.50", "0.5"),
     (".5", "0.5"),
-    ("3.14.", "3.14"),
     ("2e3", "2E+3"),
-    ("1e-3", "0.001"),
     ("1,234,567.8", "1234567.8"),
     ("1,23,456", "123456"),
-    ("1 234 567", "1234567"),
     ("1'000", "1E+3"),
     ("1_000", "1E+3"),
     ("1.234.567", "1234567"),
@@ -34,23 +28,16 @@ BOTH = [  # what references and responses have in common
     ("12{,}345", "12345"),
     (r"12\,345", "12345"),
     (r"\$12,\!345,\! 678", "12345678"),
-    ("$1,200.50", "1200.5"),
-    ("-$5", "-5"),
-    ("$-5", "-5"),
     (r"-\$3.50", "-3.5"),
-    ("5€", "5"),
     ("USD 5", "5"),
     ("5 million", "5E+6"),
     ("1/2", "0.5"),
-    ("2/6", "1/3"),
     ("-1/3", "-1/3"),
     ("1 1/2", "1.5"),
     ("1½", "1.5"),
-    ("¾", "0.75"),
     (r"\frac{3}{4}", "0.75"),
     (r"-\dfrac{1}{3}", "-1/3"),
     (r"\frac{-1}{3}", "-1/3"),
-    (r"\frac12", "0.5"),
     (r"1\frac{1}{2}", "1.5"),
     (r"$\boxed{\frac{1}{2}}$", "0.5"),
     ("50%", "5E+1%"),
@@ -59,10 +46,7 @@ BOTH = [  # what references and responses have in common
     (r"3 \times 10^{4}", "3E+4"),
     ("3 \u00d7 10⁻²", "0.03"),
     ("10^6", "1E+6"),
-    ("12 apples", "12"),
     ("5 km/h", "5"),
-    ("12 cm^2", "12"),
-    ("12 m²", "12"),
     (r"5 \text{ cm}", "5"),
     (r"90^\circ", "9E+1"),
     ("x = 5", "5"),
@@ -70,39 +54,11 @@ BOTH = [  # what references and responses have in common
     ("١٢", "12"),
     ("1" * 5000, "1" * 5000),
     # --- what is no number
-    ("", None),
-    ("twelve", None),
-    ("x^2", None),
-    ("2x", None),
-    ("x + 1", None),
-    ("x/2", None),
     (r"\frac{x}{2}", None),
-    (r"\sqrt{2}", None),
-    (r"3\sqrt{2}", None),
-    (r"2\pi", None),
     ("2π", None),
-    (r"\binom{5}{2}", None),
-    ("2^{10}", None),
-    ("(3, 4)", None),
     ("[0,1]", None),
-    ("{1, 2, 3}", None),
-    ("1/0", None),
-    ("1/2/3", None),
-    ("3:4", None),
-    ("12:30", None),
-    ("2026-01-15", None),
-    ("1.2.3", None),
-    ("x > 5", None),
     ("x <= 5", None),
     (r"x \leq 5", None),
-    ("±5", None),
-    ("7 - 5", None),
-    ("12 or 13", None),
-    ("x = 2 or x = 3", None),
-    ("H2O", None),
-    ("x_1", None),
-    ("COVID-19", None),
-    ("1e99999999999999999999", None),
 ]
 
 
@@ -130,34 +86,17 @@ def test_a_reference_that_is_not_one_number_is_refused(reference):
 @pytest.mark.parametrize(
     ("response", "number"),
     [
-        ("9 + 3 = 12.", "12"),
-        ("12 apples and 7 pears", "7"),
-        ("1, 2, 3", "3"),
-        ("1,5", "1.5"),
-        ("so 3 - 7", None),
-        ("(1)-2", None),
-        ("it is 5!", "5"),
-        ("60 = 12 x 5", "6E+1"),
-        ("4 times 3 is 12, not 3 times 12.", "12"),
         ("9 - 5 is 4, the result of 9 minus 5", "4"),
-        ("f(3, 4) = 12", "12"),
-        ("x^2 = 9, so x = 3", "3"),
-        ("x_1 = 5, and so is x_2", "5"),
-        ("log_2 8 = 3", "3"),
-        ("The area is 12 cm^2.", "12"),
-        ("<<48/2=24>>24", "24"),
-        ("Tom has <b>5</b>", "5"),
-        ("So 9 + 3 = 12. Then 12 + ", "12"),
-        ("100 apples - 20 = 80 apples", "8E+1"),
-        ("Step 3: 12", "12"),
-        ("a list:\n- 5 apples", "5"),
-        ("12, 345", "345"),
         # --- the answer that is marked counts, and not the last number
         ("The answer is 12, because 12 > 5.", "12"),
         ("The answer is 2 + 6 which equals 10.", "1E+1"),
         ("The answer is not 12 but 13", "13"),
         ("The answer is\n\n**12**\n\nNote that 5 is odd", "12"),
         ("The answer is 7. Wait, the final answer is 8. I checked 3 times.", "8"),
+        ("Answer: 7\nCorrection: 8", "8"),
+        ("Answer: 7? No, 8.", "8"),
+        ("剩 9 个\uff08原来 15 个\uff09", "9"),
+        ("It holds **8**.\n\nIs there anything else? I know 2 other methods.", "8"),
         ("Answer: $1,200 for 3 people", "1.2E+3"),
         ("The answer is (3, 4).", None),
         ("The answer is 5 or 6", None),
@@ -168,132 +107,50 @@ def test_a_reference_that_is_not_one_number_is_refused(reference):
         (r"so \boxed{12}. Check: 3 + 9", "12"),
         (r"\boxed{1} no, \boxed{\text{about } 2 \text{ km}} of 3", "2"),
         (r"\boxed{(3, 4)} and 5", None),
-        ("#### 12\n\nQuestion: 5", "12"),
-        ("#### Step 2: add 5 and 7 to get 12", "12"),
-        ("The answer is", None),
-        # --- layouts
         # --- the last mark counts, of whichever kind
-        (r"\boxed{8} was my guess. The answer is 6.", "6"),
-        (r"The answer is 6. No: \boxed{8}", "8"),
         ("#### 8\n<answer>6</answer>", "6"),
-        ("<answer>6</answer>\n#### 8", "8"),
-        (r"\boxed{8}, and so the answer is clear.", "8"),
         # --- thinking
-        ("<think>The answer is 8.</think>6", "6"),
-        ("the answer is 8</think>\n6", "6"),
-        ("<Thinking>8</Thinking> <thinking>7</thinking> 6", "6"),
         ("6 <think>8</think>", "6"),
-        ("6 <think>8", None),
-        ("◁think▷8◁/think▷6", "6"),
         ("a <thin> 6", "6"),
         ("[THINK]8", None),
-        # --- the next prompt
-        ("6\n\nQuestion: 8?", "6"),
-        ("6\n\n**Problem 2:** 8", "6"),
-        ("#### 6\n\n\nQ: 8\nA: 9", "6"),
-        ("Question: what is it?\nIt is 6", "6"),
-        ("no number\nQ: 8", "8"),
-        ("A question: 6", "6"),
         # --- layouts
         ("The answer is:\n\n$$\n6\n$$\n(8 is wrong)", "6"),
-        ("Answer\n6\nin 8 steps", "6"),
-        ("The answer is \\( 6 \\), not 8", "6"),
-        ("{'answer': '6', 'of': 8}", "6"),
-        ('{"of": 8, "final_answer": 1234.5}', "1234.5"),
-        ('{"answer": null, "of": 8}', None),
-        ('{"answer": "none", "of": 8}', None),
         ("| of | 8 |\n| answer | 6 |\n| pages | 9 |", "6"),
-        ("**Answer**: **6** of 8", "6"),
-        (r"\boxed{2 \times 3 = 6}", "6"),
-        (r"\boxed{a = 2 + 4 = 6}", "6"),
-        (r"\boxed{3x = 6}", None),
         # --- languages
         ("Die richtige Antwort ist 6, nicht 8", "6"),
-        ("Réponse finale : 6 sur 8", "6"),
         ("La respuesta correcta es 6 de 8", "6"),
-        ("最终答案为 6\uff08共 8 个\uff09", "6"),
         ("答え\uff1a6\uff088個中\uff09", "6"),
         # --- no single number
-        ("between 6 and 8", None),
         ("The answer is from 6 to 8", None),
         ("entre 6 et 8", None),
-        ("either 6 or 8", None),
-        ("at 6:30 PM", None),
-        ("Between us, it is 6", "6"),
-        ("From then on there are 6", "6"),
-        # --- texts of many models: a wrong number is worse than none
         # an explanation of a number, or what it is compared with
-        ("The rope is 12 ft long (3.66 m).", "12"),
-        ("The rope is 3 m long (about 10 feet).", "3"),
-        ("41 out of the 60 seats are taken.", "41"),
-        ("They need 8 more points to get 21.", "8"),
-        ("It holds 7 liters, which is more than 5.", "7"),
-        ("Lea has 31 stamps left after selling 9 of them.", "31"),
-        ("There are 6 teams, each with 11 players.", "6"),
-        ("He turns 44 in 2031.", "44"),
-        ("It was 2031.", "2031"),
-        ("So 18 guests, not counting the 2 children.", "18"),
-        ("The answer is less than 5.", None),
-        ("3 of her 8 cats are black.", "3"),
-        ("14 people came, including 2 children.", "14"),
-        ("Kim has 16 shells, 4 fewer than Lou.", "16"),
-        ("k is 5 (since 3^2 = 9 > 5).", "5"),
         ("The answer is a = 3, b = 4.", None),
         # a clause that explains a number, or a number that is known from before
         ("She saved 6 coins, whereas 2 + 9 = 11 were spent.", "6"),
         ("They need 4 vans because 3 vans hold 27 people.", "4"),
         ("y = 5 is correct, because 5 + 5 = 10, so 10 is the sum.", "1E+1"),
-        ("We got 40. Because 8 were lost, 32 remain.", "32"),
         ("He paid $9 instead of $12.", "9"),
         ("That makes 48 tiles for the 3 rooms.", "48"),
         ("The tip is 12, or 10% of all 120.", "12"),
-        ("It grew to 77 cm after 6 weeks.", "77"),
         ("17 is the 5th number.", "17"),
         # two facts are no single number, unless a conclusion follows
         ("Ann has 31 cards and Bob has 28.", None),
-        ("Ann has 31 cards and Bob has 28, so 59.", "59"),
         ("The chance is 5 in 9.", None),
         # two units, or two numbers, are no single number
         ("It took 1 day and 6 hours.", None),
         ("3 pounds, 4 ounces", None),
         ("The answer is 4 minutes 10 seconds.", None),
         ("用时 2小时30分钟", None),
-        ("about 15 to 20 of them", None),
-        ("5, 6, or 7", None),
-        ("The numbers are 8 and 9.", None),
         ("$y = 1$ and $y = -1$", None),
-        ("$a \\approx 2$ or $a \\approx 9$", None),
-        ("on May 5, 1999", None),
         ("on the 5th of May 1999", None),
         # corrections
         ("The answer is 9. Hold on, I missed one, so it's 11.", "11"),
-        ("\\boxed{7}\nActually, 2 * 4 = 8.", "8"),
-        ("The answer is 9. Wait, is that right? Yes.", "9"),
-        ("Wait, the side is 4. Hence \\boxed{44}", "44"),
-        ("Hmm, 6 + 1 = 7.\nThe total: \\boxed{14}", "14"),
         # LaTeX around a number, and what makes it none
-        ("\\boxed{~23~}", "23"),
-        ("\\boxed{\\approx 4.7}", "4.7"),
         ("\\boxed{\\text{(C) } 62}", "62"),
         ("That is 0.3\\overline{1}", None),
-        ("between \\$5 and \\$8", None),
-        ("a = 2, b = 9", None),
         ("It is half past 9.", None),
-        ("Answer: |\u22126| = 6", "6"),
         # what a response says beside its answer
         ("It's 61, I'm 100% certain.", "61"),
-        ("That fills 7 shelves, with 3 books left over.", "7"),
-        ("It takes 19 days.\n\nShall I explain the 4 steps?", "19"),
-        # names of steps and items
-        ("1. Multiply.\n2. It is 30.\n3. That is all.", "3E+1"),
-        ("5 + 5 = 10, as shown in step 4.", "1E+1"),
-        # a new prompt
-        ("It is 3.\n\n# Problem 2\nAdd 5 and 6.\n11", "3"),
-        ("## Question\nAdd 5 and 6.\n\n11", "11"),
-        # scripts without spaces
-        ("一共有25本书。", "25"),
-        ("전부 12개입니다.", "12"),
-        ("在第9题。", None),
     ],
 )
 def test_a_response_gives_the_number_that_a_person_reads(response, number):
@@ -306,6 +163,7 @@ def test_a_response_gives_the_number_that_a_person_reads(response, number):
         *("Aufgabe 2: 9 mal 9?\nAntwort: 81", "Ejercicio: 9 por 9\nRespuesta: 81"),
         *("Задача 3: 9 * 9 = 81", "問題\uff1a9*9\n答え\uff1a81", "题目\uff1a9*9\n答案\uff1a81"),
         *("3. Question: 9 * 9\nAnswer: 81", "Exercise\n9 * 9\nAnswer: 81", "Q. 9 * 9\nA. 81"),
+        *("### Problem 7.\n9 * 9\nAnswer: 81", "Exercise 7. 9 * 9\nAnswer: 81"),
         *("[Problem]\n9 * 9\n[Answer]\n81", "**Problem**\n9 * 9\nAnswer: 81"),
     ],
 )
@@ -333,7 +191,6 @@ def test_an_equation_in_a_box_is_its_single_number(content, number):
     ("text", "number"),
     [
         # a calculation in the sentence of a mark
-        ("The answer is 30% of 50 = 15.", "15"),
         ("Answer: 21 = 3 * 7", "21"),
         ("The answer is the product of 3 and 7, which is 21.", "21"),
         ("The answer is double 9, that is 18.", "18"),
@@ -349,22 +206,14 @@ def test_an_equation_in_a_box_is_its_single_number(content, number):
         ("The answer can't be determined from 4 sides.", None),
         ("Answer: March 3", None),
         ("Answer: 3 March", None),
-        ("The answer is March 2020.", "2.02E+3"),
         # points between thousands
-        ("Die Antwort ist 2.750 Euro.", "2.75E+3"),
         ("En total son los 4.500 pesos.", "4.5E+3"),
-        ("Il prezzo è di 6.400 lire.", "6.4E+3"),
-        ("Die Zahl ist 3.142.", "3.142"),
         ("The answer is 4.500 dollars.", "4.5"),
         # scales and endless decimals
         ("It costs $7K.", None),
-        ("They earn $1.5B", None),
         ("2 dozen rolls", None),
-        ("2 dozen is 24", "24"),
         ("x = 1.666...", None),
-        ("It is 5...", "5"),
         # what follows an answer
-        ("We get 31 points.\n\n**Confidence**: 80%", "31"),
         ("It has 31 floors.\nSource: page 7", "31"),
         ("It has 31 floors [4].", "31"),
         ("31 floors\nConfidence score: 0.8", "31"),
@@ -372,14 +221,9 @@ def test_an_equation_in_a_box_is_its_single_number(content, number):
         ("It has 31 floors. Feel free to ask 2 more questions.", "31"),
         ("y=4 is a solution of 3y-2=10.", "4"),
         ('{"result": 31, "retries": 2}', "31"),
-        # thinking
-        ("<|begin_of_thought|>31", None),
-        ("<|begin_of_thought|>31<|end_of_thought|>It is 7.", "7"),
-        ("## Reasoning\nThe answer is 31.\n\n## Final answer\n7", "7"),
         # bounds and times of a day
         ("at most 6", None),
         ("The shop opens at 9 pm.", None),
-        ("They add up to 6.", "6"),
     ],
 )
 def test_a_number_that_is_not_the_answer_is_not_read(text, number):
@@ -493,14 +337,27 @@ def test_the_table_in_the_guide_is_what_is_read():
             assert text == "12 34" or read_response(text) is None, text
 
 
-def test_the_study_of_judged_texts_is_that_of_the_guide(monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "first_cell", "false_positives", "misses"),
+    [
+        ("first", "| 123 of many", 1, 2),
+        ("several-answers", None, 0, 0),
+        ("many-models", "| 201 in the styles", 1, 5),
+    ],
+)
+def test_the_texts_of_the_study_are_read_as_the_guide_says(
+    monkeypatch, name, first_cell, false_positives, misses
+):
+    """The guide has the rates of the first run for the texts with several answers."""
     monkeypatch.syspath_prepend(ROOT / "tests/benchmarks")
     from extraction import by_at_k, read_cases, wrong_verdicts
 
-    cases = read_cases("first")
+    cases = read_cases(name)
     wrong, correct = wrong_verdicts(by_at_k("numeric"), cases), sum(x.is_correct for x in cases)
-    misses = sum(case.is_correct for case in wrong)
-    rates = [(len(wrong) - misses) / (len(cases) - correct), misses / correct]
-    lines = GUIDE.read_text(encoding="utf-8").splitlines()
-    (row,) = (line for line in lines if line.startswith(f"| {len(cases)} of many"))
-    assert row.split(" | ")[1] == f"{100 * rates[0]:.0f}, {100 * rates[1]:.0f}"
+    assert sum(case.is_correct for case in wrong) == misses
+    assert len(wrong) - misses == false_positives
+    if first_cell is not None:
+        lines = GUIDE.read_text(encoding="utf-8").splitlines()
+        (row,) = (line for line in lines if line.startswith(first_cell))
+        rates = false_positives / (len(cases) - correct), misses / correct
+        assert row.split(" | ")[1] == f"{100 * rates[0]:.0f}, {100 * rates[1]:.0f}"

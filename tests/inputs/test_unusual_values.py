@@ -9,6 +9,7 @@ import numpy as np
 import polars
 import pyarrow as pa
 import pytest
+from at_k.core.samples import as_outcomes, read_samples
 
 ITSELF: list = []
 ITSELF.append(ITSELF)
@@ -135,7 +136,9 @@ def test_exact_and_long_numbers_are_outcomes(gpassk, number):
 
 
 @pytest.mark.parametrize(
-    "value", [Decimal("inf"), Decimal("nan"), 10**400], ids=lambda x: str(x)[:5]
+    "value",
+    [Decimal("inf"), Decimal("nan"), 10**400, Fraction(10**400)],
+    ids=lambda x: type(x).__name__,
 )
 def test_numbers_that_are_not_finite_or_too_large_are_refused_with_their_place(gpassk, value):
     with pytest.raises(ValueError, match=r"R\[0\]\[1\]"):
@@ -152,24 +155,19 @@ def test_long_numbers_are_references(gpassk):
         assert scores["G-Pass@1_1.0"] == 1.0
 
 
-@pytest.mark.parametrize("value", [polars.Series([[1]]), polars.DataFrame({"a": [1]}), 3, [[]]])
-def test_a_comparison_names_an_option_of_another_type(value):
-    for name in ("metric", "interval", "check_correct_fn"):
-        with pytest.raises((ValueError, TypeError), match=f"^{name} (has|is) "):
-            at_k.compare([[1, 0]], [[1, 1]], **{name: value})
-
-
-def test_a_fraction_that_no_double_can_hold_is_refused_with_its_place(gpassk):
-    large = Fraction(10**400)
-    with pytest.raises(ValueError, match=r"R\[0\]\[1\] is Fraction"):
-        at_k.pass_at_k([[1, large]], 1)
-    with pytest.raises(ValueError, match=r"predictions\[0\]\[1\] is Fraction"):
-        gpassk.compute(predictions=[[1, large]])
-    with pytest.raises(ValueError, match=r"references\[0\] is Fraction"):
-        gpassk.compute(predictions=[["a"]], references=[large])
-
-
 @pytest.mark.parametrize("samples", [["é", "é".encode()], ["é".encode(), "é"]])
 def test_bytes_among_texts_are_read_as_utf_8_in_any_order(gpassk, samples):
     references = ["é"]
     assert gpassk.compute(predictions=[samples], references=references, k=2)["mG-Pass@2"] == 1
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_labels_among_graded_outcomes_stand_for_their_numbers(kind):
+    rows = pa.array([["right", None], ["wrong", "close"]], pa.list_(kind))
+    outcomes = as_outcomes(read_samples(rows), {"wrong": 0, "close": 1, "right": 2})
+    assert outcomes.values.tolist() == [2, 0, 0, 1]
+    np.testing.assert_array_equal(outcomes.scored, [True, False, True, True])
+    with pytest.raises(ValueError, match=r"predictions\[1\]\[1\] is 'close', which is none of bad"):
+        as_outcomes(read_samples(rows), {"bad": 0, "wrong": 1, "right": 2})
+    with pytest.raises(ValueError, match="no references to check"):
+        as_outcomes(read_samples(rows))

@@ -169,6 +169,7 @@ _LETTER_AT_END = re.compile(
     r"[)*\].\s]*$"
 )
 _ITEM = re.compile(r"^[\s*(-]*([A-Z])[).:]", re.MULTILINE)
+_NAMED_ITEM = re.compile(r"[\s*#-]*(?:option|choice)\s+\W{0,3}[A-Z]\W{0,4}[:.)]", re.IGNORECASE)
 _LINE_OF_ITEM = re.compile(rf"{_ITEM.pattern}.*", re.MULTILINE)
 _LONGEST_OPTION = 1000  # characters
 _DENIED = r"(?<!not )(?<!not the )(?<!n't )(?<!n\u2019t )(?<!than )(?<!than the )"
@@ -240,9 +241,22 @@ def _letter_called_correct(text: str) -> re.Match[str] | None:
     return _only([*_LETTER_CALLED_CORRECT.finditer(text)])
 
 
+def _letter_of_first_line(text: str) -> re.Match[str] | None:
+    """Return the letter that is all of the first line, as in "**C**", before an explanation."""
+    first = _LETTER_AFTER_MARK.match(text) or _NAMED_LETTER.match(text)
+    return first if first is not None and _ends_line(text, first) else None
+
+
 def _named_letter(text: str) -> re.Match[str] | None:
-    """Return the last letter after "option" that is not ruled out."""
+    """Return the last letter after "option" that is not ruled out and begins no item of a list."""
     matches = [match for match in _NAMED_LETTER.finditer(text) if not _is_ruled_out(text, match)]
+    items = [
+        match
+        for match in matches
+        if _NAMED_ITEM.match(text, text.rfind("\n", 0, match.start()) + 1)
+    ]
+    if len({_letter(match) for match in items}) > 1:  # the options are repeated
+        matches = [match for match in matches if match not in items]
     return matches[-1] if matches else None
 
 
@@ -289,6 +303,7 @@ def _letter_at_end(text: str) -> re.Match[str] | None:
 
 
 _FINDERS = (
+    _letter_of_first_line,
     _letter_called_correct,
     _named_letter,
     _lone_letter,

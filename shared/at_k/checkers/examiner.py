@@ -12,7 +12,6 @@ their own, run in its process instead; what it reports is counted here.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import importlib
 import os
@@ -25,7 +24,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from .runner import UnusableTestsError, last_line, remember, run_tests
+from .runner import UnusableTestsError, last_line, run_tests
 from .values import COMPARISONS, NEED_BOTH, SPECIAL_METHODS, decode, encode, receive, send
 
 _PREDICATES = {
@@ -34,7 +33,6 @@ _PREDICATES = {
     for name in dir(kind)
     if name.startswith("is") or name.endswith("with")
 } | {"equals"}
-_OWN_MODULES = ("unittest", "builtins", "sandboxed", "_pytest")
 _OWN_NUMBER = 2  # in a namespace: the first process that the server forks
 
 
@@ -50,8 +48,8 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
     """Run tests, one after another, until the server ends.
 
     Args:
-        control: the server sends "p" with the connection to a program, "f" to find the tests
-            without one, or "k" to end all other processes; each is answered with the same letter.
+        control: the server sends "p" with the connection to a program, or "k" to end all other
+            processes; each is answered with the same letter.
         jobs: a pipe with the tests, as lines of JSON.
         replies: a pipe for what happened to them.
         is_isolated: whether the server is process 1 of a namespace.
@@ -60,12 +58,10 @@ def examine(control: socket.socket, jobs: int, replies: int, is_isolated: bool) 
         letter, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not letter:
             return
-        if letter == b"f":
-            send(replies, _found_tests(receive(jobs)))
-        elif letter == b"p":
+        if letter == b"p":
             send(replies, _examined(receive(jobs), _RemoteProgram(descriptors[0])))
             os.close(descriptors[0])  # which ends the program
-        if is_isolated and letter != b"f":
+        elif is_isolated:
             _end_other_processes()
         control.send(letter)
 
@@ -83,67 +79,25 @@ def _end_other_processes() -> None:
         return
 
 
-@lru_cache(maxsize=256)
-def _compiled(source: str, without_asserts: bool = False) -> Any:
-    """Compile tests, perhaps without the assertions outside functions, which need a program."""
-    tree = ast.parse(source)
-    if without_asserts:
-        tree.body = [node for node in tree.body if not isinstance(node, ast.Assert)] or [ast.Pass()]
-        ast.fix_missing_locations(tree)
-    return compile(tree, "<tests>", "exec", dont_inherit=True)
-
-
-def _found_tests(job: dict[str, Any]) -> dict[str, Any]:
-    """Return the names of the tests, which are found without a program, in a process of its own.
-
-    In place of the names of the program are objects that allow everything. `job` is what
-    `Tests.job_of_examiner` returns.
-    """
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            from unittest.mock import MagicMock
-
-            names = {*job["names"]} - {*dir(builtins)}
-            stubs = {name: MagicMock() for name in names}
-            code = _compiled(job["tests"], without_asserts=True)
-            result = run_tests(code, stubs, job["entry_point"], job["is_test"], only_find=True)
-            found = {"ran": result.ran, "problem": result.problem}
-        except UnusableTestsError as error:
-            found = {"ran": [], "problem": str(error)}
-        except BaseException:
-            found = {"ran": None, "problem": None}  # they need a program
-        send(writing, found)
-        os._exit(0)
-    os.close(writing)
-    try:
-        found = receive(reading)
-    except EOFError:
-        found = {"ran": None, "problem": None}
-    os.close(reading)
-    os.waitpid(pid, 0)
-    return found
-
-
 def _examined(job: dict[str, Any], program: _RemoteProgram) -> dict[str, Any]:
     """Run tests with a program, and return what happened.
 
     Args:
-        job: what `Tests.job_of_examiner` returns.
+        job: what `Tests.jobs` returns.
         program: the process of the program.
 
     Returns:
         A dict with `status`: "passed", "failed", "ended" if the process of the program did, or
         "shares interpreter" if the tests need it; `message`; and `tests`, how many of them ran.
+        If the tests are only to be found, what `find_tests` returns.
     """
-    remember(job["tests"])
     try:
+        if job["only_find"]:
+            return program.exchange({"find": job})
         if job["shares_interpreter"]:
             ran, problem = program.run(job)
         else:
-            linked = _linked(job, program.names(job))
-            result = run_tests(_compiled(job["tests"]), linked, job["entry_point"], job["is_test"])
+            result = run_tests(job, _linked(job, program.names(job)))
             ran, problem = result.ran, result.problem
     except _ProgramError as error:
         ran, problem = [], str(error)
@@ -204,11 +158,9 @@ class _RemoteProgram:
 
     def names(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return the names of the program that its tests use; raise a _ProgramError if it fails."""
-        watched = [*_OWN_MODULES, *job["modules"]] if job["shares_interpreter"] else []
-        message = {key: job[key] for key in ("names", "entry_point")}
+        message = {"load": job["imports"], "names": job["names"], "entry_point": job["entry_point"]}
         try:
-            reply = self._exchange({"load": job["imports"], "watched": watched, **message})
-            names = self._result(reply)
+            names = self._result(self.exchange(message))
         except BaseException as error:
             raise _ProgramError(last_line(error)) from error
         if not isinstance(names, dict):
@@ -225,8 +177,7 @@ class _RemoteProgram:
 
     def run(self, job: dict[str, Any]) -> tuple[list[str], str | None]:
         """Run tests in the process of the program; return `ran` and `problem` of their `Result`."""
-        self.names(job | {"names": []})
-        reply = self._exchange({"run": job})
+        reply = self.exchange({"run": job})
         if not isinstance(reply.get("ran"), list):
             self._end()
         return [*map(str, reply["ran"])], reply.get("problem")
@@ -237,7 +188,7 @@ class _RemoteProgram:
         keywords = {
             name: encode(argument, self._reference_to) for name, argument in options.items()
         }
-        reply = self._exchange({"do": operation, "with": sent, "by_name": keywords})
+        reply = self.exchange({"do": operation, "with": sent, "by_name": keywords})
         try:
             for index, changed in reply.get("changed", ()):
                 _replace_content(arguments[index], decode(changed, self._resolve))
@@ -291,7 +242,7 @@ class _RemoteProgram:
             self._end()
         raise error
 
-    def _exchange(self, message: Any) -> dict[str, Any]:
+    def exchange(self, message: Any) -> dict[str, Any]:
         """Send a message to the program, and return its reply, see `program.py`."""
         if self.has_ended:
             self._end()

@@ -10,10 +10,10 @@ import re
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, NoReturn
@@ -44,10 +44,9 @@ from ..core.match import (
 from ..core.samples import Samples, read_samples
 from .choices import read_choice, read_options
 from .numbers import equal_forms, read_reference, read_response
-from .portable import portable_check
 from .python_tests import python_tests
-from .responses import answer_part
-from .workers import run_check
+from .responses import answer_part, boxed
+from .workers import portable_check, run_check
 
 
 @dataclass(frozen=True)
@@ -56,16 +55,13 @@ class NamedChecker:
 
     Attributes:
         stop: texts with which a response ends.
-        run_options: the values of num_proc, executor and timeout that were given, see `compute`.
     """
 
     stop: tuple[str, ...]
-    run_options: Mapping[str, Any] = field(default_factory=dict, hash=False, kw_only=True)
 
     def __call__(self, prediction: str, reference: Any) -> float:
         """Return the outcome of one prediction; raise a ValueError for a bad reference."""
-        alone = replace(self, run_options={})
-        checked = Checking(alone).check(stored(read_samples([[prediction]]), [reference]))
+        checked = Checking(self).check(stored(read_samples([[prediction]]), [reference]))
         return float(checked.outcomes.values[0])
 
 
@@ -88,8 +84,15 @@ class Matching(NamedChecker):
         return Checked(outcomes_of_match(rows, correct), answers)
 
 
+@dataclass(frozen=True)
 class MathVerify(NamedChecker):
-    """Compares mathematical expressions with math-verify. Made by `math_verify`."""
+    """Compares mathematical expressions with math-verify. Made by `math_verify`.
+
+    Attributes:
+        run_options: the values of num_proc, executor and timeout that were given, see `compute`.
+    """
+
+    run_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def validate(self, checking: Checking) -> None:
         """Raise an error if the library is missing, or if an option does not go with it."""
@@ -126,22 +129,15 @@ class MathVerify(NamedChecker):
         return run_check(check, pairs, checking.num_proc, checking.executor, limit)
 
 
-def numeric(
-    stop: str | Sequence[str] = (),
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-) -> Matching:
+def numeric(stop: str | Sequence[str] = ()) -> Matching:
     """Return the checker "numeric" with options.
 
     Args:
         stop: texts with which a response ends, such as the header of the next question. What
             follows is not read.
-        num_proc, executor, timeout: where the checker runs, as in `compute`. They change nothing
-            here, as all samples are read at once in this process.
 
     Raises:
-        ValueError, TypeError: if stop has anything but texts, or an option is invalid.
+        ValueError: if stop has anything but texts.
 
     Examples:
         >>> import at_k
@@ -152,17 +148,12 @@ def numeric(
         ... )
         {'pass@1': 1.0}
     """
-    return _with_options(Matching(_texts(stop), match_numbers), num_proc, executor, timeout)
+    return Matching(_texts(stop), match_numbers)
 
 
-def choice(
-    stop: str | Sequence[str] = (),
-    num_proc: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-) -> Matching:
-    """Return the checker "choice" with the options of `numeric`."""
-    return _with_options(Matching(_texts(stop), match_choices), num_proc, executor, timeout)
+def choice(stop: str | Sequence[str] = ()) -> Matching:
+    """Return the checker "choice" with the option of `numeric`."""
+    return Matching(_texts(stop), match_choices)
 
 
 def math_verify(
@@ -171,17 +162,18 @@ def math_verify(
     executor: Executor | None = None,
     timeout: float | None = None,
 ) -> MathVerify:
-    """Return the checker "math_verify" with the options of `numeric`."""
-    return _with_options(MathVerify(_texts(stop)), num_proc, executor, timeout)
+    """Return the checker "math_verify" with options.
 
+    Args:
+        stop: as for `numeric`.
+        num_proc, executor, timeout: where the checker runs, as in `compute`.
 
-def _with_options(
-    checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
-) -> Any:
-    """Return a checker with the options that are not None; raise an error if they disagree."""
+    Raises:
+        ValueError, TypeError: if an option is invalid.
+    """
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
-    run_options = {name: value for name, value in options.items() if value is not None}
-    checker = replace(checker, run_options=run_options)
+    given = {name: value for name, value in options.items() if value is not None}
+    checker = MathVerify(_texts(stop), given)
     Checking(checker)  # validates
     return checker
 
@@ -197,13 +189,10 @@ def _texts(stop: str | Sequence[str]) -> tuple[str, ...]:
 
 def package_checker(checker: Any) -> Any:
     """Return what checks samples with a checker of the package, which may be its name."""
-    named: dict[str, Callable[[], Any]] = {
-        "numeric": numeric,
-        "choice": choice,
-        "math_verify": math_verify,
-        "python_tests": python_tests,
-    }
-    return named[checker]() if isinstance(checker, str) else checker
+    if not isinstance(checker, str):
+        return checker
+    makers: Any = (numeric, choice, math_verify, python_tests)
+    return {maker.__name__: maker for maker in makers}[checker]()
 
 
 # --- Comparisons in Arrow, without a Python object for each text --------------------------
@@ -318,17 +307,14 @@ def math_verify_library():
     """Import math-verify, without its log of answers that it cannot read.
 
     Raises:
-        ImportError: if it is not installed, or if it cannot be imported.
+        ImportError: if it cannot be imported.
     """
     try:
         import math_verify
     except Exception as error:
-        need = "check_correct_fn='math_verify' needs the math-verify library"
-        if isinstance(error, ModuleNotFoundError) and error.name == "math_verify":
-            install = "pip install math-verify"
-            raise ImportError(f"{need}: {install}.") from error
         raise ImportError(
-            f"{need}, which is installed but cannot be imported: {type(error).__name__}: {error}."
+            f"check_correct_fn='math_verify' needs the math-verify library (pip install "
+            f"math-verify), which cannot be imported: {type(error).__name__}: {error}."
         ) from error
     # Old versions set a handler of signals even without a limit, and hide that they may not.
     if not _has_signals() and "raise_on_error" not in signature(math_verify.parse).parameters:
@@ -396,14 +382,9 @@ def _is_collection(reference: str) -> bool:
 
 
 def _last_box(text: str) -> str:
-    """Return the last box of a text, with its content in balanced braces."""
-    start = text.rfind("\\boxed")
-    depth = 0
-    for index in range(start, len(text)):
-        depth += (text[index] == "{") - (text[index] == "}")
-        if depth == 0 and text[index] == "}":
-            return f"${text[start : index + 1]}$"
-    return text[start:]
+    """Return the last box of a text between dollars, or the text from a box that has no end."""
+    box = f"\\boxed{{{boxed(text)}}}"
+    return f"${box}$" if box in text else text[text.rfind("\\boxed") :]
 
 
 def _is_sequence_with_dots(text: str) -> bool:
@@ -418,13 +399,24 @@ def _are_equal_answers(expected: Any, answer: Any) -> tuple[bool, bool]:
 
     math-verify compares numbers with an absolute tolerance, in which all those near 0 are equal.
     """
-    # Some answers are no numbers, such as sets.
+    # Some answers have no numbers.
     with suppress(TypeError, ValueError, AttributeError, OverflowError):
-        a, b = float(expected), float(answer)
-        if 0 < abs(a) < _TINY or 0 < abs(b) < _TINY:
-            return math.isclose(a, b, rel_tol=1e-6), False
+        a, b = _numbers_in(expected), _numbers_in(answer)
+        if any(0 < abs(number) < _TINY for number in (*a, *b)):
+            pairs = zip(a, b, strict=True)  # a ValueError if one has more numbers
+            return all(math.isclose(x, y, rel_tol=1e-6) for x, y in pairs), False
     verify = math_verify_library().verify
     return _call_math_verify(verify, expected, answer, timeout_seconds=0)
+
+
+def _numbers_in(answer: Any) -> list[float]:
+    """Return the numbers of an answer: a number, that after "x =", or those of a set or a tuple."""
+    answer = getattr(answer, "rhs", answer)
+    is_set = getattr(answer, "is_FiniteSet", False)
+    if is_set or type(answer).__name__ == "Tuple":
+        numbers = [float(entry) for entry in answer.args]
+        return sorted(numbers) if is_set else numbers
+    return [float(answer)]
 
 
 def _normal_form(answer: Any, text: str) -> str:
@@ -457,25 +449,6 @@ class _OutOfTime(BaseException):
     """Not an Exception, which math-verify and SymPy catch as an answer that they cannot read."""
 
 
-@contextmanager
-def _time_limit() -> Iterator[None]:
-    """Raise `_OutOfTime` after TIME_LIMIT seconds of CPU time, where Python handles signals."""
-    if not _has_signals():
-        yield
-        return
-
-    def stop(*_: Any) -> NoReturn:
-        raise _OutOfTime
-
-    previous = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, previous)
-
-
 def _has_signals() -> bool:
     """Whether Python handles signals of timers here: in the main thread, and not on Windows."""
     return os.name == "posix" and threading.current_thread() is threading.main_thread()
@@ -484,18 +457,28 @@ def _has_signals() -> bool:
 def _call_math_verify(
     function: Callable[..., Any], *arguments: Any, **no_limit: int
 ) -> tuple[Any, bool]:
-    """Return the result of a function of math-verify, and whether it ran into the time limit.
+    """Return the result of a function of math-verify, and whether it ran into TIME_LIMIT.
 
-    The result is None if the function fails. Its own limit is switched off, because versions
-    before 0.6.1 do not say that they ran into it.
+    The result is None if the function fails. The limit of math-verify itself is switched off,
+    because versions before 0.6.1 do not say that they ran into it.
     """
-    try:
-        with _time_limit():
+    if not _has_signals():
+        with suppress(Exception):  # it cannot read or compare the answer
             return function(*arguments, **no_limit), False
-    except _OutOfTime:
-        return None, True
-    except Exception:  # it cannot read or compare the answer
         return None, False
+
+    def stop(*_: Any) -> NoReturn:
+        raise _OutOfTime
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, TIME_LIMIT)
+    try:
+        return function(*arguments, **no_limit), False
+    except (Exception, _OutOfTime) as error:
+        return None, isinstance(error, _OutOfTime)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
 
 
 # To read an answer takes most of the time of a check. Questions may share texts and references.
@@ -511,22 +494,36 @@ def _parse_reference(reference: str) -> list[Any]:
 
 
 def _as_math(text: str) -> str:
-    """Put a bare expression between dollars: math-verify reads 3\\sqrt{2} without them as 3."""
+    """Put a bare expression between dollars: math-verify reads 3\\sqrt{2} without them as 3.
+
+    An expression as in Python, such as pi/2, is all of the text or stands after "answer" or "x =".
+    """
     if not text or re.search(r"(?<!\\)\$|\\boxed|\\\(|\\\[", text):
         return text
-    if re.fullmatch(r"[\d\s.()+*/^a-zA-Z-]+", text):  # as in Python: pi/2, -2*pi, e^16 - 1
-        names = re.findall(r"[a-zA-Z]+", text)
-        if all(name in _PLAIN_NAMES or len(name) == 1 for name in names):
-            text = re.sub(r"\b(pi|sqrt|sin|cos|tan|log|ln|exp)\b", r"\\\1 ", text)
-            text = re.sub(r"\\sqrt \(([^()]*)\)", r"\\sqrt{\1}", text)
-            text = re.sub(r"\^(?:\(([^()]*)\)|(-?\w+))", r"^{\1\2}", text.replace("**", "^"))
-            text = re.sub(r"(?<=\d)[eE](-?\d+)\b", r" \\cdot 10^{\1}", text)
-            text = text.replace("*", " \\cdot ")
-            return f"${text}$"
+    marked = _BARE_ANSWER.search(text)
+    for expression in (text, *([marked[1]] if marked else [])):
+        if (latex := _latex_of_python(expression)) is not None:
+            return f"${latex}$"
     words = re.search(r"(?<![\\a-zA-Z{])[a-zA-Z]{2,}", text)
     return text if words else f"${text}$"
 
 
+def _latex_of_python(text: str) -> str | None:
+    """Return an expression such as -2*pi or e^16 - 1 in LaTeX, or None for any other text."""
+    if not re.fullmatch(r"[\d\s.()+*/^a-zA-Z-]+", text):
+        return None
+    if any(len(name) > 1 and name not in _PLAIN_NAMES for name in re.findall(r"[a-zA-Z]+", text)):
+        return None
+    text = re.sub(r"\b(pi|sqrt|sin|cos|tan|log|ln|exp)\b", r"\\\1 ", text)
+    text = re.sub(r"\\sqrt \(([^()]*)\)", r"\\sqrt{\1}", text)
+    text = re.sub(r"\^(?:\(([^()]*)\)|(-?\w+))", r"^{\1\2}", text.replace("**", "^"))
+    text = re.sub(r"(?<=\d)[eE](-?\d+)\b", r" \\cdot 10^{\1}", text)
+    return text.replace("*", " \\cdot ")
+
+
+_BARE_ANSWER = re.compile(
+    r"(?:\banswer(?:\s+is\b|\s*[:=])|\b[a-z]\s*=)\s*:?\s*([^\n=]+?)[.\s]*$", re.IGNORECASE
+)
 _PLAIN_NAMES = frozenset({"pi", "sqrt", "sin", "cos", "tan", "log", "ln", "exp"})
 
 TIME_LIMIT = 5

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ..core.match import decimal_form
-from .responses import answer_part, is_assumption, text_after_retraction
+from .responses import answer_part, boxed, is_assumption, text_after_retraction
 
 # --- Numbers ------------------------------------------------------------------------------
 
@@ -170,7 +170,9 @@ def _has_decimal_comma(match: re.Match[str]) -> bool:
 # --- A text without the marks of LaTeX, Markdown and currencies ---------------------------
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_PLAIN = str.maketrans({"\u2212": "-", "\u2013": "-"} | dict.fromkeys("€£¥₹", "$"))
+_PLAIN = str.maketrans(
+    {"\u2212": "-", "\u2013": "-", "\uff08": "(", "\uff09": ")"} | dict.fromkeys("€£¥₹", "$")
+)
 _LATEX = [
     (re.compile(r"(?<=\d)(?:\{,\}|\\[,!]|,\\!\s?)(?=\d{3})"), ","),  # 12{,}345 12\,345 12,\!345
     (
@@ -193,12 +195,9 @@ def _plain(text: str) -> str:
     if "\\" in text or "{,}" in text:
         for pattern, replacement in _LATEX:
             text = pattern.sub(replacement, text)
-    if "$" in text:
-        text = re.sub(r"(?<=[-+])\s?\$\s?|\$(?=-)|(?<=\s)\$", "", text).replace("$", " ")
-    if "**" in text:
-        text = re.sub(r"(?<!\d)\*\*|\*\*(?!\d)", "", text)
-    if "<" in text:
-        text = re.sub(r"</?[a-zA-Z][^<>]*>", " ", text)
+    text = re.sub(r"(?<=[-+])\s?\$\s?|\$(?=-)|(?<=\s)\$", "", text).replace("$", " ")
+    text = re.sub(r"(?<!\d)\*\*|\*\*(?!\d)", "", text)
+    text = re.sub(r"</?[a-zA-Z][^<>]*>", " ", text)
     return text.replace("~", " ")  # a space of LaTeX, or "about"
 
 
@@ -270,7 +269,9 @@ _NUMBERED = frozenset(
 )
 """Nouns whose number is a name."""
 _IN_YEAR = r"\b(?:in|since|by|until)\s(?:1[5-9]|20)\d\d$"
-_PARENTHESIS = re.compile(r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*\s\([^()\n]*$")  # 72 inches (
+_PARENTHESIS = re.compile(
+    r"\d(?:[^\W\d_]|[ °%²³'\"/*-])*[\s\u4e00-\u9fff]\([^()\n]*$"
+)  # 72 inches (
 _COMPARED_WITH = (
     r"out of|\d+\sof(?:\s(?:her|his|their|my|our))?|reach|including"
     r"|more\s[^.\d]{0,16}\bto\s\w+|than(?:\s[^.,;\d]{1,24})??|not|except|excluding"
@@ -402,7 +403,7 @@ _DIGIT = re.compile(rf"[\d{_VULGAR}]")
 _TAIL = re.compile(
     r"[\n.!?]\s*[#*_]*(?:(?:confidence|certainty|sources?|references?|citations?)"
     r"(?: (?:level|score))?[*_]*:"
-    r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b"
+    r"|let me know\b|feel free\b|i hope\b|hope this\b|would you like\b|is there anything\b"
     r"|if you have (?:any|more|further)\b)",
     re.IGNORECASE,
 )
@@ -492,7 +493,7 @@ def _marks(text: str) -> list[_Mark]:
         if not is_assumption(text, mark.start())
     ]
     marks += [_Mark(*mark.span()) for mark in _HASHES.finditer(text)][-1:]
-    if (box := _boxed(text)) is not None:
+    if (box := boxed(text)) is not None:
         start = text.rfind("\\boxed")
         marks.append(_Mark(start, start + len("\\boxed") + len(box), box))
     return sorted(marks)
@@ -515,29 +516,17 @@ def _answer_after(text: str, mark: _Mark) -> str:
 
 
 def _correction(text: str) -> str | None:
-    """Return the form of the last number stated after a word such as "Wait", or None."""
+    """Return the form of the last number stated after a word such as "Wait", or None.
+
+    A number that follows the word itself is stated, as in "Correction: 7".
+    """
     text = _plain(text_after_retraction(text))
-    stated = [token.form for token in _tokens(text) if token.is_stated]
+    stated = [x.form for x in _tokens(text) if x.is_stated or (x.start == 0 and not x.goes_on)]
     return stated[-1] if stated else None
 
 
 def _has_digit(text: str) -> bool:
     return _DIGIT.search(text) is not None
-
-
-def _boxed(text: str) -> str | None:
-    r"""Return the content of the last \boxed{..}, or None if there is none."""
-    start = text.rfind("\\boxed")
-    if start < 0:
-        return None
-    content, depth = text[start + 6 :].lstrip(), 0
-    if not content.startswith("{"):
-        return content.split(maxsplit=1)[0] if content else None
-    for index, character in enumerate(content):
-        depth += (character == "{") - (character == "}")
-        if depth == 0:
-            return content[1:index]
-    return content[1:]
 
 
 def _first(text: str) -> str | None:
@@ -582,7 +571,9 @@ def _last(text: str) -> str | None:
 
 def _answer_of_line(tokens: list[_Token]) -> str | None:
     """Return the form of the last number of a line that may be its answer, or None."""
-    while len(tokens) > 1 and _are_in_one_sentence(*tokens[-2:]) and tokens[-1].is_aside:
+    while len(tokens) > 1 and tokens[-1].is_aside:
+        if _SENTENCE_END.search(_between(*tokens[-2:])):
+            break
         tokens.pop()
     tokens = _without_explanation(tokens)
     if _are_two_facts(tokens):
@@ -607,14 +598,8 @@ def _between(first: _Token, second: _Token) -> str:
     return first.text[first.match.end() : second.start]
 
 
-def _are_in_one_sentence(first: _Token, second: _Token) -> bool:
-    return _SENTENCE_END.search(_between(first, second)) is None
-
-
 def _without_explanation(tokens: list[_Token]) -> list[_Token]:
     """Drop the numbers of a clause that explains another one, as in "7, because 6 hold only 28"."""
-    if len(tokens) < 2:
-        return tokens
     text, stop = tokens[-1].text, tokens[-1].start
     for explanation in _EXPLANATION.finditer(text, tokens[0].match.end(), stop):
         explained = [token for token in tokens if token.match.end() <= explanation.start()]
@@ -653,11 +638,11 @@ def read_reference(answer: str) -> str | None:
     >>> read_reference("3/4"), read_reference("so 5 + 7 = 12\\n#### 12"), read_reference("x^2")
     ('0.75', '12', None)
     """
-    content = _boxed(answer)
+    content = boxed(answer)
     if content is None:
         marks = [*_HASHES.finditer(answer)]
         content = answer[marks[-1].end() :] if marks else answer
-    elif len({_boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
+    elif len({boxed(f"\\boxed{box}") for box in answer.split("\\boxed")[1:]} - {""}) > 1:
         return None  # several answers
     return _one_number(content, is_reference=True)
 

@@ -7,12 +7,12 @@ import os
 import re
 import select
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import Any, TypedDict
 
-from .references import TestCode, Tests, read_tests
+from .references import Tests, read_tests
 from .sandbox import Limits, Sandbox, SandboxDiedError, SandboxError
 
 _ATTEMPTS = 2  # that a program gets, if its sandbox dies
@@ -58,14 +58,19 @@ class Pool:
     def __init__(self, limits: Limits, workers: int, is_isolated: bool):
         self._limits, self._is_isolated = limits, is_isolated
         self._numbers = itertools.count()
-        self._sharing_interpreter: set[TestCode] = set()  # that turned out to need one interpreter
+        self._sharing_interpreter: set[Any] = set()  # codes that turned out to need one interpreter
         self._is_ending = False
         self._idle: SimpleQueue[Sandbox] = SimpleQueue()
         self._threads = ThreadPoolExecutor(workers)
         try:
             for _ in range(workers):
                 self._idle.put(self._started())  # all at the same time
-            self._try_out()
+            # A correct program passes, and an incorrect one fails.
+            thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
+            tests = read_tests("assert y", "")
+            replies = [self._reply(tests, f"{thread}y = {value}") for value in (True, False)]
+            if [reply["status"] for reply in replies] != ["passed", "failed"]:
+                raise SandboxError(f"it does not run programs: {replies[0]['message']}")
         except BaseException:
             self.close()
             raise
@@ -78,13 +83,13 @@ class Pool:
             self._idle.get().end()
 
     def run(
-        self, samples: Iterable[tuple[Tests, str | None]]
+        self, samples: Iterable[tuple[Tests, str]]
     ) -> Generator[tuple[int, Record], None, None]:
         """Run programs with their tests, and yield the index and the record of each sample.
 
         A program whose sandbox dies is run again once, and then "not run".
         """
-        for index, reply in self._replies(samples):
+        for index, reply in self._as_they_finish(self._reply, samples):
             yield index, Record(**{name: reply[name] for name in Record.__annotations__})  # type: ignore[typeddict-item]
 
     def find(self, all_tests: Sequence[Tests]) -> Generator[tuple[int, dict[str, Any]], None, None]:
@@ -92,34 +97,27 @@ class Pool:
 
         The names are None if the tests are there only beside a program.
         """
-        for index, reply in self._replies((tests, None) for tests in all_tests):
-            yield index, reply["examined"] or {"ran": None, "problem": None}
+        jobs = ((tests, None) for tests in all_tests)
+        for index, reply in self._as_they_finish(self._run_case, jobs):
+            yield index, {"ran": None, "problem": None} | (reply["examined"] or {})
 
-    def _replies(
-        self, samples: Iterable[tuple[Tests, str | None]]
+    def _as_they_finish(
+        self, reply: Callable[..., dict[str, Any]], jobs: Iterable[tuple[Any, ...]]
     ) -> Generator[tuple[int, dict[str, Any]], None, None]:
-        """Yield the index of each sample and what `_reply` returns for it, as they finish."""
-        index = {self._threads.submit(self._reply, *sample): i for i, sample in enumerate(samples)}
+        """Yield the index of each job and the reply to it."""
+        index = {self._threads.submit(reply, *job): i for i, job in enumerate(jobs)}
         for future in as_completed(index):
             yield index.pop(future), future.result()
 
-    def _reply(self, tests: Tests, program: str | None) -> dict[str, Any]:
-        """Return what happened to a program, or what was found if there is none."""
-        if program is None:
-            return self._run_case(tests, None)
-        if tests.code is None:
-            return self._compared(tests, program)
-        reply = self._examined(tests, program)
-        if reply["status"] == "shares interpreter":
-            self._sharing_interpreter.add(tests.code)
-            again = self._examined(tests, program)
-            reply = again | {"cpu_seconds": reply["cpu_seconds"] + again["cpu_seconds"]}
-        return reply
+    def _reply(self, tests: Tests, program: str) -> dict[str, Any]:
+        """Return what happened to a program."""
+        run = self._compared if tests.code is None else self._examined
+        return run(tests, program)
 
     def _compared(self, tests: Tests, program: str) -> dict[str, Any]:
         """Run a program with one input after another, as long as the outputs are as expected."""
         seconds, reply = 0.0, {}
-        for case in range(tests.cases):
+        for case in range(len(tests.inputs)):
             reply = self._run_case(tests, program, case)
             seconds += reply["cpu_seconds"]
             reply |= {"cpu_seconds": seconds, "tests": case}
@@ -134,25 +132,29 @@ class Pool:
 
     def _examined(self, tests: Tests, program: str) -> dict[str, Any]:
         """Run a program with tests that are code."""
-        reply = self._run_case(tests, program) | {"tests": 0}
+        shares_interpreter = tests.code in self._sharing_interpreter
+        reply = self._run_case(tests.sharing_interpreter if shares_interpreter else tests, program)
+        reply["tests"] = 0
         if reply["status"] != "ended":
             return reply
         examined = reply["examined"] or {"status": "ended"}
         if examined["status"] == "ended":
             return reply | {"status": "failed"}
+        if examined["status"] == "shares interpreter":
+            self._sharing_interpreter.add(tests.code)
+            again = self._examined(tests, program)
+            return again | {"cpu_seconds": reply["cpu_seconds"] + again["cpu_seconds"]}
         if re.match(r"([\w.]+: )?MemoryError", examined["message"]):
             examined["status"] = "memory"
         return reply | examined
 
     def _run_case(self, tests: Tests, program: str | None, case: int = 0) -> dict[str, Any]:
         """Return the reply of the next idle sandbox; see `run` for one that dies."""
-        shares_interpreter = tests.code in self._sharing_interpreter
-        job = tests.job(program, case, shares_interpreter)
-        job_of_examiner = tests.job_of_examiner(shares_interpreter)
+        jobs = tests.jobs(program, case)
         sandbox = self._idle.get()
         try:
             for _ in range(_ATTEMPTS):
-                reply = self._answer(sandbox, job, job_of_examiner)
+                reply = self._answer(sandbox, *jobs)
                 if self._is_ending:
                     break
                 if reply["is_last"] or reply["status"] == "not run":
@@ -188,11 +190,3 @@ class Pool:
     def _started(self) -> Sandbox:
         """Return a new sandbox, which has started."""
         return Sandbox(self._limits, self._is_isolated, next(self._numbers))
-
-    def _try_out(self) -> None:
-        """Raise a SandboxError unless a correct program passes and an incorrect one fails."""
-        thread = "from threading import Thread\nx = Thread(target=int)\nx.start()\nx.join()\n"
-        tests = read_tests("assert y", "")
-        replies = [self._reply(tests, f"{thread}y = {value}") for value in (True, False)]
-        if [reply["status"] for reply in replies] != ["passed", "failed"]:
-            raise SandboxError(f"it does not run programs: {replies[0]['message']}")

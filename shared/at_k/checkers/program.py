@@ -23,7 +23,7 @@ def run_program(server: Any, job: dict[str, Any], connection: int | None, start:
 
     Args:
         server: the server.
-        job: what `Tests.job` returns.
+        job: what `Tests.jobs` returns.
         connection: the descriptor of the socket to the tests, if there are any.
         start: the descriptor that takes a byte when the process has its limits.
     """
@@ -135,7 +135,7 @@ class _AnsweringProgram:
     """A program that answers its tests.
 
     Args:
-        job: what `Tests.job` returns.
+        job: what `Tests.jobs` returns.
         connection: the socket to the process of the tests.
     """
 
@@ -152,10 +152,14 @@ class _AnsweringProgram:
                 message = receive(self._connection)
                 try:
                     if "load" in message:
-                        self._load(message["load"], message["watched"])
+                        self._load(message["load"])
                         reply = {"value": self._encoded(self._names(message))}
                     elif "run" in message:
                         reply = self._run_tests(message["run"])
+                    elif "find" in message:
+                        from .runner import find_tests
+
+                        reply = find_tests(message["find"])
                     else:
                         reply = self._do(message["do"], message["with"], message["by_name"])
                     send(self._connection, reply)
@@ -164,19 +168,14 @@ class _AnsweringProgram:
                 except BaseException as error:
                     send(self._connection, {"error": self._described(error)})
 
-    def _load(self, imports: list[str], watched: list[str]) -> None:
+    def _load(self, imports: list[str]) -> None:
         """Run the program. Modules that the tests import are there for it too, as in one file."""
-        if watched:
-            from . import runner
-
-            self._watched, self._runner = _watched(watched), runner
         self._space = _loaded(self._job, "program")
         own: dict[str, Any] = {}
         for line in imports:
             with suppress(ImportError):
                 exec(line, own)
-        for name in own.keys() - self._space.keys():
-            self._space[name] = own[name]
+        self._space |= {name: own[name] for name in own.keys() - self._space.keys()}
 
     def _names(self, message: dict[str, Any]) -> dict[str, Any]:
         """Return those names of the program that its tests use, and their values."""
@@ -233,43 +232,47 @@ class _AnsweringProgram:
         return [self._chain(type(error)), arguments, text, self._number(error)]
 
     def _run_tests(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Run tests in this process; see `run_tests`."""
-        names = self._names(job)
+        """Run the program and its tests in this process; see `run_tests`."""
+        from .runner import run_tests
+
         try:
-            _compare(self._watched)
-            self._runner.remember(job["tests"])
-            code = compile(job["tests"], "<tests>", "exec", dont_inherit=True)
-            result = self._runner.run_tests(code, names, job["entry_point"], job["is_test"])
-            _compare(self._watched)
+            watched, compare = _watched([*_MODULES_OF_TESTS, *job["modules"]]), _compare
+            self._load(job["imports"])
+            compare(watched)
+            result = run_tests(job, self._names(job))
+            compare(watched)
         except BaseException as error:
             return {"ran": [], "problem": exception_line(error)}
         return {"ran": result.ran, "problem": result.problem}
 
 
+_MODULES_OF_TESTS = ("unittest", "builtins", "sandboxed", "_pytest")
 _CHANGEABLE = (list, dict, set, bytearray, deque, Counter, OrderedDict, defaultdict)
 
 
-def _watched(names: list[str]) -> list[tuple[str, Any, list[tuple[str, Any]]]]:
-    """Return (name, namespace, callables) of modules and of their classes."""
+def _watched(names: list[str]) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the namespaces of modules and of their classes, and what can be called in each."""
     for name in names:
         with suppress(ImportError):
             importlib.import_module(name)
     inside = tuple(f"{name}." for name in names)
-    modules = [(n, m) for n, m in sys.modules.items() if n in names or n.startswith(inside)]
-    spaces: list[tuple[str, Any]] = [(name, vars(module)) for name, module in modules]
+    modules = {n: m for n, m in sys.modules.items() if n in names or n.startswith(inside)}
+    spaces: list[Any] = [vars(module) for module in modules.values()]
     spaces += [
-        (f"{name}.{key}", vars(value))
-        for name, space in spaces
-        for key, value in space.items()
+        vars(value)
+        for name, module in modules.items()
+        for value in vars(module).values()
         if isinstance(value, type) and value.__module__ == name
     ]
-    snapshots = [(n, s, [(k, x) for k, x in s.items() if callable(x)]) for n, s in spaces]
-    return [("sys.modules", sys.modules, modules), *snapshots]
+    return [
+        (sys.modules, modules),
+        *((space, {key: x for key, x in space.items() if callable(x)}) for space in spaces),
+    ]
 
 
-def _compare(watched: list[tuple[str, Any, list[tuple[str, Any]]]]) -> None:
+def _compare(watched: list[tuple[Any, dict[str, Any]]]) -> None:
     """Raise a RuntimeError if the program replaced what its tests call."""
-    for name, space, entries in watched:
-        for key, value in entries:
+    for space, entries in watched:
+        for key, value in entries.items():
             if space.get(key) is not value:
-                raise RuntimeError(f"the program replaced {name}.{key}")
+                raise RuntimeError(f"the program replaced {key}, which its tests may call")

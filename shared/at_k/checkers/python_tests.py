@@ -26,6 +26,7 @@ from .workers import with_progress
 _NO_CODE = ("SyntaxError: ", "IndentationError: ", "TabError: ")  # of a program
 _CONSENT = "HF_ALLOW_CODE_EVAL"
 _LONGEST = 1e6  # seconds of CPU time
+_LIMITS_TO_FIND = Limits(10, 10**9)  # of the code of tests, without a program
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class PythonTests:
             TypeError: if a sample is no text, with its indices.
             SandboxError: if no sandbox can start, with what is missing.
         """
-        if isinstance(programs, str) or len(programs) != len(tests):
+        if len(programs) != len(tests):
             raise ValueError(
                 f"There are {len(programs)} lists of programs but {len(tests)} references: give "
                 f"one of each for every question."
@@ -83,9 +84,8 @@ class PythonTests:
                 raise ValueError(f"programs[{question}] is {short(row)}: give a list of samples.")
             for index, program in enumerate(row):
                 if not isinstance(program, str):
-                    raise TypeError(
-                        f"programs[{question}][{index}] is {short(program)}: give Python code."
-                    )
+                    where = f"programs[{question}][{index}]"
+                    raise TypeError(f"{where} is {short(program)}: give Python code.")
                 samples.append((read[question], program))
         records = dict(self._run(samples))
         ordered = (records[index] for index in range(len(samples)))
@@ -108,14 +108,8 @@ class PythonTests:
             what = f" is {short(to_python(rows.values)[first])}: python_tests checks Python "
             raise InputError(sample_place(rows.name, rows.sizes, first), what, "code.")
         pairs = DistinctPairs.from_samples(rows)
-        results = checking.results(pairs, cache, self._check_pairs)
+        results = checking.results(pairs, cache, self._outcomes)
         return Checked(pairs.outcomes([outcome for outcome, _ in results]), rows.values)
-
-    def _check_pairs(
-        self, checking: Checking, pairs: list[PairToCheck]
-    ) -> Generator[BatchResult, None, None]:
-        """Return the results of pairs, with a bar of progress: see `CheckPairs`."""
-        return with_progress(self._outcomes(pairs, checking.num_proc), len(pairs))
 
     def _read_references(self, references: Iterable[Any]) -> list[Tests]:
         """Read the references of all questions; see `run` for what is raised.
@@ -130,13 +124,12 @@ class PythonTests:
         unknown = [
             (question, tests)
             for question, tests in enumerate(read)
-            if tests.code is not None
-            and tests.code.may_have_tests
-            and tests.code not in self._test_names
+            if tests.may_have_tests and tests.code not in self._test_names
         ]
         if not unknown:
             return read
-        with closing(self._pool(min(self.workers or available_cores(), len(unknown)))) as pool:
+        workers = min(self.workers or available_cores(), len(unknown))
+        with closing(self._pool(workers, _LIMITS_TO_FIND)) as pool:
             for index, found in pool.find([tests for _, tests in unknown]):
                 question, tests = unknown[index]
                 problem = found["problem"]
@@ -148,9 +141,9 @@ class PythonTests:
         return read
 
     def _outcomes(
-        self, pairs: list[PairToCheck], workers: int | None
+        self, checking: Checking, pairs: list[PairToCheck]
     ) -> Generator[BatchResult, None, None]:
-        """Yield the index and the outcome of each pair of a program and a reference.
+        """Yield the index and the outcome of each pair: see `CheckPairs`.
 
         Warns of pairs that could not be run, whose outcome is None, of names that are not defined,
         as where a benchmark puts imports before a program, and if no program is Python code.
@@ -158,7 +151,8 @@ class PythonTests:
         tests = {id(reference): read_tests(reference, "a reference") for _, reference in pairs}
         samples = [(tests[id(reference)], program) for program, reference in pairs]
         missing, broken, undefined = 0, 0, Counter[str]()
-        for index, record in self._run(samples, workers):
+        records = ((index, [record]) for index, record in self._run(samples, checking.num_proc))
+        for index, [record] in with_progress(records, len(pairs)):
             missing += record["status"] == "not run"
             broken += record["message"].startswith(_NO_CODE)
             names = re.findall(r"NameError: name '(\w+)' is not defined", record["message"])
@@ -192,7 +186,8 @@ class PythonTests:
     ) -> Generator[tuple[int, Record], None, None]:
         """Yield the index and the record of each pair of tests and a sample."""
         workers = workers or self.workers or available_cores()
-        with closing(self._pool(max(1, min(workers, len(samples))))) as pool:
+        limits = Limits(self.timeout, self.memory)
+        with closing(self._pool(max(1, min(workers, len(samples))), limits)) as pool:
             yield from pool.run(
                 (self._with_header(tests), tests.prompt + code_in(sample, tests.wanted_names))
                 for tests, sample in samples
@@ -210,21 +205,23 @@ class PythonTests:
             expected=self._test_names.get(tests.code, ()),
         )
 
-    def _pool(self, workers: int) -> Pool:
+    def _pool(self, workers: int, limits: Limits) -> Pool:
         """Start sandboxes; without bubblewrap, plain processes if the user consents."""
         if sys.platform == "win32":
             raise SandboxError(
                 "python_tests runs programs on Linux, and without a sandbox on macOS: on Windows, "
                 "use the Windows Subsystem for Linux."
             )
-        limits = Limits(self.timeout, self.memory)
         if shutil.which("bwrap") is None:
             problem = "bubblewrap is not installed (apt-get install bubblewrap)"
         else:
             try:
                 return Pool(limits, workers, is_isolated=True)
             except SandboxError as error:
-                problem = f"bubblewrap cannot make a sandbox ({error}){_remedy()}"
+                problem = (
+                    f"bubblewrap cannot make a sandbox ({error}); on Ubuntu, sudo sysctl "
+                    f"kernel.apparmor_restrict_unprivileged_userns=0 may allow it"
+                )
         if os.environ.get(_CONSENT) != "1":
             raise SandboxError(
                 f"python_tests runs programs in a sandbox, and {problem}. With the environment "
@@ -237,16 +234,6 @@ class PythonTests:
             stacklevel=2,
         )
         return Pool(limits, workers, is_isolated=False)
-
-
-def _remedy() -> str:
-    """Return what helps where the system forbids the namespaces of users, as Ubuntu does."""
-    setting = "kernel.apparmor_restrict_unprivileged_userns"
-    try:
-        with open(f"/proc/sys/{setting.replace('.', '/')}", encoding="ascii") as file:
-            return f": sudo sysctl {setting}=0 allows it" if file.read().strip() == "1" else ""
-    except OSError:
-        return ""
 
 
 def _outcome(record: Record) -> bool | None:
@@ -268,7 +255,7 @@ def python_tests(
     the whole text. It is correct if all tests pass. A reference is one of these:
 
     - code that raises an exception if a test fails, as assertions do; or a list of assertions
-    - code with tests as pytest or unittest find them. Tests with fixtures need pytest
+    - code with tests as pytest or unittest find them. Classes Test* and fixtures need pytest
     - {"test": .., "entry_point": ..}, where the test defines check(candidate), and a "prompt" that
       is put before the sample: a row of HumanEval
     - {"test_list": [..], "test_imports": [..]}: a row of MBPP

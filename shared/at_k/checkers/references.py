@@ -14,13 +14,13 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 from ..core.checks import short
+from .responses import is_code
 
 _LONG = 10_000  # characters of a result that is not shown as Python shows it, which takes long
 FORMS = (
@@ -84,58 +84,55 @@ class Tests:
     preload: tuple[str, ...] = ()
 
     @property
-    def cases(self) -> int:
-        """How many times a program runs, if it passes."""
-        return 1 if self.code is not None else len(self.inputs)
-
-    @property
     def wanted_names(self) -> frozenset[str]:
         """The names of which a program defines one, if they are known."""
         if self.entry_point is not None:
             return frozenset({self.entry_point, self.entry_point.partition(".")[0], "Solution"})
         return frozenset(self.code.names if self.code is not None else ())
 
-    def job(self, program: str | None, case: int, shares_interpreter: bool) -> dict[str, Any]:
-        """Return what the server needs to run a case: no tests, and no expected output.
+    @property
+    def may_have_tests(self) -> bool:
+        """Whether they are code whose functions and classes may be tests, see `TestCode`."""
+        return self.code is not None and self.code.may_have_tests
+
+    @property
+    def sharing_interpreter(self) -> Tests:
+        """The same tests, which the process of the program runs."""
+        assert self.code is not None
+        return replace(self, code=replace(self.code, shares_interpreter=True))
+
+    def jobs(
+        self, program: str | None, case: int = 0
+    ) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Return what the server needs to run a case, and what the examiner needs.
+
+        The server gets no tests, and neither gets an expected output. The examiner gets a dict with
+        the attributes of `TestCode` and three more, or nothing without code.
 
         Args:
             program: the program, or None to find the tests.
             case: the index of the input.
-            shares_interpreter: whether the tests need the interpreter of the program.
         """
-        if self.code is not None:
-            form = "find" if program is None else "tests"
-        else:
-            form = "stdin" if self.entry_point is None else "calls"
-        runs_tests = self.code is not None and (shares_interpreter or self.code.shares_interpreter)
-        return {
-            "form": form,
+        job: dict[str, Any] = {
+            "form": "tests" if self.code else "calls" if self.entry_point else "stdin",
             "setup": self.setup,
             "program": program,
             "entry_point": self.entry_point,
             "input": self.inputs[case] if self.inputs else None,
-            "preload": [*self.preload, *(["unittest"] if runs_tests else [])],
+            "preload": [*self.preload],
         }
-
-    def job_of_examiner(self, shares_interpreter: bool) -> dict[str, Any] | None:
-        """Return the tests, which the process of the program never has, unless it runs them.
-
-        They are a dict with the attributes of `TestCode` and three more, or None without code.
-        """
         if self.code is None:
-            return None
-        return {
-            **vars(self.code),
-            "entry_point": self.entry_point,
-            "shares_interpreter": shares_interpreter or self.code.shares_interpreter,
-            "expected": self.expected,
-        }
+            return job, None
+        if program is None or self.code.shares_interpreter:
+            job["preload"].append("unittest.mock" if program is None else "unittest")
+        own = {"entry_point": self.entry_point, "expected": self.expected}
+        return job, vars(self.code) | own | {"only_find": program is None}
 
     def problem(self, case: int, output: str) -> str | None:
         """Return how the output of a case differs from the expected one, or None if it does not."""
         expected = self.outputs[case]
         if self.entry_point is None:
-            if _are_equal_texts(output, expected):
+            if _words(output) == _words(expected):
                 return None
             return f"case {case}: printed {short(output)}, expected {short(expected)}"
         try:
@@ -250,25 +247,12 @@ def _code_in(row: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
 def _prompt_of_function(row: Mapping[str, Any], entry_point: str | None, where: str) -> str:
     """Return the code before a sample that completes a function; "" if there is none.
 
-    A prompt that is a text for the model is not put before a sample, which is a whole program then.
+    Its last function may lack a body. A prompt that is a text for the model is not put before a
+    sample, which is a whole program then.
     """
     prompt = _code_in(row, ("prompt",), where) if entry_point else None
-    return prompt if prompt and _is_start_of_program(prompt) else ""
-
-
-def _is_start_of_program(text: str) -> bool:
-    """Whether a text is definitions and imports; its last function may lack a body."""
-    for body in ("", "\n    pass", "\n        pass"):
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            return all(map(_is_definition, ast.parse(text + body).body))
-    return False
-
-
-def _is_definition(node: ast.stmt) -> bool:
-    """Whether a statement defines a name, or is a docstring."""
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant)
-    return isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom, ast.Assign))
+    bodies = ("", "\n    pass", "\n        pass")
+    return prompt if prompt and any(is_code(prompt + body) for body in bodies) else ""
 
 
 def _has_only_imports(code: str) -> bool:
@@ -310,12 +294,10 @@ def _tests_in_code(code: str, where: str, entry_point: str | None = None) -> Tes
 def _parsed_code(code: str) -> ast.Module:
     """Parse code; raise a ValueError with the predicate of a message if it does not compile."""
     try:
-        tree = ast.parse(code)
+        tree = ast.parse(code, "<tests>")
         compile(tree, "<tests>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        problem = error.msg if isinstance(error, SyntaxError) else error
-        raise ValueError(f"is not Python code: {problem}{line}.") from error
+        raise ValueError(f"is not Python code: {error}.") from error
     return tree
 
 
@@ -327,17 +309,12 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
         ValueError: if they cannot test a program, with the predicate of the message.
     """
     tree = _parsed_code(code)
-    nodes, outside = list(ast.walk(tree)), list(_outside(tree))
-    is_test = any(map(_is_active, outside))
+    nodes = list(ast.walk(tree))
+    is_test = any(map(_is_active, _outside(tree)))
     has_definitions = any(isinstance(node, (*_DEFINITIONS, ast.Lambda)) for node in nodes)
     if not is_test and not has_definitions:
         raise ValueError(f"is {short(code)}, which tests nothing: python_tests takes {FORMS}.")
-    check = _check_function(tree)
-    if entry_point is None and _is_not_called(check, outside):
-        raise ValueError(
-            "defines check(candidate) and does not call it: give a dict with "
-            '"test" and "entry_point", the name of the function to be checked.'
-        )
+    has_check = any(isinstance(x, ast.FunctionDef) and x.name == "check" for x in tree.body)
     modules = _imported_modules(nodes)
     for module in modules:
         if not _is_installed(module.partition(".")[0]):
@@ -347,32 +324,22 @@ def _parsed_tests(code: str, entry_point: str | None) -> TestCode:
             )
     names = {node.id for node in nodes if isinstance(node, ast.Name) and node.id[:2] != "__"}
     shares_interpreter = _needs_interpreter(nodes, names, modules)
-    if shares_interpreter:
-        names |= _names_in_texts(nodes)
+    if shares_interpreter:  # the names in doctests, and in texts that are evaluated
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        names |= {*re.findall(r"\b[^\W\d]\w*", " ".join(texts))}
     return TestCode(
         tests=code,
         names=tuple(sorted(names)),
-        imports=tuple(ast.unparse(node) for node in tree.body if _is_import(node)),
+        imports=tuple(
+            ast.unparse(x) for x in tree.body if isinstance(x, (ast.Import, ast.ImportFrom))
+        ),
         modules=tuple(modules),
         is_test=is_test,
-        may_have_tests=has_definitions and not (entry_point and check),
+        may_have_tests=has_definitions and not (entry_point and has_check),
         classes=tuple(_classes(nodes)),
         borrowed=tuple(_borrowed_modules(nodes).items()),
         shares_interpreter=shares_interpreter,
     )
-
-
-def _names_in_texts(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names in doctests, and in texts that are evaluated."""
-    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return set(re.findall(r"\b[^\W\d]\w*", " ".join(texts)))
-
-
-def _is_import(node: ast.stmt) -> bool:
-    """Whether a statement imports a module, and not a feature of the future."""
-    if isinstance(node, ast.ImportFrom):
-        return node.module != "__future__"
-    return isinstance(node, ast.Import)
 
 
 def _imported_modules(nodes: Iterable[ast.AST]) -> list[str]:
@@ -490,19 +457,6 @@ def _is_active(node: ast.AST) -> bool:
         if isinstance(function, ast.Attribute):
             return function.attr.startswith(("assert", "check", "run", "test"))
     return isinstance(node, (ast.Assert, ast.Raise))
-
-
-def _check_function(tree: ast.Module) -> ast.FunctionDef | None:
-    """Return the function `check` of tests as in HumanEval, or None."""
-    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
-    return next((function for function in functions if function.name == "check"), None)
-
-
-def _is_not_called(check: ast.FunctionDef | None, outside: Iterable[ast.AST]) -> bool:
-    """Whether no code outside of functions calls `check(candidate)`."""
-    calls = (node.func for node in outside if isinstance(node, ast.Call))
-    called = {call.id for call in calls if isinstance(call, ast.Name)}
-    return check is not None and bool(check.args.args) and "check" not in called
 
 
 @lru_cache(maxsize=1 << 10)
@@ -650,25 +604,16 @@ def _value_of_case(text: Any) -> Any:
 _DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?")
 
 
-def _are_equal_texts(output: str, expected: str) -> bool:
-    """Whether two texts have the same words in the same lines, and equal numbers.
+def _words(text: str) -> list[list[str | Decimal]]:
+    """Return the words of each line, and numbers as numbers.
 
     White space around words, and empty lines at the start and end, do not count.
     """
-    lines, expected_lines = output.strip().splitlines(), expected.strip().splitlines()
-    return len(lines) == len(expected_lines) and all(map(_are_equal_lines, lines, expected_lines))
+    return [[*map(_word, line.split())] for line in text.strip().splitlines()]
 
 
-def _are_equal_lines(line: str, expected: str) -> bool:
-    words, expected_words = line.split(), expected.split()
-    return len(words) == len(expected_words) and all(map(_are_equal_words, words, expected_words))
-
-
-def _are_equal_words(word: str, expected: str) -> bool:
-    if word == expected:
-        return True
-    are_numbers = _DECIMAL.fullmatch(word) and _DECIMAL.fullmatch(expected)
-    return bool(are_numbers) and Decimal(word) == Decimal(expected)
+def _word(text: str) -> str | Decimal:
+    return Decimal(text) if _DECIMAL.fullmatch(text) else text
 
 
 def are_equal(result: Any, expected: Any) -> bool:

@@ -29,7 +29,7 @@ _PROMPT = (
 )
 _NEXT_PROMPT = re.compile(
     rf"\n[ \t]*(?:#+[ ]*|\[|\d+[.)][ ]*)?(?:\*\*)?(?:{_PROMPT})(?:[ ]?\d+)?(?:\*\*)?"
-    r"(?:[ ]?[:\uff1a]|\]|(?<=Q)\.|[ ]*(?=\n))|\n[ \t]*<\|(?:im_start|user)\|>"
+    r"(?:[ ]?[:\uff1a]|\]|(?<=Q)\.|(?<=\d)\.\s|[ ]*(?=\n))|\n[ \t]*<\|(?:im_start|user)\|>"
 )
 _MOST_PROMPTS = 8  # that are looked at before an answer, to bound the time
 
@@ -76,8 +76,24 @@ def answer_part(text: str, stop: Sequence[str], has_answer: Callable[[str], bool
     return text
 
 
+def boxed(text: str) -> str | None:
+    r"""Return the content of the last \boxed{..}, or None if there is none."""
+    start = text.rfind("\\boxed")
+    if start < 0:
+        return None
+    content, depth = text[start + 6 :].lstrip(), 0
+    if not content.startswith("{"):
+        return content.split(maxsplit=1)[0] if content else None
+    for index, character in enumerate(content):
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return content[1:index]
+    return content[1:]
+
+
 _RETRACTION = re.compile(
-    r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b|\bno, (?:sorry|wait)\b"
+    r"(?:^|[\n.!?])\s*(?:Wait|Actually|Hold on|Correction|Sorry|Oops|Hmm)\b(?:,? no\b)?"
+    r"|\bno, (?:sorry|wait)\b|\?\s*No\b(?=,)"
 )
 _ASSUMPTION = re.compile(
     r"\b(?:if|whether|suppose|assum(?:e|ing)|(?:might|may|could|would) (?:think|say|guess|expect))"
@@ -89,7 +105,7 @@ _ASSUMPTION = re.compile(
 def text_after_retraction(text: str) -> str:
     """Return the text after the last word such as "Wait", or nothing."""
     words = [*_RETRACTION.finditer(text)]
-    return text[words[-1].end() :] if words else ""
+    return text[words[-1].end() :].lstrip(" ,:") if words else ""
 
 
 def is_assumption(text: str, start: int) -> bool:

@@ -1,22 +1,26 @@
 """Finds the tests in a module that has run, as pytest and unittest find them, and runs them.
 
-Classes of `unittest` are loaded and run by unittest. Functions `test*`, and methods `test*` of
-classes `Test*`, are those of pytest: without parameters they need nothing but a call, and so pytest
-does not have to be installed. Tests that import pytest, or take fixtures or functions of set-up,
-are run by pytest itself.
+Classes of `unittest` are loaded and run by unittest. Functions `test*` without parameters need
+nothing but a call, and so pytest does not have to be installed for them. Tests that import pytest,
+take fixtures or functions of set-up, are coroutine functions or in classes `Test*`, are run by
+pytest itself.
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
 import functools
+import importlib
 import importlib.util
 import inspect
-import itertools
+import linecache
 import os
 import sys
+import traceback
 import types
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,7 +36,7 @@ class UnusableTestsError(Exception):
 
 
 class _NoMain:
-    """In place of `unittest.main`: its tests are found with all others."""
+    """In place of `main` of unittest and pytest: their tests are found with all others."""
 
     def __init__(self, *arguments: Any, **options: Any):
         self.result = unittest.TestResult()
@@ -89,58 +93,78 @@ class Result(unittest.TestResult):
 
 
 def name_of(test: Any) -> str:
-    """Return the name of a test, without the parameters that it has."""
-    return str(test.id()).removeprefix(f"{MODULE}.").partition("[")[0]
+    """Return the name of a test of unittest."""
+    return str(test.id()).removeprefix(f"{MODULE}.")
 
 
-def run_tests(
-    code: types.CodeType,
-    linked: dict[str, Any],
-    entry_point: str | None,
-    is_test: bool,
-    only_find: bool = False,
-) -> Result:
+def find_tests(job: dict[str, Any]) -> dict[str, Any]:
+    """Return the names of the tests, as `ran`, and `problem`, what is wrong with them, or None.
+
+    In place of the names of a program are objects that allow everything. The names of the tests are
+    None if they are there only beside a program. `job` is what `Tests.jobs` returns.
+    """
+    from unittest.mock import MagicMock
+
+    tree = ast.parse(job["tests"])  # without assertions that need a program
+    tree.body = [node for node in tree.body if not isinstance(node, ast.Assert)]
+    stubs = {name: MagicMock() for name in {*job["names"]} - {*dir(builtins)}}
+    try:
+        result = run_tests(job | {"tests": ast.unparse(tree)}, stubs, only_find=True)
+    except UnusableTestsError as error:
+        return {"ran": [], "problem": str(error)}
+    except BaseException:
+        return {"ran": None, "problem": None}
+    return {"ran": result.ran, "problem": None}
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(source: str) -> types.CodeType:
+    return compile(source, _FILE, "exec", dont_inherit=True)
+
+
+def run_tests(job: dict[str, Any], linked: dict[str, Any], only_find: bool = False) -> Result:
     """Run the code of tests, and the tests that it defines.
 
     Args:
-        code: the tests.
-        linked: the values of the program that they use, by their names.
-        entry_point: the function that `check` is called with, if the tests define one.
-        is_test: whether the code outside functions and classes is a test itself.
+        job: what `Tests.jobs` returns.
+        linked: the values of the program that the tests use, by their names.
         only_find: whether to run no test: `ran` has the names of those that would run.
 
     Raises:
         UnusableTestsError: if no program can pass the tests.
     """
+    source, code = job["tests"], _compiled(job["tests"])
+    linecache.cache[_FILE] = (len(source), None, source.splitlines(keepends=True), _FILE)
     result, module = Result(), types.ModuleType(MODULE)
     space = vars(module)
     space |= {"__file__": "/tmp/tests.py", **linked}
     own_main, sys.modules[MODULE] = sys.modules[MODULE], module
     try:
-        if (error := _problem_of_code(code, space)) is not None:
+        with _without_main(job["modules"]):
+            error = _problem_of_code(code, space)
+        if error is not None:
             if only_find:
                 raise error
             result.fails(CODE, error)
             return result
-        if is_test:
+        if job["is_test"]:
             result.ran.append(CODE)
         defined = {key: x for key, x in space.items() if key not in linked or x is not linked[key]}
-        if entry_point is not None and inspect.isfunction(defined.get("check")):
+        check, entry_point = defined.get("check"), job["entry_point"]
+        if entry_point is not None and inspect.isfunction(check):
             result.ran.append("check")
             if not only_find:
-                _note_failure_of(
-                    result, "check", lambda: defined["check"](_entry_point(space, entry_point))
-                )
-        if _needs_pytest(defined, code):
+                call = functools.partial(_check, check, space, entry_point)
+                _note_failure_of(result, "check", call)
+        if "pytest" in job["modules"] or any(_needs_pytest(*item) for item in defined.items()):
             if importlib.util.find_spec("pytest") is None:
-                raise UnusableTestsError("have fixtures of pytest, which is not installed here")
+                raise UnusableTestsError("need pytest, which is not installed here")
             _run_with_pytest(module, defined, result, only_find)
         else:
             suite = _suite(module, defined)
             if only_find:
-                result.ran += [
-                    name_of(test) for test in _single_tests(suite) if not _skips_itself(test)
-                ]
+                tests = _single_tests(suite)
+                result.ran += [name_of(test) for test in tests if not _skips_itself(test)]
             else:
                 _note_failure_of(result, CODE, lambda: suite.run(result))
         return result
@@ -153,12 +177,11 @@ def _problem_of_code(code: types.CodeType, space: dict[str, Any]) -> BaseExcepti
 
     The code may end with `sys.exit(0)`, but a program that exits does not pass its tests.
     """
-    with _without_main():
-        try:
-            exec(code, space)
-        except BaseException as error:
-            is_exit = isinstance(error, SystemExit) and not error.code
-            return None if is_exit and _raises(code, error) else error
+    try:
+        exec(code, space)
+    except BaseException as error:
+        is_exit = isinstance(error, SystemExit) and not error.code
+        return None if is_exit and _raises(code, error) else error
     return None
 
 
@@ -170,27 +193,29 @@ def _note_failure_of(result: Result, name: str, call: Callable[[], Any]) -> None
         result.fails(name, error)
 
 
-def _entry_point(space: dict[str, Any], name: str) -> Any:
-    """Return the function of a name such as "f" or "Solution.f"."""
+def _check(check: Any, space: dict[str, Any], name: str) -> None:
+    """Call `check` with the function of a name such as "f" or "Solution.f"."""
     first, *attributes = name.split(".")
     if first not in space:
         raise NameError(f"name {name!r} is not defined")
-    return functools.reduce(getattr, attributes, space[first])
+    check(functools.reduce(getattr, attributes, space[first]))
 
 
 @contextmanager
-def _without_main() -> Any:
-    """Let calls of `unittest.main` and `pytest.main` do nothing."""
-    before, unittest.main = unittest.main, _NoMain  # type: ignore[assignment]
-    pytest: Any = sys.modules.get("pytest")
-    if pytest is not None:
-        main_of_pytest, pytest.main = pytest.main, lambda *arguments, **options: 0
+def _without_main(modules: list[str]) -> Iterator[None]:
+    """Let calls of `unittest.main` and `pytest.main` do nothing.
+
+    `modules` are those that tests import. pytest would load files that a program has written.
+    """
+    names = ["unittest", *(["pytest"] if "pytest" in modules else [])]
+    replaced = [(module, module.main) for module in map(importlib.import_module, names)]
+    for module, _ in replaced:
+        module.main = _NoMain  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        unittest.main = before
-        if pytest is not None:
-            pytest.main = main_of_pytest
+        for module, main in replaced:
+            module.main = main  # type: ignore[attr-defined]
 
 
 def _raises(code: types.CodeType, error: BaseException) -> bool:
@@ -218,54 +243,15 @@ def _suite(module: types.ModuleType, defined: dict[str, Any]) -> unittest.TestSu
     suite = unittest.TestSuite()
     for name, value in defined.items():
         if inspect.isfunction(value) and name.startswith("test"):
-            suite.addTest(_Function(name, value))
-        elif _is_case(value):
+            suite.addTest(unittest.FunctionTestCase(value))
+        elif _is_own_class(value) and issubclass(value, unittest.TestCase):
             suite.addTest(loader.loadTestsFromTestCase(value))
-        elif _is_class_of_tests(name, value):
-            for method in dir(value):
-                if method.startswith("test"):
-                    suite.addTest(_Function(f"{name}.{method}", getattr(value(), method)))
     return suite
 
 
-def _is_case(value: Any) -> bool:
-    """Whether a value is a class of tests, and none of unittest itself."""
-    return (
-        isinstance(value, type)
-        and issubclass(value, unittest.TestCase)
-        and value.__module__.partition(".")[0] != "unittest"
-    )
-
-
-def _is_class_of_tests(name: str, value: Any) -> bool:
-    """Whether pytest would take a value for a class of tests, other than those of unittest."""
-    return (
-        isinstance(value, type)
-        and name.startswith("Test")
-        and not issubclass(value, unittest.TestCase)
-        and getattr(value, "__test__", True)
-        and value.__init__ is object.__init__
-        and value.__new__ is object.__new__
-    )
-
-
-class _Function(unittest.FunctionTestCase):
-    """A test that is a function, or a bound method; a coroutine function is awaited."""
-
-    def __init__(self, name: str, function: Any):
-        super().__init__(function)
-        self._name, self._function = name, function
-
-    def runTest(self) -> None:  # noqa: N802
-        if inspect.iscoroutinefunction(self._function):
-            import asyncio
-
-            asyncio.run(self._function())
-        else:
-            self._function()
-
-    def id(self) -> str:
-        return self._name
+def _is_own_class(value: Any) -> bool:
+    """Whether a value is a class that the tests define."""
+    return isinstance(value, type) and value.__module__ == MODULE
 
 
 def _single_tests(suite: Any) -> list[Any]:
@@ -286,37 +272,15 @@ def _skips_itself(test: Any) -> bool:
 _SET_UP = ("setup_", "teardown_", "pytest_plugins")
 
 
-def _needs_pytest(defined: dict[str, Any], code: types.CodeType) -> bool:
-    """Whether tests use pytest, its set-up or fixtures, or have classes of tests in a class.
-
-    Args:
-        defined: what the module of the tests defines, by name.
-        code: of the module.
-    """
-    if "pytest" in code.co_names:
-        return True
-    members = [*defined.items()]
-    for name, value in defined.items():
-        if _is_class_of_tests(name, value):
-            # A property of an instance may need what a set-up makes, and one of a class does not.
-            entries = ((key, getattr(value, key, None)) for key in dir(value) if key[:2] != "__")
-            members += [(key, _method_without_self(value, key, entry)) for key, entry in entries]
-    nested = (key for key, x in members[len(defined) :] if _is_class_of_tests(key, x))
-    return any(nested) or any(itertools.starmap(_is_set_up_or_has_fixtures, members))
-
-
-def _method_without_self(kind: type, name: str, entry: Any) -> Any:
-    """Return an entry of a class as an instance has it, if it is a method, or as it is."""
-    is_method = isinstance(inspect.getattr_static(kind, name, None), types.FunctionType)
-    return types.MethodType(entry, kind) if is_method else entry
-
-
-def _is_set_up_or_has_fixtures(name: str, value: Any) -> bool:
-    """Whether a name of a module or class is a test with parameters, or a set-up of pytest."""
-    if not name.startswith("test") or not (inspect.isfunction(value) or inspect.ismethod(value)):
+def _needs_pytest(name: str, value: Any) -> bool:
+    """Whether a module defines a class of pytest, a test to call with arguments, or a set-up."""
+    if _is_own_class(value):
+        return name.startswith("Test") and not issubclass(value, unittest.TestCase)
+    if not name.startswith("test") or not inspect.isfunction(value):
         return name == "pytestmark" or (name.startswith(_SET_UP) and callable(value))
     parameters = inspect.signature(value).parameters.values()
-    return any(parameter.default is parameter.empty for parameter in parameters)
+    has_parameters = any(parameter.default is parameter.empty for parameter in parameters)
+    return has_parameters or inspect.iscoroutinefunction(value)
 
 
 def _run_with_pytest(
@@ -335,7 +299,7 @@ def _run_with_pytest(
     # pytest reads the folder of a file, and a program must not be able to write to it.
     path = os.__file__
     options = ["-q", "-s", "--assert=plain", "-p", "no:cacheprovider", "-c", os.devnull]
-    options += ["-W", "ignore", "--noconftest", *(["--collect-only"] if only_find else [])]
+    options += ["-W", "ignore", "--noconftest", *(["--setup-plan"] if only_find else [])]
     plugin = _Plugin(module, result, only_find)
     pytest.hookimpl(wrapper=True)(_Plugin.pytest_runtest_makereport)
     pytest.hookimpl(tryfirst=True)(_Plugin.pytest_pyfunc_call)
@@ -370,17 +334,7 @@ class _Plugin:
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
-            self.problem = f"cannot be collected by pytest: {report.longrepr}"
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        for item in items:
-            if (name := _unknown_parameter(item)) is not None:
-                self.problem = (
-                    f"have the test {item.name} with the parameter {name}, which is no fixture of "
-                    f"pytest"
-                )
-            if self._only_find and not _is_marked_to_skip(item):
-                self._result.ran.append(_name_of_item(item))
+            self.problem = f"cannot be run by pytest: {report.longrepr}"
 
     def pytest_pyfunc_call(self, pyfuncitem: Any) -> bool | None:
         """Await a coroutine function."""
@@ -393,54 +347,30 @@ class _Plugin:
         return True
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
-        report, name = (yield), _name_of_item(item)
-        if report.when == "call":
+        from _pytest.skipping import evaluate_skip_marks
+
+        report = yield
+        # The name of a test, such as "TestSum.test_one", without parameters.
+        name = item.nodeid.partition("::")[2].replace("::", ".").partition("[")[0]
+        if report.when == "call" or (self._only_find and report.when == "setup" and report.passed):
             self._result.ran.append(name)
-        if report.failed:
+        if report.failed and self._only_find:  # of fixtures that do not exist
+            self.problem = f"cannot be run by pytest: {report.longrepr}"
+        elif report.failed:
             problem = call.excinfo.value if call.excinfo else str(report.longrepr)
             self._result.fails(name, problem)
         elif report.skipped:
             is_expected = hasattr(report, "wasxfail") and item.get_closest_marker("xfail")
-            if not (is_expected or _is_marked_to_skip(item)):
+            if not is_expected and evaluate_skip_marks(item) is None:
                 self._result.fails(name, "was skipped, and so it did not pass")
         return report
 
 
-def _unknown_parameter(item: Any) -> str | None:
-    """Return a parameter of a test that has no values and is no fixture, or None."""
-    fixtures = item._fixtureinfo
-    for name in fixtures.argnames:
-        has_values = hasattr(item, "callspec") and name in item.callspec.params
-        if not (has_values or name in fixtures.name2fixturedefs or name == "request"):
-            return name
-    return None
-
-
-def _is_marked_to_skip(item: Any) -> bool:
-    from _pytest.skipping import evaluate_skip_marks
-
-    return evaluate_skip_marks(item) is not None
-
-
-def _name_of_item(item: Any) -> str:
-    """Return the name of a test of pytest, such as "TestSum.test_one", without parameters."""
-    return item.nodeid.partition("::")[2].replace("::", ".").partition("[")[0]
-
-
 def last_line(error: BaseException) -> str:
     """Return the last line of the traceback; for an assertion without a message, its test."""
-    line, traceback = exception_line(error), error.__traceback__
+    line = exception_line(error)
     if line == "AssertionError":
-        while traceback is not None:
-            if traceback.tb_frame.f_code.co_filename == _FILE:
-                line = f"AssertionError: {_source[0].splitlines()[traceback.tb_lineno - 1].strip()}"
-            traceback = traceback.tb_next
+        frames = traceback.extract_tb(error.__traceback__)
+        tests = [frame.line or "" for frame in frames if frame.filename == _FILE]
+        line = ": ".join([line, *tests[-1:]])
     return line.splitlines()[0][:500]
-
-
-_source: list[str] = []
-
-
-def remember(source: str) -> None:
-    """Keep the text of tests, for the lines that fail."""
-    _source[:] = [source]

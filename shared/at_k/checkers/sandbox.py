@@ -5,6 +5,7 @@ Its files are read here and not imported: they import nothing of at_k.
 
 from __future__ import annotations
 
+import errno
 import json
 import marshal
 import os
@@ -12,6 +13,7 @@ import platform
 import shutil
 import signal
 import site
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -21,8 +23,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
-
-from .system_calls import system_call_filter
 
 _SANDBOXED = ("values", "program", "runner", "examiner", "server")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
@@ -98,21 +98,19 @@ class Sandbox:
         folders = ["/tmp", "/dev/shm"] if is_isolated else [self._folder]
         (tests, tests_out), (examined_in, examined) = os.pipe(), os.pipe()
         settings = {
-            "cpu_seconds": limits.cpu_seconds,
+            **vars(limits),
             "wall_seconds": limits.wall_seconds,
-            "memory": limits.memory,
             "folders": folders,
             "examiner": [tests, examined],
             "limits_processes": is_isolated and (is_root or _counts_processes_of_namespaces()),
             "user": (1 << 30) + (os.getpid() << 7) + index % 128 if is_root else None,
         }
         command = [sys.executable, "-P", "-B", "-X", "utf8", "-c", _LOADER, json.dumps(settings)]
-        descriptors, ours = [tests, examined], [tests_out, examined_in]
+        descriptors = [tests, examined]
         information = None
         if is_isolated:
             information, theirs = os.pipe()
             descriptors.append(theirs)
-            ours.append(information)
             options = _bubblewrap(is_root, descriptors)
             command = [*options, "--info-fd", str(theirs), "--", *command]
         environment = _ENVIRONMENT | {"HOME": str(folders[0]), "TMPDIR": str(folders[0])}
@@ -129,12 +127,6 @@ class Sandbox:
                 start_new_session=True,
                 cwd=self._folder,
             )
-        except OSError as error:
-            for descriptor in ours:
-                os.close(descriptor)
-            if self._folder is not None:
-                os.rmdir(self._folder)
-            raise SandboxError(f"{command[0]} cannot be started: {error}.") from error
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -253,11 +245,11 @@ def _process_in(information: int) -> tuple[int, int] | None:
 
 def _descendants(number: int) -> list[int]:
     """Return the numbers of the child processes of a process, and of theirs."""
-    try:
-        text = Path(f"/proc/{number}/task/{number}/children").read_text()
+    try:  # those of each thread
+        texts = [path.read_text() for path in Path(f"/proc/{number}/task").glob("*/children")]
     except OSError:
         return []
-    children = [*map(int, text.split())]
+    children = [*map(int, " ".join(texts).split())]
     return [*children, *(below for child in children for below in _descendants(child))]
 
 
@@ -294,7 +286,7 @@ def _bubblewrap(is_root: bool, descriptors: list[int]) -> list[str]:
     for folder in ("/dev", "/"):
         command += ["--remount-ro", folder]
     command += ["--chdir", "/tmp"]
-    if (filter_of_calls := system_call_filter()) is not None:
+    if (filter_of_calls := _system_call_filter()) is not None:
         descriptor = os.memfd_create("filter")
         os.write(descriptor, filter_of_calls)
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -360,3 +352,74 @@ def _python_folders() -> list[str]:
         if not f"{folder}/".startswith(tuple(f"{path}/" for path in (*_SYSTEM, *outermost))):
             outermost.append(folder)
     return outermost
+
+
+# --- Refused system calls -----------------------------------------------------------------
+
+# They would let a program read the memory of the server, which has the same user, or change its
+# limits and its priority, make namespaces, use memory that no limit counts or that stays for the
+# next program, or reach rarely used parts of the kernel.
+# The numbers are those of x86_64 and aarch64.
+_MACHINES = ("x86_64", "aarch64")
+_ARCHITECTURES = (0xC000003E, 0xC00000B7)  # AUDIT_ARCH of the kernel
+_REFUSED = {
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438), "kcmp": (312, 272), "keyctl": (250, 219), "add_key": (248, 217),
+    "request_key": (249, 218), "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190),
+    "mq_open": (240, 180), "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40),
+    "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "bpf": (321, 280),
+    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425),
+    "open_by_handle_at": (304, 265), "setpriority": (141, 140), "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119), "sched_setaffinity": (203, 122), "sched_setattr": (314, 274),
+    "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447),
+}  # fmt: skip
+_CLONE, _SOCKET = (56, 220), (41, 198)
+_LIMIT = (302, 261)  # prlimit64, which setrlimit of the C library calls
+# Unix, IPv4, IPv6 and netlink. Others, such as VSOCK to the host of a machine, have no namespace.
+_FAMILIES = (1, 2, 10, 16)
+_CLONE3 = 435
+_NEW_USER_NAMESPACE = 0x10000000
+_OTHER_ABI = 0x40000000  # numbers from here on are of the ABI x32
+
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _REFUSE, _END = 0x7FFF0000, 0x00050000, 0x80000000
+
+
+def _system_call_filter() -> bytes | None:
+    """Return the filter (seccomp) for this machine, or None if its calls are not listed here."""
+    if platform.machine() not in _MACHINES:
+        return None
+    machine = _MACHINES.index(platform.machine())
+    refuse = (_RETURN, 0, 0, _REFUSE | errno.EPERM)
+    program = [
+        (_LOAD, 0, 0, 4),  # the architecture
+        (_IF_EQUAL, 1, 0, _ARCHITECTURES[machine]),
+        (_RETURN, 0, 0, _END),
+        (_LOAD, 0, 0, 0),  # the number of the call
+        (_IF_AT_LEAST, 0, 1, _OTHER_ABI),
+        refuse,
+    ]
+    for numbers in _REFUSED.values():
+        program += [(_IF_EQUAL, 0, 1, numbers[machine]), refuse]
+    program += [
+        # Without clone3, whose flags a filter cannot read, the C library calls clone.
+        (_IF_EQUAL, 0, 1, _CLONE3),
+        (_RETURN, 0, 0, _REFUSE | errno.ENOSYS),
+        (_IF_EQUAL, 0, 4, _LIMIT[machine]),
+        (_LOAD, 0, 0, 16),  # the process, 0 for the one that calls
+        (_IF_EQUAL, 1, 0, 0),
+        refuse,
+        (_RETURN, 0, 0, _ALLOW),
+        (_IF_EQUAL, 0, len(_FAMILIES) + 3, _SOCKET[machine]),
+        (_LOAD, 0, 0, 16),  # the family
+        *((_IF_EQUAL, len(_FAMILIES) - i, 0, family) for i, family in enumerate(_FAMILIES)),
+        (_RETURN, 0, 0, _REFUSE | errno.EAFNOSUPPORT),
+        (_RETURN, 0, 0, _ALLOW),
+        (_IF_EQUAL, 0, 3, _CLONE[machine]),
+        (_LOAD, 0, 0, 16),  # the flags
+        (_IF_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE),
+        refuse,
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)

@@ -159,7 +159,7 @@ class Server:
         `is_examined`, whether the examiner has said what happened to the tests.
         """
         form, written = job["form"], self.printed if job["form"] == "stdin" else self.report
-        has_tests = form in ("tests", "find")
+        has_tests = form == "tests"
         for name in job["preload"]:
             with suppress(ImportError):
                 importlib.import_module(name)
@@ -170,65 +170,66 @@ class Server:
         self._seen: dict[int, float] = {}  # the CPU time of processes when they were last seen
         self._running: set[int] = set()
         self._status: int | None = None  # of the process of the program, when it has ended
-        # Whether the examiner is done with the tests, has ended all processes, was asked to do so.
-        self._is_examined = self._is_clean = self._has_asked = False
+        # Whether the examiner is done with the tests, and has ended all processes.
+        self._is_examined = self._is_clean = False
         self._before = _cpu_seconds(self._examiner)
         ours, theirs = _socket.socketpair()
         start = self._start_program(job, theirs)
         theirs.close()
         if has_tests:
-            self._start_tests(b"p" if form == "tests" else b"f", ours.fileno())
+            self._start_tests(ours.fileno())
         ours.close()
-        excess = self._wait(has_tests)
+        is_overdue = self._wait(has_tests)
         self._end_processes()
-        is_started = form == "find" or os.read(start, 1) == b"1"
+        text, seconds = _text_in(self.report), self._cpu_seconds()
+        if os.read(start, 1) == b"1":
+            status, message = self._verdict(form, text, is_overdue, seconds)
+        else:
+            status, message = "not run", text or "its process did not start"
         os.close(start)
-        said, seconds = _whole_content(self.report), self._cpu_seconds()
-        status, message = self._verdict(form, said, excess, seconds, is_started)
         has_output = form in ("stdin", "calls") and status == "ended"
         return {
             "status": status,
             "message": message[:_MESSAGE],
             "cpu_seconds": round(seconds, 6),
-            "output": _whole_content(written).decode(errors="replace") if has_output else "",
+            "output": _text_in(written) if has_output else "",
             "is_examined": self._is_examined,
         }
 
     def _start_program(self, job: dict[str, Any], connection: Any) -> int:
-        """Fork the process of a program, unless tests are to be found without one.
+        """Fork the process of a program.
 
         Return the descriptor from which a byte can be read when the process has its limits.
         """
         start, start_of_child = os.pipe()
-        self._program = 0 if job["form"] == "find" else os.fork()
-        if job["form"] != "find" and self._program == 0:
+        self._program = os.fork()
+        if self._program == 0:
             try:
                 signal.set_wakeup_fd(-1)
                 descriptor = connection.detach() if job["form"] == "tests" else None
                 run_program(self, job, descriptor, start_of_child)
             finally:
                 os._exit(1)
-        if self._program and os.getpid() != 1:
+        if os.getpid() != 1:
             with suppress(OSError):  # the process has done so itself
                 os.setpgid(self._program, self._program)
         os.close(start_of_child)
         return start
 
-    def _start_tests(self, letter: bytes, connection: int) -> None:
-        """Send the examiner "p" or "f", with the descriptor of its connection to the program.
-
-        The letters are those of `examine`.
-        """
+    def _start_tests(self, connection: int) -> None:
+        """Send the examiner the descriptor of its connection to the program, see `examine`."""
         descriptor = connection.to_bytes(4, sys.byteorder)
         try:
-            self._control.sendmsg([letter], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)])
+            self._control.sendmsg([b"p"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptor)])
         except OSError:
             self.is_usable = False
 
-    def _wait(self, has_tests: bool) -> str | None:
-        """Wait until a program or its tests end; return how it exceeds its time, or None."""
-        limit, wall = self.limits["cpu_seconds"], self.limits["wall_seconds"]
-        deadline = time.monotonic() + wall
+    def _wait(self, has_tests: bool) -> bool:
+        """Wait until a program or its tests end, or use too much time.
+
+        Return whether they did not end by the time at which a program that waits is ended.
+        """
+        limit, deadline = self.limits["cpu_seconds"], time.monotonic() + self.limits["wall_seconds"]
         events = select.poll()
         events.register(self._child_ended, select.POLLIN)
         events.register(self._control, select.POLLIN)
@@ -244,23 +245,21 @@ class Server:
                 self._listen()
             self._reap()
             if not self.is_usable or (self._is_examined if has_tests else self._status is not None):
-                return None
+                return False
             now = time.monotonic()
             if now - last >= _TICK:  # also while signals arrive all the time
                 self._look()
                 left, last = limit - self._cpu_seconds(), now
                 if left <= 0:
-                    return f"more than {limit:g} s of CPU time"
+                    return False
             if now > deadline:
-                return f"not finished after {wall:g} s"
+                return True
 
     def _listen(self) -> None:
         """Read the letter that says what the examiner has done, see `examine`."""
         letter = self._control.recv(1)
-        self._is_examined |= letter in (b"p", b"f")
-        # After a program the examiner ends all processes itself, unless it was asked to before.
-        ends_itself = letter == b"p" and os.getpid() == 1 and not self._has_asked
-        self._is_clean |= letter == b"k" or ends_itself
+        self._is_examined |= letter == b"p"
+        self._is_clean |= letter == b"k"
         self.is_usable &= letter != b""
 
     def _look(self) -> None:
@@ -268,12 +267,11 @@ class Server:
 
         In a namespace, all processes after that of the program are its own.
         """
-        if self._program:
-            first = max(self._seen, default=self._program - 1) + 1
-            new = range(first, first + (_PIDS if os.getpid() == 1 else 1))
-            now = {number: _cpu_seconds(number) for number in (*self._running, *new)}
-            self._running = {number for number, seconds in now.items() if seconds}
-            self._seen |= {number: now[number] for number in self._running}
+        first = max(self._seen, default=self._program - 1) + 1
+        new = range(first, first + (_PIDS if os.getpid() == 1 else 1))
+        now = {number: _cpu_seconds(number) for number in (*self._running, *new)}
+        self._running = {number for number, seconds in now.items() if seconds}
+        self._seen |= {number: now[number] for number in self._running}
 
     def _cpu_seconds(self) -> float:
         """Return the CPU time of a program and its tests, as far as the system tells.
@@ -304,17 +302,13 @@ class Server:
         The examiner ends all others in a namespace, at once. Outside a sandbox, a process that left
         the group of the program is not found.
         """
-        if self._program and self._status is None:
-            # All may have ended, and macOS refuses a signal to those that have.
-            with suppress(ProcessLookupError, PermissionError):
-                if os.getpid() == 1:
-                    os.kill(self._program, signal.SIGKILL)
-                else:
-                    os.killpg(self._program, signal.SIGKILL)
-        if not self._is_clean:
-            self._has_asked = True
-            with suppress(OSError):
-                self._control.send(b"k")
+        if self._status is None:
+            for kill in (os.kill, os.killpg):
+                # All may have ended, and macOS refuses a signal to those that have.
+                with suppress(ProcessLookupError, PermissionError):
+                    kill(self._program, signal.SIGKILL)
+        with suppress(OSError):
+            self._control.send(b"k")
         deadline, events = time.monotonic() + _PATIENCE_WITH_EXAMINER, select.poll()
         events.register(self._control, select.POLLIN)
         events.register(self._child_ended, select.POLLIN)
@@ -327,32 +321,19 @@ class Server:
         if not self.is_usable:
             with suppress(ProcessLookupError):
                 os.kill(-1 if os.getpid() == 1 else self._examiner, signal.SIGKILL)
-        while self._program and self._status is None:
+        while self._status is None:
             time.sleep(0.0001)
             self._reap()
 
-    def _verdict(
-        self, form: str, said: bytes, excess: str | None, seconds: float, is_started: bool
-    ) -> tuple[str, str]:
-        """Return the status and the message of a program.
-
-        Args:
-            form: of the job.
-            said: what its process has reported.
-            excess: how it exceeded its time, or None.
-            seconds: of CPU time.
-            is_started: whether its process has its limits.
-        """
-        text, status = said.decode(errors="replace"), self._status or 0
-        if not is_started:
-            return "not run", text or "its process did not start"
-        code = os.waitstatus_to_exitcode(status)
+    def _verdict(self, form: str, text: str, is_overdue: bool, seconds: float) -> tuple[str, str]:
+        """Return the status and the message of a program, whose process has reported a text."""
+        assert self._status is not None
+        code = os.waitstatus_to_exitcode(self._status)
         number = max(0, -code)
-        limit = self.limits["cpu_seconds"]
-        if seconds > limit or number == signal.SIGXCPU:
-            return "timeout", f"more than {limit:g} s of CPU time"
-        if excess is not None:
-            return "timeout", excess
+        if seconds >= self.limits["cpu_seconds"] or number == signal.SIGXCPU:
+            return "timeout", f"more than {self.limits['cpu_seconds']:g} s of CPU time"
+        if is_overdue:
+            return "timeout", f"not finished after {self.limits['wall_seconds']:g} s"
         if number and not (number == signal.SIGKILL and form == "tests"):  # as when tests end
             return "crashed", f"ended by a signal: {signal.strsignal(number)}"
         if form == "tests":
@@ -420,8 +401,8 @@ def _unnamed_file(folder: str) -> int:
     return descriptor
 
 
-def _whole_content(descriptor: int) -> bytes:
-    return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+def _text_in(file: int) -> str:
+    return os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
 
 
 def _clean(kept: dict[str, set[str]]) -> bool:

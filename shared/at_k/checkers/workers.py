@@ -1,30 +1,51 @@
-"""Where pairs are checked: in this process, in an executor, or in processes that can be ended."""
+"""Where pairs are checked: in this process, in an executor, or in processes that can be ended.
+
+Workers may lack the code of the metric and of the checker. So what they run is pickled by `dill`,
+with its code. `dill` pickles a function at the top level of a module as a name to be imported,
+unless the module is `__main__`: see `_with_code`. The functions for workers import what they use. A
+worker then imports neither the metric nor its libraries, which also lets it start faster.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import builtins
 import math
 import os
 import signal
-import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import copy_context
+from functools import cached_property, partial
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection, wait
+from types import FunctionType
 from typing import Any
 
-from ..core.checking import NOT_FINISHED, BatchResult, Checking, PairBatch, PairToCheck
-from .portable import CheckBatch, Portable, portable_check
+import dill
+
+from ..core.checking import (
+    NOT_FINISHED,
+    BatchResult,
+    Checking,
+    PairBatch,
+    PairToCheck,
+    check_batch,
+    host,
+)
+
+CheckBatch = Callable[[PairBatch], BatchResult]
+"""Applies a checker to a batch of pairs."""
 
 CONCURRENT_CALLS = 32
 """How many calls of an async checker run at the same time, unless an executor is given."""
 
 _LONGEST_WAIT = 1e6  # seconds for one wait; systems refuse more
-_BATCHES, _BATCHES_FOR_THREADS = 1 << 12, 1 << 14  # enough to keep many workers busy
+_BATCHES = 1 << 12  # enough to keep many workers busy
 
 
 def check_workers(checking: Checking) -> None:
@@ -93,8 +114,7 @@ def run_check(
 
     results: Iterable[BatchResult]
     if executor is not None:
-        are_threads = isinstance(executor, ThreadPoolExecutor)
-        results = executor.map(check, batches(_BATCHES_FOR_THREADS if are_threads else _BATCHES))
+        results = executor.map(check, batches(_BATCHES))
     elif timeout is not None:
         results = _check_in_processes(check, batches(len(pairs)), num_proc or 1, timeout)
     elif num_proc is not None and num_proc > 1:
@@ -145,24 +165,14 @@ def _received(busy: list[_Worker]) -> list[BatchResult]:
     return [process.receive() for process in busy if process.connection in ready]
 
 
-def with_progress(batches: Iterable[BatchResult], pairs: int) -> Generator[BatchResult, None, None]:
+def with_progress(batches: Iterable[Any], pairs: int) -> Generator[Any, None, None]:
     """Yield the results of batches, and show how many of the pairs are checked."""
     from tqdm.auto import tqdm
 
-    # Otherwise the environment variable TQDM_DISABLE decides.
-    hidden = {"disable": True} if _are_progress_bars_hidden() else {}
-    with tqdm(total=pairs, desc="Checking", unit=" pairs", delay=1, **hidden) as bar:
+    with tqdm(total=pairs, desc="Checking", unit=" pairs", delay=1) as bar:
         for start, results in batches:
             bar.update(len(results))
             yield start, results
-
-
-def _are_progress_bars_hidden() -> bool:
-    """Whether `evaluate` or `datasets` hide progress bars: those of them that are imported."""
-    evaluate, datasets = (sys.modules.get(name) for name in ("evaluate.utils.logging", "datasets"))
-    return (evaluate is not None and not evaluate.is_progress_bar_enabled()) or (
-        datasets is not None and datasets.are_progress_bars_disabled()
-    )
 
 
 # --- Async checkers -----------------------------------------------------------------------
@@ -181,25 +191,16 @@ def _threads_for(
     finished = threading.Event()
 
     def run_loop() -> None:
-        while not finished.is_set():  # a checker may stop its loop
-            loop.run_forever()
+        while not finished.is_set():  # a checker may stop its loop, or exit
+            with suppress(SystemExit, KeyboardInterrupt):
+                loop.run_forever()
 
     thread = threading.Thread(target=run_loop, daemon=True)
     thread.start()
     threads = executor or ThreadPoolExecutor(CONCURRENT_CALLS)
 
-    async def result_or_exit(*arguments: Any) -> tuple[Any, BaseException | None]:
-        try:
-            return await checker(*arguments), None
-        except (SystemExit, KeyboardInterrupt) as error:  # which would end the loop
-            return None, error
-
     def call(*arguments: Any) -> Any:
-        call = result_or_exit(*arguments)
-        result, error = asyncio.run_coroutine_threadsafe(call, loop).result()
-        if error is not None:
-            raise error
-        return result
+        return asyncio.run_coroutine_threadsafe(checker(*arguments), loop).result()
 
     async def cancel_calls() -> None:
         calls = asyncio.all_tasks() - {asyncio.current_task()}
@@ -217,6 +218,55 @@ def _threads_for(
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+# --- What every worker can run ------------------------------------------------------------
+
+
+class Portable:
+    """A function that every executor can pickle, with its code. It unpickles as the function.
+
+    In this process it runs in the context of the thread that made it, in whichever thread it is
+    called: so a metric knows the calls of its own checker.
+    """
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function, self._context = function, copy_context()
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._context.copy().run(self._function, *arguments)
+
+    def __reduce__(self):
+        return dill.loads, (self._pickled,)
+
+    @cached_property
+    def _pickled(self) -> bytes:
+        try:
+            try:
+                return dill.dumps(self._function, recurse=True)
+            except Exception:  # two functions that call each other, for example
+                return dill.dumps(self._function)
+        except Exception as error:
+            raise ValueError(f"check_correct_fn cannot be sent to a worker: {error}.") from error
+
+
+def portable_check(
+    checker: Callable[..., Any], labels: Mapping[str, float] | None, batched: bool = False
+) -> CheckBatch:
+    """Return a function that applies a checker to a batch of pairs, in any thread or process.
+
+    The arguments are those of `check_batch`.
+    """
+    own_labels = None if labels is None else dict(labels)
+    check = Portable(_with_code(check_batch))
+    return partial(check, Portable(checker), own_labels, batched, host())
+
+
+def _with_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function as one that `dill` pickles with its code. It uses nothing of its module."""
+    own = FunctionType(function.__code__, {"__builtins__": builtins}, function.__name__)
+    own.__module__ = "__main__"
+    return own
 
 
 # --- Processes that can be ended ----------------------------------------------------------
