@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, NoReturn
@@ -55,13 +55,16 @@ class NamedChecker:
 
     Attributes:
         stop: texts with which a response ends.
+        run_options: the values of num_proc, executor and timeout that were given, see `compute`.
     """
 
     stop: tuple[str, ...]
+    run_options: Mapping[str, Any] = field(default_factory=dict, hash=False, kw_only=True)
 
     def __call__(self, prediction: str, reference: Any) -> float:
         """Return the outcome of one prediction; raise a ValueError for a bad reference."""
-        checked = Checking(self).check(stored(read_samples([[prediction]]), [reference]))
+        alone = replace(self, run_options={})
+        checked = Checking(alone).check(stored(read_samples([[prediction]]), [reference]))
         return float(checked.outcomes.values[0])
 
 
@@ -84,15 +87,8 @@ class Matching(NamedChecker):
         return Checked(outcomes_of_match(rows, correct), answers)
 
 
-@dataclass(frozen=True)
 class MathVerify(NamedChecker):
-    """Compares mathematical expressions with math-verify. Made by `math_verify`.
-
-    Attributes:
-        run_options: the values of num_proc, executor and timeout that were given, see `compute`.
-    """
-
-    run_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Compares mathematical expressions with math-verify. Made by `math_verify`."""
 
     def validate(self, checking: Checking) -> None:
         """Raise an error if the library is missing, or if an option does not go with it."""
@@ -129,15 +125,22 @@ class MathVerify(NamedChecker):
         return run_check(check, pairs, checking.num_proc, checking.executor, limit)
 
 
-def numeric(stop: str | Sequence[str] = ()) -> Matching:
+def numeric(
+    stop: str | Sequence[str] = (),
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+) -> Matching:
     """Return the checker "numeric" with options.
 
     Args:
         stop: texts with which a response ends, such as the header of the next question. What
             follows is not read.
+        num_proc, executor, timeout: as in `compute`. They change nothing here, because all samples
+            are read at once in this process.
 
     Raises:
-        ValueError: if stop has anything but texts.
+        ValueError, TypeError: if stop has anything but texts, or an option is invalid.
 
     Examples:
         >>> import at_k
@@ -148,12 +151,17 @@ def numeric(stop: str | Sequence[str] = ()) -> Matching:
         ... )
         {'pass@1': 1.0}
     """
-    return Matching(_texts(stop), match_numbers)
+    return _with_options(Matching(_texts(stop), match_numbers), num_proc, executor, timeout)
 
 
-def choice(stop: str | Sequence[str] = ()) -> Matching:
-    """Return the checker "choice" with the option of `numeric`."""
-    return Matching(_texts(stop), match_choices)
+def choice(
+    stop: str | Sequence[str] = (),
+    num_proc: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+) -> Matching:
+    """Return the checker "choice" with the options of `numeric`."""
+    return _with_options(Matching(_texts(stop), match_choices), num_proc, executor, timeout)
 
 
 def math_verify(
@@ -162,18 +170,17 @@ def math_verify(
     executor: Executor | None = None,
     timeout: float | None = None,
 ) -> MathVerify:
-    """Return the checker "math_verify" with options.
+    """Return the checker "math_verify" with the options of `numeric`, which say where it runs."""
+    return _with_options(MathVerify(_texts(stop)), num_proc, executor, timeout)
 
-    Args:
-        stop: as for `numeric`.
-        num_proc, executor, timeout: where the checker runs, as in `compute`.
 
-    Raises:
-        ValueError, TypeError: if an option is invalid.
-    """
+def _with_options(
+    checker: Any, num_proc: int | None, executor: Executor | None, timeout: float | None
+) -> Any:
+    """Return a checker with the options that are not None; raise an error if they disagree."""
     options = {"num_proc": num_proc, "executor": executor, "timeout": timeout}
-    given = {name: value for name, value in options.items() if value is not None}
-    checker = MathVerify(_texts(stop), given)
+    run_options = {name: value for name, value in options.items() if value is not None}
+    checker = replace(checker, run_options=run_options)
     Checking(checker)  # validates
     return checker
 
