@@ -11,7 +11,6 @@ from typing import Any
 import at_k
 import numpy as np
 import pytest
-from at_k.core.posterior import normal_limits
 from at_k.core.samples import read_outcomes
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -163,15 +162,6 @@ def test_parameters_have_the_names_order_and_defaults_of_scorio():
     }
 
 
-def test_confidence_limits_are_normal_quantiles():
-    unbounded = (-math.inf, math.inf)
-    for confidence, z in [(0.9, 1.6448536269514722), (0.99, 2.5758293035489004)]:
-        lo, hi = normal_limits(0.0, 1.0, confidence, unbounded)
-        assert (lo, hi) == pytest.approx((-z, z), rel=1e-14)
-    lo, hi = normal_limits(0.0, 1.0, 1 - 1e-12, unbounded)
-    assert hi == pytest.approx(7.130508, rel=1e-6)
-
-
 def test_none_and_masked_samples_are_not_scored():
     expected = at_k.pass_at_k([[1, 0], [1, 1, 0]], 1)
     assert at_k.pass_at_k([[1, None, 0], [1, 1, 0]], 1) == expected
@@ -199,16 +189,6 @@ def test_ragged_outcomes_have_the_mean_score_of_their_questions(outcomes):
             math.hypot(*(summary[1] for summary in alone)) / len(outcomes)
         )
         assert 0 <= lo <= mu <= hi <= 1
-
-
-@given(ragged_outcomes, st.integers(1, 40))
-@settings(max_examples=40)
-def test_pass_at_k_increases_and_pass_hat_k_decreases_with_k(outcomes, k):
-    # With powers of 1 and 0, Geom@k of the data set is pass@k or pass^k, for any k.
-    passed = [at_k.geom_ds_at_k_ci(outcomes, size, 1, 0)[0] for size in (k, k + 1)]
-    unanimous = [at_k.geom_ds_at_k_ci(outcomes, size, 0, 1)[0] for size in (k, k + 1)]
-    assert passed[0] < passed[1]
-    assert unanimous[0] > unanimous[1]
 
 
 # --- Inputs -----------------------------------------------------------------------------

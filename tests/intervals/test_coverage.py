@@ -216,38 +216,3 @@ def test_auto_covers_the_expected_maximum_of_normal_rewards():
 
     options = {"k": 4, "confidence": 0.95}
     assert 0.91 <= coverage("max_at_k", "auto", draw_run, truth, options, runs=100) <= 1.0
-
-
-def sampling(scores: dict[str, Score], n: int) -> SamplingIntervals:
-    return SamplingIntervals(family_of(scores, n))
-
-
-FEW_EVENTS = [
-    (lambda rng, size: rng.choice([0.1, 0.9], size), 10, 16),
-    (lambda rng, size: rng.choice([0.1, 0.9], size), 500, 64),
-    (lambda rng, size: rng.beta(5, 5, size), 500, 16),
-]
-
-
-def test_failures_of_similar_questions_vary_as_rare_events_do():
-    rng, n = np.random.default_rng(16), 16
-    rates = rng.beta(5, 5, (RUNS, 500))
-    found = sampling({"any": Score((any_correct(n),))}, n).over(
-        multiplicities(rng, n, rates), 0.95
-    )["any"]
-    truth = mean_pass_at_k(n, rates)
-    # It is 0.88 if questions without a correct sample are taken for impossible ones.
-    assert np.mean((found.lo <= truth) & (truth <= found.hi)) > 0.92
-
-
-@pytest.mark.parametrize(("draw_rates", "questions", "n"), FEW_EVENTS)
-def test_scores_that_depend_on_few_events_are_covered_nearly_as_often(draw_rates, questions, n):
-    rng = np.random.default_rng(1)
-    rates = draw_rates(rng, (RUNS, questions))
-    method = sampling({"all": Score((all_correct(n),)), "product": geom_ds(n)}, n)
-    every = np.mean(rates**n, axis=1)
-    truth = {"all": every, "product": np.sqrt(every * mean_pass_at_k(n, rates))}
-    for key, found in method.over(multiplicities(rng, n, rates), 0.95).items():
-        covered = (found.lo <= truth[key] + 1e-12) & (truth[key] <= found.hi + 1e-12)
-        # The delta method alone has 0.69, and the normal approximation alone 0.77.
-        assert np.mean(covered) > 0.85

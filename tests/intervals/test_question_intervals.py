@@ -162,15 +162,6 @@ def test_one_question_or_one_cluster_has_no_interval(clusters):
     assert "one cluster of questions" in problem
 
 
-def test_questions_that_are_asked_twice_count_once_if_they_share_a_cluster():
-    rng = np.random.default_rng(5)
-    scores = [Fraction(int(x), 8) for x in rng.integers(0, 9, 60)]
-    twice, clusters = [x for x in scores for _ in "ab"], [i for i in range(60) for _ in "ab"]
-    (once,) = method_of(scores, None).for_groups([np.arange(60)], 0.95)
-    (paired,) = method_of(twice, clusters).for_groups([np.arange(120)], 0.95)
-    assert paired["score"][1:4] == pytest.approx(once["score"][1:4], rel=0.02)
-
-
 # --- Products -----------------------------------------------------------------------------
 
 GEOMETRIC_MEAN = Score((0, 1), (0.5, 0.5))

@@ -54,16 +54,6 @@ def test_picked_agrees_with_all_subsets(questions, data):
     assert real[f"picked@{k}"] == pytest.approx(float(expected) / 2 + 0.25)
 
 
-def test_a_score_that_is_the_reward_picks_the_maximum():
-    rewards = np.random.default_rng(0).normal(size=(5, 9)).round(1)
-    options: dict[str, Any] = {"k": [1, 3, 9], "include": ["Max@k", "picked@k"]}
-    scores = MAX.compute(predictions=rewards, picked_by=3 * rewards, **options)
-    for k in (1, 3, 9):
-        assert scores[f"picked@{k}"] == pytest.approx(scores[f"max@{k}"])
-    constant = MAX.compute(predictions=rewards, picked_by=np.zeros((5, 9)), k=3)
-    assert constant["picked@3"] == pytest.approx(rewards.mean())
-
-
 @pytest.mark.filterwarnings("ignore:None of the")
 @given(st.lists(st.tuples(st.sampled_from("abc"), numbers), min_size=1, max_size=8), st.data())
 @settings(deadline=None, max_examples=60)
