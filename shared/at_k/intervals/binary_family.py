@@ -204,11 +204,6 @@ class BinaryFamily(Family):
         """The rates of the checker: counts by another checker have another prior."""
         return self.rates
 
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m, B) columns if no sample or all are correct, for (B, U) numbers of questions."""
-        share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
-        return (share @ self.none_correct).T, (share @ self.all_correct).T
-
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
         """The priors of B groups, {n: (B, 161)}, from their (B, U) numbers of questions."""
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
@@ -254,10 +249,12 @@ class BinaryFamily(Family):
         for n in fit.priors:
             priors = np.concatenate([by_n[n] for by_n in priors_by_n])
             total = total + _means_over_shifted(priors, self._moments(n, pairs))
-        extremes, result = self.extremes(fit.multiplicity), []
+        share = fit.multiplicity / fit.multiplicity.sum(axis=1, keepdims=True)
+        least, most = ((share @ x).T for x in (self.none_correct, self.all_correct))
+        result = []
         for means in np.split(total, len(priors_by_n), axis=2):
             theta, covariances = np.split(means, [self.columns.shape[1]], axis=1)
-            theta = np.clip(theta, *extremes)  # which rounding may exceed
+            theta = np.clip(theta, least, most)  # which rounding may exceed
             covariance = {pair: covariances[:, i] for i, pair in enumerate(pairs)}
             result.append(Shifted(theta, covariance, np.zeros(groups), np.ones(groups)))
         return result
