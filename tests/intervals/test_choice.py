@@ -11,8 +11,8 @@ from at_k.core.credits import any_correct
 from at_k.core.report import Report
 from at_k.core.rewards import Rewards
 from at_k.core.score import Score, ScoreId
-from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.binary_family import pass_intervals
+from at_k.intervals.prior import Observed
 from at_k.intervals.reward_family import max_intervals
 
 
@@ -192,14 +192,13 @@ def test_auto_estimates_scores_if_every_k_exceeds_n(metric, key, outcomes, ks, o
 def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
     """The multiplicity of each part that a prior is estimated for, in the order of the calls."""
     fitted: list[tuple[int, ...]] = []
-    for module in (binary_family, reward_levels):
-        original = module.estimate_prior
+    original = Observed.estimated_prior
 
-        def counted(n, likelihood, multiplicity, start, original=original):
-            fitted.extend(map(tuple, multiplicity.tolist()))
-            return original(n, likelihood, multiplicity, start)
+    def counted(observed, start):
+        fitted.extend(map(tuple, observed.multiplicity.tolist()))
+        return original(observed, start)
 
-        monkeypatch.setattr(module, "estimate_prior", counted)
+    monkeypatch.setattr(Observed, "estimated_prior", counted)
     return fitted
 
 
