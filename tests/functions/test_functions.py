@@ -81,71 +81,38 @@ def random_outcomes(seed: int, questions: int = 20, samples: int = 12) -> np.nda
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", [*POINT, *(f"{name}_ci" for name in POINT)])
-def test_scorio_agrees(name, seed):
-    outcomes = random_outcomes(seed)
+def test_scorio_agrees(seed):
+    rng = np.random.default_rng(seed)
+    outcomes, categories = random_outcomes(seed), rng.integers(0, 4, (15, 9))
+    rewards, prior = [0.0, 0.5, 0.5, 2.0], rng.integers(0, 4, (15, 2))
+    rest = {"confidence": 0.8, "bounds": (0.1, 0.9)}
+    beta = {"alpha0": 0.5, "beta0": 2.0}
+    calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("avg", (categories, rewards), rest),
+        ("bayes", (categories, rewards, prior), rest),
+    ]
     for k in (1, 2, 5, 12):
-        np.testing.assert_allclose(
-            getattr(at_k, name)(outcomes, k),
-            getattr(scorio, name)(outcomes, k),
-            rtol=1e-9,
-            atol=1e-14,
-        )
-
-
-@pytest.mark.parametrize("tau", [0.0, 0.3, 0.5, 0.75, 1.0])
-def test_scorio_agrees_on_thresholds(tau):
-    outcomes = random_outcomes(1)
-    for k in (1, 4, 12):
-        ours = at_k.g_pass_at_k_tau(outcomes, k, tau)
-        theirs = scorio.g_pass_at_k_tau(outcomes, k, tau)
-        assert ours == pytest.approx(theirs, rel=1e-12)
-        ours_ci = at_k.g_pass_at_k_tau_ci(outcomes, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
-        theirs_ci = scorio.g_pass_at_k_tau_ci(outcomes, k, tau, 0.9, (0.2, 0.8), 0.5, 2.0)
-        assert ours_ci == pytest.approx(theirs_ci, rel=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_scorio_agrees_on_spectra_and_products(seed):
-    rng = np.random.default_rng(seed)
-    outcomes, k = random_outcomes(seed), int(rng.integers(1, 13))
-    weights = rng.dirichlet(np.ones(k)) * rng.random()
-    rest = {"confidence": 0.8, "bounds": (0.1, 0.9), "alpha0": 0.5, "beta0": 2.0}
-    for name, *options in (
-        ("threshold_spectrum_at_k", weights),
-        ("geom_at_k", 0.3, 1.5),
-        ("geom_ds_at_k", 0.3, 1.5),
-        ("geo_spectrum_at_k", 0.3, weights),
-        ("geo_spectrum_at_k", 1.0, weights),
-        ("geo_spectrum_at_k", 0.0, list(weights)),
-    ):
-        point, summary = getattr(at_k, name), getattr(at_k, f"{name}_ci")
-        assert point(outcomes, k, *options) == pytest.approx(
-            getattr(scorio, name)(outcomes, k, *options), rel=1e-12
-        )
-        assert summary(outcomes, k, *options, **rest) == pytest.approx(
-            getattr(scorio, f"{name}_ci")(outcomes, k, *options, **rest), rel=1e-9
-        )
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_scorio_agrees_on_categories(seed):
-    rng = np.random.default_rng(seed)
-    outcomes, prior = rng.integers(0, 4, (15, 9)), rng.integers(0, 4, (15, 2))
-    w = [0.0, 0.5, 0.5, 2.0]
-    assert at_k.bayes_ci(outcomes, w, prior, 0.9) == pytest.approx(
-        scorio.bayes_ci(outcomes, w, prior, 0.9), rel=1e-12
-    )
-    assert at_k.avg_ci(outcomes, w, 0.9, (0.1, 0.9)) == pytest.approx(
-        scorio.avg_ci(outcomes, w, 0.9, (0.1, 0.9)), rel=1e-12
-    )
-    for k in (1, 2, 9):
-        assert at_k.max_at_k(outcomes, k, w) == pytest.approx(
-            scorio.max_at_k(outcomes, k, w), rel=1e-12
-        )
-        assert at_k.max_at_k_ci(outcomes, k, w, prior) == pytest.approx(
-            scorio.max_at_k_ci(outcomes, k, w, prior), rel=1e-9
-        )
+        weights = rng.dirichlet(np.ones(k)) * rng.random()
+        calls += [(name, (outcomes, k), rest | beta) for name in POINT if name != "max_at_k"]
+        calls += [("g_pass_at_k_tau", (outcomes, k, x), rest | beta) for x in (0, 0.3, 0.75, 1)]
+        for name, *options in (
+            ("threshold_spectrum_at_k", weights),
+            ("geom_at_k", 0.3, 1.5),
+            ("geom_ds_at_k", 0.3, 1.5),
+            ("geo_spectrum_at_k", 0.3, weights),
+            ("geo_spectrum_at_k", 1.0, weights),
+            ("geo_spectrum_at_k", 0.0, list(weights)),
+        ):
+            calls.append((name, (outcomes, k, *options), rest | beta))
+        if k < 9:
+            calls.append(("max_at_k", (categories, k, rewards), rest | {"R0": prior}))
+    for name, arguments, of_limits in calls:
+        for end, options in (("", {}), ("_ci", of_limits)):
+            ours, theirs = (
+                getattr(package, f"{name}{end}")(*arguments, **options)
+                for package in (at_k, scorio)
+            )
+            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-14, err_msg=name)
 
 
 def test_parameters_have_the_names_order_and_defaults_of_scorio():

@@ -85,28 +85,6 @@ def test_equal_weights_are_the_vote(k):
     assert error < (1e-12 if k == 3 else 4 * 0.005 / math.sqrt(30))
 
 
-def noisy_scores(rng: np.random.Generator, q: np.ndarray, n: int):
-    """Return outcomes, and scores that are higher for correct samples on average."""
-    correct = rng.random((len(q), n)) < q[:, None]
-    return correct.astype(int), rng.normal(size=correct.shape).round(1) + correct
-
-
-@pytest.mark.parametrize(("n", "k"), [(12, 4), (4, 4)])
-def test_limits_of_picked_cover(n, k):
-    rng, covered = np.random.default_rng([n, k]), []
-    x, scores = noisy_scores(rng, rng.beta(1, 1.5, 10_000), 40)
-    # The true score of the distribution, from samples in disjoint sets of k.
-    best = scores[:, : 40 // k * k].reshape(len(x), -1, k).argmax(axis=2)
-    of_sets = np.take_along_axis(x[:, : 40 // k * k].reshape(len(x), -1, k), best[..., None], 2)
-    truth = of_sets.mean()
-    for _ in range(100):
-        rows, scores = noisy_scores(rng, rng.beta(1, 1.5, 60), n)
-        result = MAX.compute(predictions=rows, picked_by=scores, k=k, confidence=0.95)
-        assert result[f"picked@{k}_interval"] == "questions"
-        covered.append(result[f"picked@{k}_lo"] <= truth <= result[f"picked@{k}_hi"])
-    assert np.mean(covered) > 0.91
-
-
 def test_limits_of_weighted_votes_are_those_of_questions():
     rng = np.random.default_rng(3)
     rows = rng.choice([*"abc"], (30, 12), p=[0.5, 0.3, 0.2]).tolist()
