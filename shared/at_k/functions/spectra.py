@@ -50,16 +50,9 @@ def threshold_spectrum_at_k_ci(
         >>> threshold_spectrum_at_k_ci(R, 2, [0, 1]) == pass_hat_k_ci(R, 2)
         True
     """
+    score = _weighted_spectrum(weights)
     return summary_of_score(
-        R,
-        k,
-        _weighted_spectrum(weights),
-        confidence,
-        bounds,
-        alpha0,
-        beta0,
-        interval,
-        allow_above_n=True,
+        R, k, score, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
     )
 
 
