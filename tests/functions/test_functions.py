@@ -107,9 +107,9 @@ def test_scorio_agrees(seed):
         if k < 9:
             calls.append(("max_at_k", (categories, k, rewards), rest | {"R0": prior}))
     for name, arguments, of_limits in calls:
-        for end, options in (("", {}), ("_ci", of_limits)):
+        for end, more in (("", {}), ("_ci", of_limits)):
             ours, theirs = (
-                getattr(package, f"{name}{end}")(*arguments, **options)
+                getattr(package, f"{name}{end}")(*arguments, **more)
                 for package in (at_k, scorio)
             )
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-14, err_msg=name)
