@@ -2,20 +2,10 @@
 
     python tests/benchmarks/extraction.py SET .. [--wrong]
 
-`texts.jsonl` has responses that were written and judged for this study, in five sets:
-
-- first: of the kinds that the tests of lm-evaluation-harness and lighteval cover, and of those that
-  readers of logs meet. They were written after the rules of `numeric`, by their author, and two of
-  its 10 wrong verdicts led to corrections, so its rates on other texts are higher.
-- several-answers: several answers, thinking, a prompt that follows, layouts, other languages. They
-  were judged before the rules for them were written, and three were misread at first.
-- many-models: in the styles of many models, judged before any of the rules that they led to. At
-  the first run 16 of the first 91 were misread, 8 of the next 60 after corrections, and 8 of the
-  last 50 after further ones: 15, 7 and 7 as another number.
-- letters: responses to questions with options, of which most have no text here, judged before
-  `choice` was run on them. Two of its first verdicts were wrong and led to corrections.
-- letters-of-many-models: judged before the rules that they led to. Of the first 67, 18 were
-  misread, one as another letter, and of the other 50, after corrections, 12, one as another letter.
+`texts.jsonl` has responses that were written and judged for this study, in five sets: "first", of
+many kinds, written after the rules of `numeric` by their author; "several-answers" and
+"many-models", judged before the rules that they led to; and "letters" and "letters-of-many-models",
+judged before `choice` was run on them. The page on checkers says how many were misread at their first run.
 
 The set "samples" has the responses of a small model that ship with the package. Those on which
 `numeric`, `math_verify`, the filter `flexible-extract` of lm-evaluation-harness and lighteval

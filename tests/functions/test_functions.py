@@ -109,8 +109,7 @@ def test_scorio_agrees(seed):
     for name, arguments, of_limits in calls:
         for end, more in (("", {}), ("_ci", of_limits)):
             ours, theirs = (
-                getattr(package, f"{name}{end}")(*arguments, **more)
-                for package in (at_k, scorio)
+                getattr(package, f"{name}{end}")(*arguments, **more) for package in (at_k, scorio)
             )
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-14, err_msg=name)
 
