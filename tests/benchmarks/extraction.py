@@ -5,7 +5,7 @@
 `texts.jsonl` has responses that were written and judged for this study, in five sets: "first", of
 many kinds, written after the rules of `numeric` by their author; "several-answers" and
 "many-models", judged before the rules that they led to; and "letters" and "letters-of-many-models",
-judged before `choice` was run on them. The page on checkers says how many were misread at their first run.
+judged before `choice` was run on them. The page on checkers says how many were misread at first.
 
 The set "samples" has the responses of a small model that ship with the package. Those on which
 `numeric`, `math_verify`, the filter `flexible-extract` of lm-evaluation-harness and lighteval

@@ -114,11 +114,6 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
         TypeError: if the rewards are not an array, a tensor or a list, or cannot hold weights.
         ValueError: if a reward is not a number, or if the groups do not fit the rewards.
     """
-    if not (_is_array(rewards) or isinstance(rewards, (list, tuple))):
-        raise TypeError(
-            f"rewards is a {type(rewards).__module__}.{type(rewards).__name__}: give an array of "
-            f"NumPy, a tensor of torch or JAX, or a list."
-        )
     _require_floats(rewards)
     is_flat = len(rewards) > 0 and _is_flat(rewards)
     rows = read_samples([rewards] if is_flat else rewards, "rewards")
@@ -149,7 +144,12 @@ def _is_flat(rewards) -> bool:
 
 
 def _require_floats(rewards) -> None:
-    """Raise a TypeError if an array or a tensor of rewards cannot hold the weights."""
+    """Raise a TypeError unless rewards are arrays or tensors that can hold weights, or lists."""
+    if not (_is_array(rewards) or isinstance(rewards, (list, tuple))):
+        raise TypeError(
+            f"rewards is a {type(rewards).__module__}.{type(rewards).__name__}: give an array of "
+            f"NumPy, a tensor of torch or JAX, or a list."
+        )
     for row in [rewards] if _is_array(rewards) else rewards:
         dtype = str(row.dtype) if _is_array(row) else "float"
         if "float" not in dtype or "float8" in dtype:
