@@ -266,8 +266,8 @@ class TailPassProfile:
             b, sign = 1 - b, -sign
         index, ways, twice = self._pairs
         products = np.bincount(index, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
-        covariances = twice @ products - (self._pmf @ a) * (self._pmf @ b)
-        return sign * float(self._share @ covariances) / self.question_count
+        covariances = sign * (twice @ products - (self._pmf @ a) * (self._pmf @ b))
+        return float(self._share @ covariances) / self.question_count
 
     def _summary(self, payoff: np.ndarray) -> tuple[float, float]:
         """Mean and standard deviation of a payoff, an (S,) value for each count of k samples."""

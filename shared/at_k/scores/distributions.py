@@ -94,7 +94,7 @@ def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> Dou
     step, a, b = (-1, 0.0, 0.0) if prior is None else (1, *prior)
     j, one = np.arange(k), DoubleDouble.from_doubles(1.0)
     n, c = n[:, None], c[:, None]
-    mode = np.rint(k * ((c + a) / (n + a + b)))
+    mode = np.rint(k * ((c + a) / np.maximum(n + a + b, 1e-300)))  # n may be 0
     if prior is None:
         mode = np.clip(mode, np.maximum(0, k - (n - c)), np.minimum(c, k))
 
