@@ -129,10 +129,12 @@ def test_a_card_has_the_header_and_the_sections_of_the_template_of_evaluate(page
 def test_the_picture_of_the_readme_is_current(tmp_path, monkeypatch):
     """Its texts are those that are drawn now, and its marks differ by less than a point."""
     monkeypatch.syspath_prepend(ROOT / "tests" / "benchmarks")
-    from curves import PICTURE, curves
+    from pictures import PICTURES, curves
 
     curves().save(tmp_path / "curves.svg")
-    drawn, committed = (path.read_text() for path in (tmp_path / "curves.svg", PICTURE))
+    drawn, committed = (
+        path.read_text() for path in (tmp_path / "curves.svg", PICTURES / "curves.svg")
+    )
     numbers = re.compile(r"-?\d+\.?\d*")
     assert numbers.sub("", drawn) == numbers.sub("", committed)
     pairs = zip(numbers.findall(drawn), numbers.findall(committed), strict=True)

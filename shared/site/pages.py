@@ -156,6 +156,8 @@ def functions_page() -> str:
             if isinstance(definition, ast.FunctionDef) and not definition.name.startswith("_")
         ]
     lines = ["# Functions", "", inspect.getdoc(importlib.import_module("at_k.functions")) or ""]
+    parameters = importlib.import_module("at_k.functions.estimates").PARAMETERS
+    lines += ["", *(f"- **{name}**: {text}" for name, text in parameters.items())]
     for module, names in by_module.items():
         heading, _, rest = (ast.get_docstring(_source_of(module)) or module).partition("\n")
         lines += ["", f"## {heading.rstrip('.')}", ""]

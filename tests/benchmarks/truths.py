@@ -102,14 +102,6 @@ BEYOND_N: dict[str, Truth] = {
     "log-odds normal(-2, 2)": normal_log_odds(-2, 2),
     "0.01, 0.2 or 0.9": one_of([0.01, 0.2, 0.9], [0.5, 0.3, 0.2]),
 }
-JUDGED: dict[str, Truth] = {
-    "uniform": beta(1, 1),
-    "hard": beta(0.5, 2.5),
-    "easy": beta(3, 0.8),
-    "two peaks": mixture(0.5, beta(1, 9), beta(7, 1)),
-    "a third unsolvable": mixture(0.35, constant(0), beta(2, 2)),
-    "similar": beta(20, 20),
-}
 
 
 # --- Questions in clusters --------------------------------------------------------------
@@ -187,5 +179,3 @@ HELD_OUT_ANSWERS: dict[str, Truth] = {
     "Dirichlet(0.6, ..)": lambda rng, size: rng.dirichlet([0.6] * 5, size),
     "second answer": answers(lambda rng, m: rng.uniform(0.1, 0.4, m), [0.7, 0.1, 0.1, 0.1]),
 }
-TIES = [(0.45, 0.45, 0.1), (0.4, 0.3, 0.3), (0.34, 0.33, 0.33), (0.5, 0.5), (0.55, 0.45)]
-"""Probabilities of answers to all questions, of which the most frequent are about equal."""

@@ -69,16 +69,6 @@ def test_a_group_without_questions_of_some_n_has_the_band_of_its_questions_alone
         )
 
 
-def test_groups_have_bands_of_their_own(gpassk):
-    run, options = some_run(2), {"k": KS, "include": "pass@k", "confidence": 0.95, "band": True}
-    labels = ["x", "y"] * 15
-    result = gpassk.compute(predictions=run, groups=labels, **options)
-    alone = gpassk.compute(predictions=run[::2], **options)
-    assert result["x/pass@4_band_lo"] == pytest.approx(alone["pass@4_band_lo"], abs=1e-12)
-    safe = gpassk.compute(predictions=run, groups=labels, keys="safe", **options)
-    assert safe["x__pass_at_4_band_lo"] == result["x/pass@4_band_lo"]
-
-
 def test_votes_have_a_band_for_other_questions():
     cons_at_k = at_k.load("cons_at_k")
     result = cons_at_k.compute(

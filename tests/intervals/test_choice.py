@@ -11,8 +11,8 @@ from at_k.core.credits import any_correct
 from at_k.core.report import Report
 from at_k.core.rewards import Rewards
 from at_k.core.score import Score, ScoreId
-from at_k.intervals import binary_family, reward_levels
 from at_k.intervals.binary_family import pass_intervals
+from at_k.intervals.prior import Observed
 from at_k.intervals.reward_family import max_intervals
 
 
@@ -192,14 +192,13 @@ def test_auto_estimates_scores_if_every_k_exceeds_n(metric, key, outcomes, ks, o
 def fitted_runs(monkeypatch) -> list[tuple[int, ...]]:
     """The multiplicity of each part that a prior is estimated for, in the order of the calls."""
     fitted: list[tuple[int, ...]] = []
-    for module in (binary_family, reward_levels):
-        original = module.estimate_prior
+    original = Observed.estimated_prior
 
-        def counted(n, likelihood, multiplicity, start, original=original):
-            fitted.extend(map(tuple, multiplicity.tolist()))
-            return original(n, likelihood, multiplicity, start)
+    def counted(observed, start):
+        fitted.extend(map(tuple, observed.multiplicity.tolist()))
+        return original(observed, start)
 
-        monkeypatch.setattr(module, "estimate_prior", counted)
+    monkeypatch.setattr(Observed, "estimated_prior", counted)
     return fitted
 
 
@@ -317,49 +316,3 @@ def test_results_are_floats_and_strings(name, interval):
     else:
         with pytest.raises(ValueError, match="interval has"):
             at_k.load(name).compute(predictions=predictions, **options)
-
-
-@pytest.mark.parametrize("interval", ["posterior", "sampling", "hierarchical", "questions"])
-@pytest.mark.parametrize(("metric", "key"), [("gpassk", "pass"), ("max_at_k", "max")])
-@pytest.mark.parametrize(("questions", "samples"), [(5, 4), (20, 6)])
-def test_limits_are_wider_at_a_higher_confidence(interval, metric, key, questions, samples):
-    outcomes = simulate(1, questions, samples)
-    by_confidence = [
-        compute(metric, outcomes, [1, 2], interval, confidence=confidence)
-        for confidence in (0.5, 0.9, 0.95, 0.999)
-    ]
-    for k in (1, 2):
-        los, his = zip(*(limits(scores, f"{key}@{k}") for scores in by_confidence), strict=True)
-        assert sorted(los, reverse=True) == pytest.approx(los, abs=1e-9)
-        assert sorted(his) == pytest.approx(his, abs=1e-9)
-
-
-@pytest.mark.parametrize("groups", [None, ["a", "b", "b"] * 4])
-@pytest.mark.parametrize(("samples", "k"), [(4, 8), (16, 32), (4, [8, 16])])
-def test_auto_estimates_pass_at_k_if_every_k_exceeds_n(samples, k, groups):
-    outcomes = simulate(20, 12, samples)
-    scores = compute("gpassk", outcomes, k, groups=groups)
-    observed = compute("gpassk", outcomes, samples, groups=groups)
-    for prefix in ("", "a/", "b/") if groups else ("",):
-        lower = observed[f"{prefix}pass@{samples}"]
-        for size in [k] if isinstance(k, int) else k:
-            key = f"{prefix}pass@{size}"
-            lo, hi = limits(scores, key)
-            assert 0 <= lo <= scores[f"{key}_mu"] <= hi <= 1
-            assert lo < hi
-            assert lower - 0.05 < scores[key] <= 1
-            assert scores[f"{key}_interval"] == "hierarchical"
-
-
-@pytest.mark.parametrize("groups", [None, ["a", "b", "b"] * 4])
-def test_auto_estimates_max_at_k_if_every_k_exceeds_n(groups):
-    categories = np.random.default_rng(21).integers(0, 3, (12, 4))
-    options = {"w": [0.0, 0.5, 1.0], "groups": groups}
-    scores = compute("max_at_k", categories, [8, 32], **options)
-    for prefix in ("", "a/", "b/") if groups else ("",):
-        for k in (8, 32):
-            key = f"{prefix}max@{k}"
-            lo, hi = limits(scores, key)
-            assert 0 <= lo <= scores[f"{key}_mu"] <= hi <= 1
-            assert lo < hi
-            assert scores[f"{key}_interval"] == "hierarchical"

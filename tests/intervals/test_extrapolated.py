@@ -92,19 +92,6 @@ def test_one_k_above_n_has_the_limits_that_it_has_among_others(interval, name):
                 assert (change if name == "pass@" else -change) > -1e-9
 
 
-@pytest.mark.parametrize("ends", [(), (0,), (1,), (0, 1)])
-def test_slopes_of_the_likelihood_are_its_derivatives(ends):
-    share = np.random.default_rng(9).dirichlet(np.ones(7))
-    model = _Model(likelihood(6), share, LOG_ODDS, ends)
-    for at in np.random.default_rng(10).normal(size=(5, 2 + len(ends))):
-        _, gradient = model.loss_and_gradient(at)
-        steps = 1e-6 * np.eye(2 + len(ends))
-        losses = [
-            model.loss_and_gradient(at + x)[0] - model.loss_and_gradient(at - x)[0] for x in steps
-        ]
-        assert gradient == pytest.approx(np.array(losses) / 2e-6, abs=1e-6)
-
-
 def test_the_beta_distribution_of_the_prior_has_the_largest_likelihood():
     rng = np.random.default_rng(11)
     c = rng.binomial(12, rng.beta(0.7, 2, 300))
@@ -115,26 +102,3 @@ def test_the_beta_distribution_of_the_prior_has_the_largest_likelihood():
         return -stats.betabinom.logpmf(c, 12, *np.exp(logs)).mean()
 
     assert fitted.loss == pytest.approx(minimize(loss, [0.0, 0.0]).fun, abs=1e-4)
-
-
-GPASSK, MAX = at_k.load("gpassk"), at_k.load("max_at_k")
-
-
-@pytest.mark.parametrize("interval", ["auto", "hierarchical"])
-def test_a_group_has_the_score_that_it_has_alone(interval):
-    rng = np.random.default_rng(7)
-    of_a = rng.binomial(1, rng.beta(0.5, 2, (20, 1)), (20, 6))
-    groups, rows = ["a"] * 20 + ["b"] * 500, np.vstack([of_a, np.zeros((500, 6), int)])
-    alone = pass_at(32, of_a, interval=interval)
-    beside = pass_at(32, rows, interval=interval, groups=groups)
-    options = {"k": 32, "confidence": 0.95, "interval": interval}
-    max_alone = MAX.compute(predictions=of_a + of_a[:, ::-1], w=[0, 0.5, 1], **options)
-    max_beside = MAX.compute(
-        predictions=np.vstack([of_a + of_a[:, ::-1], rows[20:]]),
-        w=[0, 0.5, 1],
-        groups=groups,
-        **options,
-    )
-    for end in ("", "_mu", "_lo", "_hi"):
-        assert beside[f"a/pass@32{end}"] == pytest.approx(alone[f"pass@32{end}"], abs=1e-8)
-        assert max_beside[f"a/max@32{end}"] == pytest.approx(max_alone[f"max@32{end}"], abs=1e-6)

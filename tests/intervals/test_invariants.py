@@ -143,11 +143,3 @@ def test_geom_with_a_negative_power_is_at_most_1_or_refused(include):
         assert 0 <= score <= 1
         with pytest.raises(ValueError, match="with a negative sum the score exceeds 1"):
             GPASSK.compute(predictions=rows, k=k, include=include, pass_power=-1)
-
-
-@pytest.mark.parametrize("k", [1, 2, 5, 8])
-def test_extrapolated_scores_do_not_depend_on_the_order_of_questions(k):
-    options: dict[str, Any] = {"k": 4 * k, "include": ["pass@k", "pass^k"], "confidence": 0.9}
-    order = np.random.default_rng(2).permutation(len(BINARY))
-    plain = GPASSK.compute(predictions=BINARY, **options)
-    assert same(plain, GPASSK.compute(predictions=BINARY[order][:, ::-1], **options))

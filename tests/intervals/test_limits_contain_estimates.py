@@ -88,16 +88,3 @@ def test_rates_of_a_checker_that_the_samples_contradict_are_warned_of():
         load("gpassk").compute(predictions=rows, k=1, checker_rates=(0.9, 0.1))
     with pytest.warns(UserWarning, match="the false-positive rate of the checker, 10.0%"):
         at_k.noise(1 - rows, 1, checker_rates=(0.9, 0.1))
-
-
-@pytest.mark.parametrize("interval", ["sampling", "hierarchical", "questions", "auto"])
-@given(rows=samples(st.integers(0, 2) | st.floats(-2, 2, width=16)))
-@settings(deadline=None, max_examples=15)
-def test_limits_of_rewards(interval, rows):
-    rows = [[0.5, *map(float, row)] for row in rows]
-    n = min(map(len, rows))
-    check_limits(
-        load("max_at_k").compute(
-            predictions=rows, k=sorted({1, n}), confidence=0.9, interval=interval
-        )
-    )

@@ -12,7 +12,6 @@ from at_k.core.questions import (
     QuestionIntervals,
     limits_of_product,
     means_of_questions,
-    wilson_limits,
 )
 from at_k.core.score import Score, Scores, one_column_each
 from hypothesis import given
@@ -105,12 +104,6 @@ def test_counts_of_questions_stand_for_the_questions():
         assert a == pytest.approx(b, rel=1e-12)
 
 
-def test_ten_clusters_one_of_which_has_half_of_the_questions_are_effectively_few():
-    clusters = np.repeat(np.arange(10), [9] + [1] * 9)
-    means = means_of_questions(np.random.default_rng(0).random((18, 1)), clusters=clusters)
-    assert means.effective_clusters == pytest.approx(18**2 / (81 + 9))
-
-
 def test_the_effective_number_of_unequal_clusters_is_said(gpassk):
     rows = np.random.default_rng(1).integers(0, 2, (40, 4))
     unequal, equal = ["django"] * 29 + [*"abcdefghijk"], [f"c{i // 4}" for i in range(40)]
@@ -122,12 +115,6 @@ def test_the_effective_number_of_unequal_clusters_is_said(gpassk):
     with pytest.warns(UserWarning, match=message):
         at_k.compare(rows, 1 - rows, k=1, clusters=unequal)
     gpassk.compute(predictions=rows, clusters=equal, **options)  # a warning would be an error
-
-
-@given(st.floats(0, 1), st.floats(0, 0.2), st.integers(1, 200), st.floats(0.5, 5))
-def test_wilsons_limits_contain_the_mean_and_stay_in_the_range(u, variance, questions, z):
-    lo, hi = wilson_limits(u, variance, questions, z)
-    assert 0 <= lo <= u <= hi <= 1
 
 
 @pytest.mark.parametrize("accuracy", [60, 64])
@@ -160,15 +147,6 @@ def test_one_question_or_one_cluster_has_no_interval(clusters):
     problem = method.problem(np.arange(1 if clusters is None else 4))
     assert problem is not None
     assert "one cluster of questions" in problem
-
-
-def test_questions_that_are_asked_twice_count_once_if_they_share_a_cluster():
-    rng = np.random.default_rng(5)
-    scores = [Fraction(int(x), 8) for x in rng.integers(0, 9, 60)]
-    twice, clusters = [x for x in scores for _ in "ab"], [i for i in range(60) for _ in "ab"]
-    (once,) = method_of(scores, None).for_groups([np.arange(60)], 0.95)
-    (paired,) = method_of(twice, clusters).for_groups([np.arange(120)], 0.95)
-    assert paired["score"][1:4] == pytest.approx(once["score"][1:4], rel=0.02)
 
 
 # --- Products -----------------------------------------------------------------------------

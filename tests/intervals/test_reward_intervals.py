@@ -169,19 +169,3 @@ def test_real_rewards_of_a_group_have_the_interval_that_they_have_alone(interval
         for key, value in alone.items():
             wanted = value if isinstance(value, str) else pytest.approx(value, rel=1e-12)
             assert scores[f"{group}/{key}"] == wanted
-
-
-def test_interval_grows_with_the_confidence_and_shrinks_with_the_questions():
-    outcomes = np.random.default_rng(7).integers(0, 3, (40, 6))
-    options = {"k": 4, "w": [0.0, 0.5, 1.0]}
-    for interval in ("sampling", "hierarchical"):
-        widths = []
-        for questions, confidence in ((40, 0.5), (40, 0.95), (10, 0.95), (10, 0.999)):
-            scores = at_k.load("max_at_k").compute(
-                predictions=outcomes[:questions],
-                confidence=confidence,
-                interval=interval,
-                **options,
-            )
-            widths.append(scores["max@4_hi"] - scores["max@4_lo"])
-        assert widths == sorted(widths)

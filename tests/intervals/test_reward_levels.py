@@ -61,16 +61,6 @@ def test_moments_of_the_maximum_equal_those_of_all_possible_samples(weights, dat
     assert distribution.max_mean(k) == pytest.approx(mean, rel=1e-12)
 
 
-def test_variance_of_max_at_1_is_that_of_a_mean():
-    pmf, levels = np.array([0.2, 0.5, 0.3]), np.array([0.0, 0.25, 1.0])
-    above = 1 - np.cumsum(pmf)[:-1]
-    log_odds = np.log(above / (1 - above))
-    variance = pmf @ levels**2 - (pmf @ levels) ** 2
-    for n in (2, 7, 100):
-        found = LevelDistributions(log_odds, np.diff(levels)).max_variance(n, 1)
-        assert found == pytest.approx(variance / n, rel=1e-3)
-
-
 # --- Leaving out samples ----------------------------------------------------------------
 
 

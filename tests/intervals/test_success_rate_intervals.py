@@ -179,30 +179,3 @@ def test_the_shares_of_the_noise_near_1_are_those_of_the_complement():
     for name in ("standard_error", "questions", "samples"):
         expected = near_0["pass^25"][name]
         assert near_1["pass@25"][name] == pytest.approx(expected, rel=1e-5, abs=1e-6)
-
-
-def test_hierarchical_interval_contains_its_center_and_stays_in_the_range(compute):
-    for outcomes in (simulate(0), np.zeros((20, 4)), np.ones((20, 4))):
-        scores = compute(outcomes, [2, 4, 8], "hierarchical", SINGLE, thresholds=0.5)
-        for key in [key for key in scores if f"{key}_lo" in scores]:
-            lo, hi = limits(scores, key)
-            assert -1e-9 <= lo <= scores[f"{key}_mu"] <= hi <= 1 + 1e-9
-
-
-def test_pass_hat_k_of_incorrect_samples_has_the_mirrored_interval_of_pass_at_k(compute):
-    outcomes = simulate(3)
-    lo, hi = limits(compute(outcomes, 4), "pass@4")
-    mirrored = compute(1 - outcomes, 4, include="pass^k")
-    assert limits(mirrored, "pass^4") == pytest.approx((1 - hi, 1 - lo), abs=1e-9)
-
-
-def test_interval_grows_with_the_confidence_and_shrinks_with_the_samples(compute):
-    few, many = simulate(4, 30, 8), np.tile(simulate(4, 30, 8), 8)
-    for interval in ("sampling", "questions"):
-        wide, narrow = (
-            limits(compute(few, 2, interval, confidence=confidence), "pass@2")
-            for confidence in (0.99, 0.8)
-        )
-        assert wide[0] < narrow[0] < narrow[1] < wide[1]
-    assert width(compute(many, 2), "pass@2") < 0.5 * width(compute(few, 2), "pass@2")
-    assert width(compute(few, 2, "questions"), "pass@2") > width(compute(few, 2), "pass@2")

@@ -25,7 +25,7 @@ from at_k.core.credits import (
 from at_k.core.expected import expected_credits
 from at_k.core.score import Score
 from at_k.scores.covariances import credit_covariances
-from at_k.scores.distributions import Prior, pmf, posterior_means
+from at_k.scores.distributions import Prior, posterior_means
 from exact import (
     Values,
     hypergeometric_mean,
@@ -284,19 +284,6 @@ def test_a_variance_that_depends_on_the_smallest_credits_is_accurate():
 
 
 # --- Distributions and tables -----------------------------------------------------------
-
-
-@pytest.mark.parametrize("prior", [None, (1.0, 1.0), (0.1, 0.2)])
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (16, 5), (300, 120)])
-def test_a_pmf_sums_to_one_and_has_the_mean_of_its_distribution(n, k, prior):
-    c = np.arange(n + 1)
-    probabilities = pmf(np.full(n + 1, n), c, k, prior).hi
-    assert (probabilities >= 0).all()
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-14)
-    alpha0, beta0 = prior or (0.0, 0.0)
-    np.testing.assert_allclose(
-        probabilities @ np.arange(k + 1), k * (c + alpha0) / (n + alpha0 + beta0), rtol=1e-13
-    )
 
 
 @pytest.mark.parametrize("prior", [None, (0.5, 2.0)])

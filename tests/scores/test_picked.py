@@ -54,16 +54,6 @@ def test_picked_agrees_with_all_subsets(questions, data):
     assert real[f"picked@{k}"] == pytest.approx(float(expected) / 2 + 0.25)
 
 
-def test_a_score_that_is_the_reward_picks_the_maximum():
-    rewards = np.random.default_rng(0).normal(size=(5, 9)).round(1)
-    options: dict[str, Any] = {"k": [1, 3, 9], "include": ["Max@k", "picked@k"]}
-    scores = MAX.compute(predictions=rewards, picked_by=3 * rewards, **options)
-    for k in (1, 3, 9):
-        assert scores[f"picked@{k}"] == pytest.approx(scores[f"max@{k}"])
-    constant = MAX.compute(predictions=rewards, picked_by=np.zeros((5, 9)), k=3)
-    assert constant["picked@3"] == pytest.approx(rewards.mean())
-
-
 @pytest.mark.filterwarnings("ignore:None of the")
 @given(st.lists(st.tuples(st.sampled_from("abc"), numbers), min_size=1, max_size=8), st.data())
 @settings(deadline=None, max_examples=60)
@@ -93,28 +83,6 @@ def test_equal_weights_are_the_vote(k):
     # 10,000 random subsets of each of 30 questions.
     error = abs(scores[f"weighted_vote@{k}"] - scores[f"vote@{k}"])
     assert error < (1e-12 if k == 3 else 4 * 0.005 / math.sqrt(30))
-
-
-def noisy_scores(rng: np.random.Generator, q: np.ndarray, n: int):
-    """Return outcomes, and scores that are higher for correct samples on average."""
-    correct = rng.random((len(q), n)) < q[:, None]
-    return correct.astype(int), rng.normal(size=correct.shape).round(1) + correct
-
-
-@pytest.mark.parametrize(("n", "k"), [(12, 4), (4, 4)])
-def test_limits_of_picked_cover(n, k):
-    rng, covered = np.random.default_rng([n, k]), []
-    x, scores = noisy_scores(rng, rng.beta(1, 1.5, 10_000), 40)
-    # The true score of the distribution, from samples in disjoint sets of k.
-    best = scores[:, : 40 // k * k].reshape(len(x), -1, k).argmax(axis=2)
-    of_sets = np.take_along_axis(x[:, : 40 // k * k].reshape(len(x), -1, k), best[..., None], 2)
-    truth = of_sets.mean()
-    for _ in range(100):
-        rows, scores = noisy_scores(rng, rng.beta(1, 1.5, 60), n)
-        result = MAX.compute(predictions=rows, picked_by=scores, k=k, confidence=0.95)
-        assert result[f"picked@{k}_interval"] == "questions"
-        covered.append(result[f"picked@{k}_lo"] <= truth <= result[f"picked@{k}_hi"])
-    assert np.mean(covered) > 0.91
 
 
 def test_limits_of_weighted_votes_are_those_of_questions():

@@ -72,17 +72,6 @@ def test_a_mean_over_groups_is_not_extrapolated():
         compute("gpassk", options, "auto", average="groups")
 
 
-def test_integer_weights_repeat_questions():
-    index = np.repeat(np.arange(len(ROWS)), np.array(WEIGHTS, int))
-    for name, options in {("gpassk", "pass@k"): ROWS, ("max_at_k", None): REWARDS}.items():
-        include = {} if name[1] is None else {"include": [name[1], "GeoSpectrum@k"]}
-        repeated = compute(name[0], {"predictions": [options[i] for i in index], "k": 2, **include})
-        shares = compute(
-            name[0], {"predictions": options, "k": 2, **include}, question_weights=WEIGHTS
-        )
-        assert_close(shares, repeated, 1e-14)
-
-
 # --- Limits -----------------------------------------------------------------------------
 
 

@@ -247,17 +247,6 @@ def test_max_at_1_is_bayes_and_avg(w, data):
     assert at_k.max_at_k(R, 1, w) == pytest.approx(at_k.avg(R, w)[0], rel=1e-14, abs=1e-15)
 
 
-@pytest.mark.filterwarnings("ignore:The limits of the posterior")
-@given(outcomes_of(2), st.integers(1, 30))
-@settings(deadline=None)
-def test_max_at_k_of_two_categories_is_pass_at_k(R, k):
-    # With powers of 1 and 0, Geom@k of the data set is pass@k, for any k.
-    maximum, passed = at_k.max_at_k_ci(R, k), at_k.geom_ds_at_k_ci(R, k, 1, 0, bounds=None)
-    assert maximum[:2] == pytest.approx(passed[:2], rel=1e-13)
-    if k <= min(map(len, R)):
-        assert at_k.max_at_k(R, k) == pytest.approx(at_k.pass_at_k(R, k), rel=1e-15)
-
-
 def test_floats_that_are_0_or_1_are_categories():
     R = [[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
     assert at_k.bayes(R) == at_k.bayes([[0, 1, 1], [0, 0, 1]])

@@ -191,31 +191,3 @@ def test_the_variance_of_one_vote_is_that_of_its_share():
     counts.append(AnswerCounts((1,), (1,), 0))
     counts.append(AnswerCounts((2, 5), (1,), 2, (1, 3)))
     assert vote_variances(counts, 1) == pytest.approx([0.25 / 9, 0.0, 0.25, 0.25, 0.24 / 9])
-
-
-@given(answers, answers, st.data())
-@settings(deadline=None)
-def test_probabilities_of_correct_and_incorrect_winners_add_up_to_one(correct, incorrect, data):
-    n = sum(correct) + sum(incorrect)
-    if n:
-        k = data.draw(st.integers(1, n))
-        both = vote(correct, incorrect, k) + vote(incorrect, correct, k)
-        assert both == pytest.approx(1, rel=1e-14)
-
-
-@given(answers, answers)
-@settings(deadline=None)
-def test_vote_of_one_sample_is_the_share_of_correct_samples(correct, incorrect):
-    n = sum(correct) + sum(incorrect)
-    if n:
-        assert vote(correct, incorrect, 1) == pytest.approx(sum(correct) / n, rel=1e-14)
-
-
-@given(answers, answers, st.integers(0, 2), st.data())
-@settings(deadline=None)
-def test_merging_the_correct_answers_never_lowers_the_vote(correct, incorrect, unanswered, data):
-    n = sum(correct) + sum(incorrect) + unanswered
-    if correct and n:
-        k = data.draw(st.integers(1, n))
-        separate = vote(correct, incorrect, k, unanswered)
-        assert vote((sum(correct),), incorrect, k, unanswered) >= separate * (1 - 1e-14)

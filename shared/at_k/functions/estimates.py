@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -43,37 +44,57 @@ def _mean_score(counts: BinaryCounts, score: Score) -> float:
     return Scores(keys, np.empty(0), columns).means(counts.multiplicity)[""]
 
 
-_SHARED_HELP = """{summary}
+PARAMETERS = {
+    "R": "outcomes of M questions, see `at_k.functions`.",
+    "k": "size of a subset, or number of new samples; if not said above, at most each n.",
+    "tau": "required share of correct samples, from 0 (pass@k) to 1 (pass^k).",
+    "pass_power": "the exponent a of pass@k.",
+    "unanimous_power": "the exponent b of pass^k; a + b is at least 0. A negative exponent "
+    "requires a score above 0, and the result may then exceed 1.",
+    "lam": "exponent of pass@k, from 0 to 1. That of the spectrum is 1 - lam.",
+    "lambda_": "another name of lam: give one of them.",
+    "weights": "w_1, .., w_k of the threshold spectrum S_w, at least 0, with a sum of at most 1.",
+    "w": "rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.",
+    "R0": "prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.",
+    "confidence": "probability that the interval covers the true value, between 0 and 1.",
+    "bounds": "(lo, hi), to which the limits are clipped, or None for no clipping.",
+    "alpha0": "first parameter of the Beta prior of each success rate, above 0.",
+    "beta0": "second parameter of this prior, above 0.",
+    "interval": '"posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical" '
+    'or "auto", whose coverage is closer to the confidence.',
+}
+"""What parameters mean that several functions have."""
+
+_OF_POSTERIOR = """
 
 The default limits are those of a posterior with a uniform prior, which exclude the true score
-too often: pass interval="sampling", or interval="questions" for other questions like these.
-
-Args:
-    R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-{parameters}
-    confidence: probability that the interval covers the true value, between 0 and 1.
-    bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-    alpha0: first parameter of the Beta prior of each success rate, above 0.
-    beta0: second parameter of this prior, above 0.
-    interval: "posterior"; or, as in the metric gpassk, "sampling", "questions", "hierarchical"
-        or "auto", whose coverage is closer to the confidence.
-
-Returns:
-    (mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265.
-
-Examples:
-{examples}"""
+too often: {}"sampling", or "questions" for other questions like these."""
+_ESTIMATE = "A float from 0 to 1, the mean over questions of an unbiased estimate."
+_SUMMARY = "(mu, sigma, lo, hi), see `at_k.functions`. The posterior is that of arXiv:2510.04265."
 
 
 def with_shared_help(function: _Function) -> _Function:
-    """Add the parameters and the result that all functions with limits share to a docstring.
+    """Complete a docstring by what several functions have in common.
 
-    The docstring has a summary, the other parameters, and examples.
+    It has a summary, what is returned unless that is a mean of unbiased estimates or a summary of a
+    posterior, and examples. Added are the parameters, and where the limits of an estimate are.
     """
-    summary, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n\nArgs:\n")
-    parameters, _, examples = rest.partition("\n\nExamples:\n")
-    function.__doc__ = _SHARED_HELP.format(
-        summary=summary, parameters=parameters, examples=examples
+    text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("\n\nExamples:\n")
+    summary, _, result = text.partition("\n\nReturns:\n")
+    names = inspect.signature(function).parameters
+    if "confidence" in names:
+        result = result or _SUMMARY
+        choose = "pass interval=" if "interval" in names else "use a metric with "
+        summary += _OF_POSTERIOR.format(choose)
+    else:
+        result = f"{result or _ESTIMATE} `{function.__name__}_ci` has its limits."
+    parameters = "\n".join(
+        textwrap.fill(f"    {name}: {PARAMETERS[name]}", 96, subsequent_indent=" " * 8)
+        for name in names
+    )
+    result = textwrap.indent(textwrap.fill(" ".join(result.split()), 92), "    ")
+    function.__doc__ = (
+        f"{summary}\n\nArgs:\n{parameters}\n\nReturns:\n{result}\n\nExamples:\n{examples}"
     )
     return function
 

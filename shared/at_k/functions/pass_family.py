@@ -21,19 +21,12 @@ from ..functions import Bounds, OutcomesLike, Summary
 from .estimates import point_estimate, summary_of_score, with_shared_help
 
 
+@with_shared_help
 def pass_at_k(R: OutcomesLike, k: int) -> float:
     """Return pass@k: the probability that at least one of k samples is correct.
 
     A question with c correct samples out of n scores 1 - C(n - c, k) / C(n, k) (Chen et al. 2021,
     arXiv:2107.03374).
-
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-
-    Returns:
-        A float from 0 to 1, the mean over questions of an unbiased estimate. `pass_at_k_ci` has
-        its limits.
 
     Examples:
         >>> round(pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -55,9 +48,6 @@ def pass_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass@k, which is 1 - (1 - p)^k given the success rate p.
 
-    Args:
-        k: number of new samples, at most the n of each question.
-
     Examples:
         >>> [round(x, 6) for x in pass_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.839286, 0.097263, 0.648654, 1.0]
@@ -65,19 +55,12 @@ def pass_at_k_ci(
     return summary_of_score(R, k, any_correct, confidence, bounds, alpha0, beta0, interval)
 
 
+@with_shared_help
 def pass_hat_k(R: OutcomesLike, k: int) -> float:
     """Return pass^k: the probability that all k samples are correct.
 
     A question with c correct samples out of n scores C(c, k) / C(n, k) (Yao et al. 2024,
     arXiv:2406.12045). This is also unanimous@k, and G-Pass@k at the threshold 1.
-
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-
-    Returns:
-        A float from 0 to 1, the mean over questions of an unbiased estimate. `pass_hat_k_ci`
-        has its limits.
 
     Examples:
         >>> round(pass_hat_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -99,9 +82,6 @@ def pass_hat_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of pass^k, which is p^k given the success rate p.
 
-    Args:
-        k: number of new samples, at most the n of each question.
-
     Examples:
         >>> [round(x, 6) for x in pass_hat_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
         [0.446429, 0.146167, 0.159946, 0.732911]
@@ -113,19 +93,12 @@ unanimous_at_k = g_pass_at_k = pass_hat_k
 unanimous_at_k_ci = g_pass_at_k_ci = pass_hat_k_ci
 
 
+@with_shared_help
 def auc_at_k(R: OutcomesLike, k: int) -> float:
     """Return AUC@k: the area under pass@j from j = 1 to k, divided by k - 1.
 
     The area is computed by the trapezoidal rule. AUC@1 is pass@1 (Hu et al. 2026,
     arXiv:2601.08763).
-
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-
-    Returns:
-        A float from 0 to 1, the mean over questions of an unbiased estimate. `auc_at_k_ci` has
-        its limits.
 
     Examples:
         >>> round(auc_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
@@ -147,9 +120,6 @@ def auc_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of AUC@k.
 
-    Args:
-        k: number of new samples, at most the n of each question.
-
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> auc_at_k_ci(R, 1) == pass_at_k_ci(R, 1)
@@ -158,20 +128,13 @@ def auc_at_k_ci(
     return summary_of_score(R, k, area_under_pass, confidence, bounds, alpha0, beta0, interval)
 
 
+@with_shared_help
 def maj_at_k(R: OutcomesLike, k: int) -> float:
     """Return maj@k: the probability that more than half of k samples are correct.
 
     It is G-Pass@k_tau (Liu et al. 2024, arXiv:2412.13147) at tau = (floor(k/2) + 1) / k. The
     majority vote of most papers (maj@k, cons@64) needs the answers: it is vote@k of the metric
     cons_at_k.
-
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-
-    Returns:
-        A float from 0 to 1, the mean over questions of an unbiased estimate. `maj_at_k_ci` has
-        its limits.
 
     Examples:
         >>> round(maj_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
@@ -192,9 +155,6 @@ def maj_at_k_ci(
     interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of maj@k, P(Binomial(k, p) > k/2) given the success rate p.
-
-    Args:
-        k: number of new samples, at most the n of each question.
 
     Examples:
         >>> [round(x, 6) for x in maj_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3)]
@@ -223,19 +183,11 @@ def cons_at_k(R: OutcomesLike, k: int) -> float:
     return float(np.mean(2 * counts.c > check_k(k, counts.n)))
 
 
+@with_shared_help
 def g_pass_at_k_tau(R: OutcomesLike, k: int, tau: float) -> float:
     """Return G-Pass@k_tau: the probability that max(1, ceil(tau k)) of k samples are correct.
 
     Source: Liu et al. 2024, arXiv:2412.13147.
-
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-        tau: required share of correct samples, from 0 (pass@k) to 1 (pass^k).
-
-    Returns:
-        A float from 0 to 1, the mean over questions of an unbiased estimate.
-        `g_pass_at_k_tau_ci` has its limits.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -261,10 +213,6 @@ def g_pass_at_k_tau_ci(
 
     It is P(Binomial(k, p) >= max(1, ceil(tau k))) given the success rate p.
 
-    Args:
-        k: number of new samples, at most the n of each question.
-        tau: required share of correct samples, from 0 (pass@k) to 1 (pass^k).
-
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
         >>> g_pass_at_k_tau_ci(R, 2, 0.5) == pass_at_k_ci(R, 2)
@@ -275,19 +223,12 @@ def g_pass_at_k_tau_ci(
     )
 
 
+@with_shared_help
 def mg_pass_at_k(R: OutcomesLike, k: int) -> float:
     """Return mG-Pass@k: 2/k times the sum of G-Pass@k_(i/k) for i = ceil(k/2) + 1 .. k.
 
     For even k it is twice the area under G-Pass@k_tau from tau = 1/2 to 1. For odd k it is smaller,
     and at most (k - 1) / k (Liu et al. 2024, arXiv:2412.13147).
-
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-
-    Returns:
-        A float from 0 to 1, the mean over questions of an unbiased estimate. `mg_pass_at_k_ci`
-        has its limits.
 
     Examples:
         >>> round(mg_pass_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 3), 6)
@@ -308,9 +249,6 @@ def mg_pass_at_k_ci(
     interval: str = "posterior",
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of mG-Pass@k.
-
-    Args:
-        k: number of new samples, at most the n of each question.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_count, entries_of, is_masked, is_scalar, short
+from ..core.checks import check_count, entries_of, is_list_like, is_scalar, short
 from ..core.containers import plain_entry, to_array
 from ..core.counts import one_size
+from ..core.samples import as_outcomes, read_samples
 
 _LARGEST_REWARD = 1e150  # whose square is a double
 
@@ -112,21 +112,25 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
 
     Raises:
         TypeError: if the rewards are not an array, a tensor or a list, or cannot hold weights.
-        ValueError: if the groups do not fit the rewards.
+        ValueError: if a reward is not a number, or if the groups do not fit the rewards.
     """
-    values, sizes = _values_and_sizes(rewards)
-    if not len(values):
-        raise ValueError("rewards is empty: give at least one sample.")
-    if sizes is None:
+    _require_floats(rewards)
+    is_flat = len(rewards) > 0 and _is_flat(rewards)
+    rows = read_samples([rewards] if is_flat else rewards, "rewards")
+    rows = rows if rows.are_numbers else as_outcomes(rows)
+    values = rows.values.astype(float, copy=False)
+    if rows.scored is not None:
+        values = np.where(rows.scored, values, math.nan)
+    if is_flat:
         result = _flat_groups(values, groups, group_size)
     elif groups is not None or group_size is not None:
         raise ValueError(
             "groups and group_size are for flat rewards, and these have a row for each prompt."
         )
     else:
-        size = one_size(sizes)
-        index = None if size else np.repeat(np.arange(len(sizes)), sizes)
-        result = RewardGroups(values, len(sizes), size, index, in_rows=True)
+        size = one_size(rows.sizes)
+        index = None if size else np.repeat(np.arange(len(rows)), rows.sizes)
+        result = RewardGroups(values, len(rows), size, index, in_rows=True)
     result.require(
         (values >= -_LARGEST_REWARD) & (values <= _LARGEST_REWARD),
         "a reward is a number from -1e150 to 1e150, or None or NaN if the sample is not scored",
@@ -134,32 +138,25 @@ def read_rewards(rewards, groups=None, group_size=None) -> RewardGroups:
     return result
 
 
-def _values_and_sizes(rewards) -> tuple[np.ndarray, np.ndarray | None]:
-    """(S,) rewards, and (M,) the number of samples of each prompt, or None if they are flat."""
-    if _is_array(rewards):
-        array = _float_array("rewards", rewards)
-        if array.ndim not in (1, 2):
-            raise ValueError(
-                f"rewards has the shape {array.shape}: give (prompts, samples), or a flat array "
-                f"with groups or group_size."
-            )
-        return array.reshape(-1), None if array.ndim == 1 else np.full(*array.shape)
-    if not isinstance(rewards, (list, tuple)):
+def _is_flat(rewards) -> bool:
+    """Whether rewards have no row for each prompt."""
+    return rewards.ndim == 1 if _is_array(rewards) else not any(map(is_list_like, rewards))
+
+
+def _require_floats(rewards) -> None:
+    """Raise a TypeError unless rewards are arrays or tensors that can hold weights, or lists."""
+    if not (_is_array(rewards) or isinstance(rewards, (list, tuple))):
         raise TypeError(
             f"rewards is a {type(rewards).__module__}.{type(rewards).__name__}: give an array of "
             f"NumPy, a tensor of torch or JAX, or a list."
         )
-    is_row = [isinstance(row, (list, tuple)) or _is_array(row) for row in rewards]
-    if not any(is_row):
-        return _rewards_of_list("rewards", rewards), None
-    if not all(is_row):
-        prompt = is_row.index(False)
-        raise ValueError(
-            f"rewards[{prompt}] is {short(rewards[prompt])}, and another entry is a list: give a "
-            f"list of samples for each prompt."
-        )
-    rows = [_rewards_of_list(f"rewards[{prompt}]", row) for prompt, row in enumerate(rewards)]
-    return np.concatenate(rows), np.array([len(row) for row in rows])
+    for row in [rewards] if _is_array(rewards) else rewards:
+        dtype = str(row.dtype) if _is_array(row) else "float"
+        if "float" not in dtype or "float8" in dtype:
+            raise TypeError(
+                f"rewards has the dtype {dtype}, which cannot hold the weights: convert it to "
+                f"floats, such as float32."
+            )
 
 
 def _flat_groups(values: np.ndarray, groups, group_size) -> RewardGroups:
@@ -213,45 +210,6 @@ def _is_array(values) -> bool:
     return isinstance(values, np.ndarray) or any(
         hasattr(values, name) for name in ("new_tensor", "__array_namespace__")
     )
-
-
-def _float_array(name: str, values) -> np.ndarray:
-    """Return an array or a tensor as doubles; a TypeError if it cannot hold weights."""
-    array = to_array(values)
-    dtype = values.dtype if "float8" in str(values.dtype) else array.dtype
-    if array.dtype.kind != "f" or dtype != array.dtype:
-        raise TypeError(
-            f"{name} has the dtype {dtype}, which cannot hold the weights: convert it to "
-            f"floats, such as float32."
-        )
-    if is_masked(values):
-        return values.astype(float).filled(math.nan)
-    return array.astype(float, copy=False)
-
-
-def _rewards_of_list(name: str, values) -> np.ndarray:
-    """Return a list or an array of numbers as doubles, with NaN for None."""
-    if _is_array(values):
-        array = _float_array(name, values)
-        if array.ndim != 1:
-            raise ValueError(f"{name} has the shape {array.shape}: give one number per sample.")
-        return array
-    if {*map(type, values)} <= {float, int, type(None)}:  # the usual ones
-        with suppress(OverflowError):  # an integer that no double can hold
-            return np.array(values, dtype=float)
-    numbers = np.empty(len(values))
-    for sample, entry in enumerate(values):
-        number = entry if isinstance(entry, (float, int)) else plain_entry(entry)
-        if number is not None and not isinstance(number, (bool, int, float)):
-            raise ValueError(
-                f"{name}[{sample}] is {short(entry)}: a reward is a number, or None if the sample "
-                f"is not scored."
-            )
-        try:
-            numbers[sample] = math.nan if number is None else number
-        except OverflowError:
-            numbers[sample] = math.inf
-    return numbers
 
 
 # --- Writing ------------------------------------------------------------------------------

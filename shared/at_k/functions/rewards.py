@@ -18,9 +18,10 @@ from ..core.rewards import (
 from ..core.samples import read_outcomes
 from ..functions import Bounds, Numbers, OutcomesLike, Summary
 from ..scores.rewards import max_moments
-from .estimates import summary_of_moments, warn_if_excluded
+from .estimates import summary_of_moments, warn_if_excluded, with_shared_help
 
 
+@with_shared_help
 def bayes(
     R: OutcomesLike, w: Numbers | None = None, R0: OutcomesLike | None = None
 ) -> tuple[float, float]:
@@ -32,13 +33,8 @@ def bayes(
     Real rewards have no categories, hence no such prior. Their mean reward and its standard
     deviation are those of the metric with interval="auto", see `bayes_ci`.
 
-    Args:
-        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
-        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
-        R0: prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.
-
     Returns:
-        (mu, sigma), in the unit of the rewards. `bayes_ci` has its limits.
+        (mu, sigma), in the unit of the rewards.
 
     Examples:
         >>> R = [[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]]
@@ -50,6 +46,7 @@ def bayes(
     return bayes_ci(R, w, R0)[:2]
 
 
+@with_shared_help
 def bayes_ci(
     R: OutcomesLike,
     w: Numbers | None = None,
@@ -64,16 +61,6 @@ def bayes_ci(
     clipped to the range of the rewards. For categories, Bayes@N is defined as the mean of a
     posterior, so its limits are those of the posterior; the metric bayes_at_n has other intervals.
 
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: use the metric bayes_at_n, with interval="sampling" or "questions".
-
-    Args:
-        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
-        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
-        R0: prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
-
     Returns:
         (mu, sigma, lo, hi), in the unit of the rewards: those of `bayes`, and the limits mu -+
         z sigma, clipped to the bounds.
@@ -85,6 +72,7 @@ def bayes_ci(
     return _mean_reward_summary("bayes", R, w, R0, confidence, bounds)
 
 
+@with_shared_help
 def avg(R: OutcomesLike, w: Numbers | None = None) -> tuple[float, float]:
     """Return avg@N: (a, sigma), the mean reward of all samples and its standard deviation.
 
@@ -93,12 +81,8 @@ def avg(R: OutcomesLike, w: Numbers | None = None) -> tuple[float, float]:
 
     For real rewards, it is equal to `bayes`.
 
-    Args:
-        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
-        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
-
     Returns:
-        (a, sigma), in the unit of the rewards. `avg_ci` has its limits.
+        (a, sigma), in the unit of the rewards.
 
     Examples:
         >>> [round(x, 6) for x in avg([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])]
@@ -111,19 +95,11 @@ def avg(R: OutcomesLike, w: Numbers | None = None) -> tuple[float, float]:
     return avg_ci(R, w)[:2]
 
 
+@with_shared_help
 def avg_ci(
     R: OutcomesLike, w: Numbers | None = None, confidence: float = 0.95, bounds: Bounds = None
 ) -> Summary:
     """Return (a, sigma, lo, hi) of avg@N (Hariri et al. 2026, arXiv:2510.04265).
-
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: use the metric bayes_at_n, with interval="sampling" or "questions".
-
-    Args:
-        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
-        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the limits are clipped, or None for no clipping.
 
     Returns:
         (a, sigma, lo, hi), in the unit of the rewards: those of `avg`, and the limits a -+ z
@@ -158,20 +134,15 @@ def _mean_reward_summary(
     return summary_of_moments(moments, key, confidence, limits)
 
 
+@with_shared_help
 def max_at_k(R: OutcomesLike, k: int, w: Numbers | None = None) -> float:
     """Return max@k: the expected maximum of the rewards of k samples.
 
     With the n rewards of a question in ascending order, the i-th has the weight C(i-1, k-1) / C(n,
     k) (Bagirov et al. 2025, arXiv:2510.23393).
 
-    Args:
-        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
-
     Returns:
         A float in the unit of the rewards: the mean over questions of an unbiased estimate.
-        `max_at_k_ci` has its limits.
 
     Examples:
         >>> round(max_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -186,6 +157,7 @@ def max_at_k(R: OutcomesLike, k: int, w: Numbers | None = None) -> float:
     return scores.means(rewards.multiplicity)[""]
 
 
+@with_shared_help
 def max_at_k_ci(
     R: OutcomesLike,
     k: int,
@@ -198,25 +170,14 @@ def max_at_k_ci(
 
     Categories have the prior of `bayes` (Hariri et al. 2026, arXiv:2510.04265).
 
-    For real rewards, k may not exceed the number of samples, and the interval is that of
-    `bayes_ci`.
-
-    The default limits are those of a posterior with a uniform prior, which exclude the true score
-    too often: use the metric max_at_k, with interval="sampling" or "questions".
-
-    Args:
-        R: outcomes of M questions: categories or real rewards, see `at_k.functions`.
-        k: number of new samples, at least 1. It may exceed the n of a question.
-        w: rewards of the categories, C + 1 numbers. Default: (0, 1), for binary outcomes.
-        R0: prior outcomes, of shape (M, D), or a flat list of M x D. Default: none.
-        confidence: probability that the interval covers the true value, between 0 and 1.
-        bounds: (lo, hi), to which the confidence limits are clipped. Default: the lowest and
-            the highest reward; for k = 1 none, as in `bayes_ci`.
+    k may exceed the n of a question, except for real rewards, whose interval is that of `bayes_ci`.
+    The limits are clipped to the lowest and the highest reward by default; for k = 1 they are not,
+    as in `bayes_ci`.
 
     Returns:
         (mu, sigma, lo, hi), in the unit of the rewards: the posterior mean and standard
-        deviation of the maximum of k new samples, averaged over questions, and the limits
-        mu -+ z sigma.
+        deviation of the maximum of k new samples, averaged over questions, and the limits mu -+
+        z sigma.
 
     Examples:
         >>> [round(x, 6) for x in max_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]

@@ -13,20 +13,12 @@ from ..functions import Bounds, Numbers, OutcomesLike, Summary
 from .estimates import ScoreOfK, point_estimate, summary_of_score, with_shared_help
 
 
+@with_shared_help
 def threshold_spectrum_at_k(R: OutcomesLike, k: int, weights: Numbers) -> float:
     """Return S_w: the sum over r of w_r times the probability that at least r of k are correct.
 
     It is unbiased, and a part of GeoSpectrum@k. Source: "Geom@k: Stable Evaluation and Fast Rank
     Recovery for LLM Reasoning".
-
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-        weights: w_1, .., w_k of the threshold spectrum, at least 0, with a sum of at most 1.
-
-    Returns:
-        A float from 0 to 1, the mean over questions of an unbiased estimate.
-        `threshold_spectrum_at_k_ci` has its limits.
 
     Examples:
         >>> round(threshold_spectrum_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2, [0.5, 0.5]), 6)
@@ -49,11 +41,8 @@ def threshold_spectrum_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of S_w.
 
-    It is the sum over r of w_r P(Binomial(k, p) >= r) given the success rate p.
-
-    Args:
-        k: number of new samples, at least 1. It may exceed the n of a question.
-        weights: w_1, .., w_k of the threshold spectrum, at least 0, with a sum of at most 1.
+    It is the sum over r of w_r P(Binomial(k, p) >= r) given the success rate p. k may exceed the n
+    of a question.
 
     Examples:
         >>> from at_k import pass_hat_k_ci
@@ -61,16 +50,9 @@ def threshold_spectrum_at_k_ci(
         >>> threshold_spectrum_at_k_ci(R, 2, [0, 1]) == pass_hat_k_ci(R, 2)
         True
     """
+    score = _weighted_spectrum(weights)
     return summary_of_score(
-        R,
-        k,
-        _weighted_spectrum(weights),
-        confidence,
-        bounds,
-        alpha0,
-        beta0,
-        interval,
-        allow_above_n=True,
+        R, k, score, confidence, bounds, alpha0, beta0, interval, allow_above_n=True
     )
 
 
@@ -81,6 +63,7 @@ def _weighted_spectrum(weights: Numbers) -> ScoreOfK:
     return partial(spectrum, weights=weights)
 
 
+@with_shared_help
 def geom_at_k(
     R: OutcomesLike, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5
 ) -> float:
@@ -89,16 +72,9 @@ def geom_at_k(
     By default it is the mean of the geometric means of pass@k and pass^k. Source: "Geom@k: Stable
     Evaluation and Fast Rank Recovery for LLM Reasoning".
 
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-        pass_power: the exponent a of pass@k.
-        unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
-            a score above 0, and the result may then exceed 1.
-
     Returns:
         A float of at least 0. The mean over questions of products of unbiased estimates, which
-        is not unbiased. `geom_at_k_ci` has its limits.
+        is not unbiased.
 
     Examples:
         >>> round(geom_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -124,13 +100,7 @@ def geom_at_k_ci(
     """Return (mu, sigma, lo, hi) of Geom@k.
 
     For each question, pass@k and pass^k are replaced by their posterior means; sigma is computed to
-    first order.
-
-    Args:
-        k: number of new samples, at least 1. It may exceed the n of a question.
-        pass_power: the exponent a of pass@k.
-        unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
-            a score above 0, and the result may then exceed 1.
+    first order. k may exceed the n of a question.
 
     Examples:
         >>> [round(x, 6) for x in geom_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
@@ -142,6 +112,7 @@ def geom_at_k_ci(
     )
 
 
+@with_shared_help
 def geom_ds_at_k(
     R: OutcomesLike, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5
 ) -> float:
@@ -149,16 +120,8 @@ def geom_ds_at_k(
 
     Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-        pass_power: the exponent a of pass@k.
-        unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
-            a score above 0, and the result may then exceed 1.
-
     Returns:
         A float of at least 0. A product of unbiased estimates, which is not unbiased.
-        `geom_ds_at_k_ci` has its limits.
 
     Examples:
         >>> round(geom_ds_at_k([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2), 6)
@@ -183,11 +146,7 @@ def geom_ds_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of Geom@k of the data set, with sigma to first order.
 
-    Args:
-        k: number of new samples, at least 1. It may exceed the n of a question.
-        pass_power: the exponent a of pass@k.
-        unanimous_power: the exponent b of pass^k; a + b is at least 0. A negative exponent requires
-            a score above 0, and the result may then exceed 1.
+    k may exceed the n of a question.
 
     Examples:
         >>> [round(x, 6) for x in geom_ds_at_k_ci([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]], 2)]
@@ -199,6 +158,7 @@ def geom_ds_at_k_ci(
     )
 
 
+@with_shared_help
 def geo_spectrum_at_k(
     R: OutcomesLike,
     k: int,
@@ -208,21 +168,11 @@ def geo_spectrum_at_k(
 ) -> float:
     """Return GeoSpectrum@k: pass@k^lam times S_w^(1 - lam), both averaged over questions first.
 
-    Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
-
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-        lam: exponent of pass@k, from 0 to 1. That of the spectrum is 1 - lam.
-        weights: those of the threshold spectrum S_w. Default: S_w is mG-Pass@k.
-        lambda_: another name of lam.
+    By default, S_w is mG-Pass@k. Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM
+    Reasoning".
 
     Returns:
         A float from 0 to 1. A product of unbiased estimates, which is not unbiased.
-        `geo_spectrum_at_k_ci` has its limits.
-
-    Raises:
-        TypeError: if both lam and lambda_ are given.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -249,11 +199,7 @@ def geo_spectrum_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum@k, with sigma to first order.
 
-    Args:
-        k: number of new samples, at least 1. It may exceed the n of a question.
-        lam: exponent of pass@k, from 0 to 1. That of the spectrum is 1 - lam.
-        weights: w_1, .., w_k of the threshold spectrum, at least 0, with a sum of at most 1.
-        lambda_: another name of lam.
+    k may exceed the n of a question.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -273,18 +219,14 @@ def _one_lam(lam: float, lambda_: float | None) -> float:
     return lam if lambda_ is None else lambda_
 
 
+@with_shared_help
 def geo_spectrum_star_at_k(R: OutcomesLike, k: int) -> float:
     """Return GeoSpectrum*@k: the geometric mean of pass@k and mG-Pass@k of the data set.
 
     Source: "Geom@k: Stable Evaluation and Fast Rank Recovery for LLM Reasoning".
 
-    Args:
-        R: outcomes of M questions, 0 or 1, see `at_k.functions`.
-        k: number of samples in a subset, at most the n of each question.
-
     Returns:
         A float from 0 to 1. A product of unbiased estimates, which is not unbiased.
-        `geo_spectrum_star_at_k_ci` has its limits.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
@@ -307,8 +249,7 @@ def geo_spectrum_star_at_k_ci(
 ) -> Summary:
     """Return (mu, sigma, lo, hi) of GeoSpectrum*@k, with sigma to first order.
 
-    Args:
-        k: number of new samples, at least 1. It may exceed the n of a question.
+    k may exceed the n of a question.
 
     Examples:
         >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]

@@ -129,7 +129,7 @@ class TailPassProfile:
 
     Means and standard deviations are exact, and intervals are normal approximations: those of
     method="normal" in scorio, whose default is Monte Carlo. A payoff is a value from 0 to 1 of the
-    mean score of k samples.
+    mean score of k samples, whose numbers at each level have a Dirichlet-multinomial distribution.
 
     Args:
         concentrations: (M, L) of the Dirichlet posterior of each question.
@@ -141,15 +141,23 @@ class TailPassProfile:
     def __init__(
         self, concentrations: np.ndarray, scores: np.ndarray, k: int, thresholds: list[float]
     ):
+        number = math.comb(k + len(scores) - 1, k)
+        if number**2 > _MOST_PAIRS_OF_COUNTS:
+            raise ValueError(
+                f"{k} samples at {len(scores)} levels of scores have {number} different counts, "
+                f"which is too many for a posterior: give a smaller k, or fewer distinct scores."
+            )
         self._posterior, self._scores = concentrations, scores
         self.k, self.thresholds = k, np.array(thresholds)
-        rows, self._inverse, multiplicity = np.unique(
+        self._rows, inverse, multiplicity = np.unique(
             concentrations, axis=0, return_inverse=True, return_counts=True
         )
-        self._inverse, self._share = self._inverse.ravel(), multiplicity / len(concentrations)
-        self._payoffs = _Payoffs(rows, scores, k)
-        sums = self._payoffs.means * k
-        self._tails = [(sums >= tau * k - 1e-9).astype(float) for tau in thresholds]
+        self._inverse, self._share = inverse.ravel(), multiplicity / len(concentrations)
+        steps, unit = in_units(scores)
+        self._counts = _counts_of_levels(k, len(scores))
+        self._pmf = _dirichlet_multinomial(self._counts, self._rows)
+        self._means = self._counts @ steps / (k * unit)  # mean scores of k samples
+        self._tails = [(self._means * k >= tau * k - 1e-9).astype(float) for tau in thresholds]
 
     @property
     def question_count(self) -> int:
@@ -159,8 +167,7 @@ class TailPassProfile:
     @cached_property
     def question_mean(self) -> Floats:
         """(M, T) posterior mean of each question."""
-        means = np.stack([self._payoffs.mean(tail) for tail in self._tails], axis=1)
-        return means[self._inverse]
+        return np.stack([self._pmf @ tail for tail in self._tails], axis=1)[self._inverse]
 
     @property
     def mean(self) -> Floats:
@@ -205,15 +212,15 @@ class TailPassProfile:
         For lam = 1 this is Bayes@N.
         """
         lam = check_positive("lam", lam, "give a positive number", 1e6)
-        return self._summary(self._payoffs.means**lam)
+        return self._summary(self._means**lam)
 
     def discovery(self) -> tuple[float, float]:
         """Return mean and standard deviation of the probability of a positive mean score."""
-        return self._summary((self._payoffs.means > 0).astype(float))
+        return self._summary((self._means > 0).astype(float))
 
     def stability(self) -> tuple[float, float]:
         """Return mean and standard deviation of the probability that all k scores are 1."""
-        return self._summary((self._payoffs.means == 1).astype(float))
+        return self._summary((self._means == 1).astype(float))
 
     def at_k(self, k: int, *, thresholds: Numbers | None = None) -> TailPassProfile:
         """Return the same posterior for another k and other thresholds, as in `tailpass`."""
@@ -246,53 +253,7 @@ class TailPassProfile:
         return mu, sigma, float(lo), float(hi)
 
     def _covariance(self, a: np.ndarray, b: np.ndarray) -> float:
-        """The posterior covariance of the means of two payoffs, one value for each count."""
-        return float(self._share @ self._payoffs.covariance(a, b)) / self.question_count
-
-    def _summary(self, payoff: np.ndarray) -> tuple[float, float]:
-        """Mean and standard deviation of a payoff, an (S,) value for each count of k samples."""
-        if np.ptp(payoff) <= 1e-15:  # constant: the variance would be a rounding error
-            return float(payoff[0]), 0.0
-        mean = float(self._share @ self._payoffs.mean(payoff))
-        return mean, math.sqrt(max(0.0, self._covariance(payoff, payoff)))
-
-
-# --- The posterior ------------------------------------------------------------------------
-
-
-class _Payoffs:
-    """The moments of payoffs of k samples, functions of their mean score, under a posterior.
-
-    The number of new samples in each category has a Dirichlet-multinomial distribution.
-
-    Args:
-        concentrations: (U, L) of the posterior of each question.
-        scores: (L,) of the levels, distinct.
-        k: number of new samples.
-
-    Raises:
-        ValueError: if k samples have too many different counts.
-    """
-
-    def __init__(self, concentrations: np.ndarray, scores: np.ndarray, k: int):
-        number = math.comb(k + len(scores) - 1, k)
-        if number**2 > _MOST_PAIRS_OF_COUNTS:
-            raise ValueError(
-                f"{k} samples at {len(scores)} levels of scores have {number} different counts, "
-                f"which is too many for a posterior: give a smaller k, or fewer distinct scores."
-            )
-        steps, unit = in_units(scores)
-        self._counts = _counts_of_levels(k, len(scores))
-        self._concentrations = concentrations
-        self.means = self._counts @ steps / (k * unit)
-        self.pmf = _dirichlet_multinomial(self._counts, concentrations)
-
-    def mean(self, payoff: np.ndarray) -> np.ndarray:
-        """(U,) posterior mean of a payoff of each count, (S,)."""
-        return self.pmf @ payoff
-
-    def covariance(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """(U,) posterior covariance of the expected values of two payoffs.
+        """The posterior covariance of the means of two payoffs, one value for each count.
 
         Their expected product is that of one payoff of k samples and the other of k more, so it is
         a mean over 2k samples and the ways to split them.
@@ -305,7 +266,15 @@ class _Payoffs:
             b, sign = 1 - b, -sign
         index, ways, twice = self._pairs
         products = np.bincount(index, (ways * np.multiply.outer(a, b)).ravel(), twice.shape[1])
-        return sign * (twice @ products - self.mean(a) * self.mean(b))
+        covariances = sign * (twice @ products - (self._pmf @ a) * (self._pmf @ b))
+        return float(self._share @ covariances) / self.question_count
+
+    def _summary(self, payoff: np.ndarray) -> tuple[float, float]:
+        """Mean and standard deviation of a payoff, an (S,) value for each count of k samples."""
+        if np.ptp(payoff) <= 1e-15:  # constant: the variance would be a rounding error
+            return float(payoff[0]), 0.0
+        mean = float(self._share @ (self._pmf @ payoff))
+        return mean, math.sqrt(max(0.0, self._covariance(payoff, payoff)))
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -315,7 +284,7 @@ class _Payoffs:
             (S x S,) the index of each sum, (S, S) the probability that 2k samples with this sum are
             split in this way, and (U, S2) the pmf of the counts of 2k samples.
         """
-        counts, k = self._counts, int(self._counts[0].sum())
+        counts, k = self._counts, self.k
         base = (2 * k + 1) ** np.arange(counts.shape[1])
         doubled = _counts_of_levels(2 * k, counts.shape[1])
         codes = doubled @ base
@@ -326,7 +295,10 @@ class _Payoffs:
         log_split = np.add.outer(log_ways, log_ways) - _log_multinomial(doubled)[index].reshape(
             len(counts), -1
         )
-        return index, np.exp(log_split), _dirichlet_multinomial(doubled, self._concentrations)
+        return index, np.exp(log_split), _dirichlet_multinomial(doubled, self._rows)
+
+
+# --- The posterior ------------------------------------------------------------------------
 
 
 def _counts_of_levels(k: int, levels: int) -> np.ndarray:

@@ -39,12 +39,8 @@ from .family import (
 )
 from .prior import (
     LOG_ODDS_STEP,
-    beta_prior,
-    estimate_prior,
-    fits_too,
+    Observed,
     inflated_priors,
-    last_step,
-    whole_prior,
 )
 from .sampling import family_intervals
 
@@ -204,11 +200,6 @@ class BinaryFamily(Family):
         """The rates of the checker: counts by another checker have another prior."""
         return self.rates
 
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m, B) columns if no sample or all are correct, for (B, U) numbers of questions."""
-        share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
-        return (share @ self.none_correct).T, (share @ self.all_correct).T
-
     def _priors(self, multiplicity: np.ndarray) -> dict[int, np.ndarray]:
         """The priors of B groups, {n: (B, 161)}, from their (B, U) numbers of questions."""
         return estimate_rate_prior(self.n, self.c, multiplicity, self.rates)
@@ -229,11 +220,11 @@ class BinaryFamily(Family):
         if not rates.are_exact:  # from shares of samples that are called correct
             mean, between = rates.corrected(mean), between / (rates[0] - rates[1]) ** 2
         incorrect, correct = _neg_log_rates(_LOG_ODDS[RATE_SUPPORT], NO_ERRORS)
-        prior = beta_prior(_uniform_rates(), -correct, -incorrect, mean, between, multiplicity, n)
         likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
-        adapted = last_step(n, likelihood, multiplicity, prior)
-        pairs = whole_prior(fit.priors), whole_prior(adapted)
-        fits = fits_too(likelihood, multiplicity, *pairs)[:, None]
+        observed = Observed(n, likelihood, multiplicity)
+        prior = observed.beta_prior(_uniform_rates(), (-correct, -incorrect), mean, between)
+        adapted = observed.last_step(prior)
+        fits = observed.fits_too(fit.priors, adapted)[:, None]
         if not fits.any():
             return [fit.priors]
         others = {size: np.where(fits, adapted[size], fit.priors[size]) for size in adapted}
@@ -254,10 +245,12 @@ class BinaryFamily(Family):
         for n in fit.priors:
             priors = np.concatenate([by_n[n] for by_n in priors_by_n])
             total = total + _means_over_shifted(priors, self._moments(n, pairs))
-        extremes, result = self.extremes(fit.multiplicity), []
+        share = fit.multiplicity / fit.multiplicity.sum(axis=1, keepdims=True)
+        least, most = ((share @ x).T for x in (self.none_correct, self.all_correct))
+        result = []
         for means in np.split(total, len(priors_by_n), axis=2):
             theta, covariances = np.split(means, [self.columns.shape[1]], axis=1)
-            theta = np.clip(theta, *extremes)  # which rounding may exceed
+            theta = np.clip(theta, least, most)  # which rounding may exceed
             covariance = {pair: covariances[:, i] for i, pair in enumerate(pairs)}
             result.append(Shifted(theta, covariance, np.zeros(groups), np.ones(groups)))
         return result
@@ -427,18 +420,13 @@ def _means_over_shifted(prior: np.ndarray, values: np.ndarray) -> np.ndarray:
 def estimate_rate_prior(
     n: np.ndarray, c: np.ndarray, multiplicity: np.ndarray, rates: CheckerRates = NO_ERRORS
 ) -> dict[int, np.ndarray]:
-    """Estimate the prior of the success rates for B groups, starting from a uniform one.
+    """Return the priors of the success rates of B groups, starting from a uniform one, by n.
 
-    Args:
-        n, c: (U,) distinct counts.
-        multiplicity: (B, U) number of questions with each distinct (n, c).
-        rates: of the checker that counted correct samples.
-
-    Returns:
-        The priors split by n: for each n, (B, 161). The sum over n and rates is 1.
+    The arguments are those of `extrapolated_scores`, and the result that of
+    `Observed.estimated_prior`.
     """
     likelihood = binomial_likelihood(n, c, rates=rates)[:, RATE_SUPPORT]
-    return estimate_prior(n, likelihood, multiplicity, _uniform_rates())
+    return Observed(n, likelihood, multiplicity).estimated_prior(_uniform_rates())
 
 
 def _uniform_rates() -> np.ndarray:

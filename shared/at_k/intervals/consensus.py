@@ -14,6 +14,7 @@ from ..core.credits import Credits, any_correct, majority
 from ..core.interval import UNIT_RANGE, IntervalMethod
 from ..core.posterior import PosteriorIntervals
 from ..core.questions import QuestionIntervals
+from ..core.rewards import Rewards
 from ..core.samples import Samples
 from ..core.score import Moments, ScoreId, Scores, one_column_each
 from ..core.votes import AnswerCounts, vote_at_k, vote_probability
@@ -208,7 +209,10 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
     """Return the posterior moments of avg@n, pass@k and maj@k. cons@k has no posterior."""
     counts = consensus.counts
     n, c = counts.unique
-    moments = {ScoreId("avg@N", consensus.n): _share_moments(n, c)}
+    outcomes = Rewards(
+        counts.inverse, np.array([0.0, 1.0]), np.stack([n - c, n], axis=1), np.array([1, 2])
+    )
+    moments = {ScoreId("avg@N", consensus.n): outcomes.average()}
     for metric, credits in (("pass@k", any_correct), ("maj@k", majority)):
         for shown, k in consensus.ks.items():
             moments[ScoreId(metric, shown)] = _credit_moments(credits, k, n, c, prior)
@@ -218,13 +222,6 @@ def _posterior_moments(consensus: Consensus, prior: Prior) -> Moments:
         np.stack([mean for mean, _ in moments.values()], axis=1),
         {(column, column): variance for column, (_, variance) in enumerate(moments.values())},
     )
-
-
-def _share_moments(n: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (U,) means and variances of avg@N under a uniform prior (see `Rewards.average`)."""
-    rate = any_correct(1)
-    variance = credit_covariances(n, c, [(rate, rate)], (1.0, 1.0))[:, 0]
-    return c / n, ((n + 2) / n) ** 2 * variance
 
 
 def _credit_moments(

@@ -223,26 +223,21 @@ class Family(abc.ABC):
         weights = None if self.weights is None else [self.weights[x] for x in groups]
         return multiplicities([self.inverse[x] for x in groups], len(self.n), weights)
 
-    def for_other_questions(self, clusters: np.ndarray | None = None) -> QuestionIntervals:
+    def for_other_questions(
+        self, clusters: np.ndarray | None = None, allow_one: bool = False
+    ) -> QuestionIntervals:
         """The intervals for other questions like these, which no prior is needed for.
 
-        Args:
-            clusters: (M,) label of each question's cluster, or None if each question is its own.
+        The arguments are those of `QuestionIntervals`.
         """
         scores = Scores(self.scores, self.inverse, self.columns)
         ranges, estimate_ranges = self._column_ranges()
-        return QuestionIntervals(
-            scores, ranges, clusters, ranges_of_estimates=estimate_ranges, weights=self.weights
-        )
+        return QuestionIntervals(scores, ranges, clusters, allow_one, estimate_ranges, self.weights)
 
     def _column_ranges(self) -> tuple[Ranges, Ranges | None]:
         """The ranges of true scores, broadcast to (U, m), and those of estimates if they differ."""
         least, most = self.bounds.T
         return (least[:, None], most[:, None]), None
-
-    @abc.abstractmethod
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m, B) smallest and largest possible columns, for (B, U) numbers of questions."""
 
     def shifted_families(self, fit: Fit) -> list[Shifted]:
         """What `shifted` returns, computed only once for one group, whatever the confidence."""

@@ -79,28 +79,16 @@ def _hierarchical_limits(fit: Fit, group: int, means: np.ndarray, confidence: fl
         highest = [-profile.lowest(-score, z) for score in candidates.scores.T]
         lows = candidates.offset + candidates.scale * np.array(lowest)
         highs = candidates.offset + candidates.scale * np.array(highest)
-    unbiased = _unbiased_estimates(family, multiplicity, means)
+    # Limits of scores with k <= n contain their unbiased estimates too.
+    columns, unbiased = multiplicity @ family.columns / multiplicity.sum(), means.copy()
+    for i, key in enumerate(family.extrapolated):
+        if key in family.scores:
+            unbiased[i] = family.scores[key].value(columns)
     lows, highs = np.minimum(lows, unbiased), np.maximum(highs, unbiased)
     least, most = family.score_bounds(multiplicity[None])
     lo = np.clip(np.minimum(lows, means), least, most)
     hi = np.clip(np.maximum(highs, means), least, most)
     return np.array([np.clip(means, lo, hi), (hi - lo) / 2 / z, lo, hi])
-
-
-def _unbiased_estimates(family: Family, multiplicity: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """(e,) unbiased estimates of the extrapolated scores with k <= n, and means of the others.
-
-    Args:
-        family: that has the scores.
-        multiplicity: (U,) number of questions of a group with each distinct count.
-        means: (e,) of all extrapolated scores.
-    """
-    result = means.copy()
-    for column, key in enumerate(family.extrapolated):
-        if key in family.scores:
-            columns = multiplicity @ family.columns / multiplicity.sum()
-            result[column] = family.scores[key].value(columns)
-    return result
 
 
 class Profile:

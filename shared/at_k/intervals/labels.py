@@ -266,32 +266,25 @@ def _labelled_run(cells: np.ndarray, n: np.ndarray, c: np.ndarray) -> LabelledRu
         cells: (4, M) numbers of labels of each question: tp, fn, fp, tn.
         n, c: (M,) its samples, and those that the checker accepts.
     """
-    residuals: list[np.ndarray] = []
-    shares: list[float] = []
-    variances, effects, freedom = [0.0, 0.0], [1.0, 1.0], [1.0, 1.0]
-    for i, (correct, incorrect, samples) in enumerate(
-        ((cells[0], cells[2], c), (cells[1], cells[3], n - c))
-    ):
-        labels = correct + incorrect
-        number, questions = float(labels.sum()), int(np.count_nonzero(labels))
-        share = questions / max(int(np.count_nonzero(samples)), 1)
-        p = float(correct.sum()) / number if number else 0.0
-        residuals.append(correct - p * labels)
-        variances[i] = number * p * (1 - p)
-        effect = float(np.sum(labels**2)) / number if number else 1.0
-        if variances[i] and questions > 1:
-            square = float(np.sum(residuals[i] ** 2))
-            effect = questions / (questions - 1) * square / variances[i]
-        effects[i] = (1 - share) * max(effect, 1.0) + share
-        freedom[i] = max(questions - 1.0, 1.0)
-        shares.append(share)
-    size = math.sqrt(math.prod(variances) * math.prod(effects))
-    product = (1 - max(shares)) * float(residuals[0] @ residuals[1])
+    correct, samples = cells[:2], np.stack([c, n - c])  # of the accepted and the rejected ones
+    labels = correct + cells[2:]
+    number, questions = labels.sum(axis=1), np.count_nonzero(labels, axis=1)
+    share = questions / np.maximum(np.count_nonzero(samples, axis=1), 1)
+    p = correct.sum(axis=1) / np.maximum(number, 1)
+    residuals, variances = correct - p[:, None] * labels, number * p * (1 - p)
+    freedom = np.maximum(questions - 1.0, 1.0)
+    squares = questions / freedom * np.sum(residuals**2, axis=1)
+    largest = np.where(number, np.sum(labels**2, axis=1) / np.maximum(number, 1), 1.0)
+    is_known = (variances > 0) & (questions > 1)
+    effect = np.where(is_known, squares / np.where(is_known, variances, 1.0), largest)
+    effects = (1 - share) * np.maximum(effect, 1.0) + share
+    size = math.sqrt(np.prod(variances) * np.prod(effects))
+    product = (1 - share.max()) * float(residuals[0] @ residuals[1])
     return LabelledRun(
         float(c.sum() / n.sum()),
         int(n.sum()),
-        (effects[0], effects[1]),
-        (freedom[0], freedom[1]),
+        tuple(effects.tolist()),
+        tuple(freedom.tolist()),
         min(max(product / size, 0.0), 1.0) if size else 0.0,
     )
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.choice import method_of_auto
-from ..core.interval import Interval, IntervalMethod, normal_z
+from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.questions import wilson_limits
 from ..core.score import ScoreKey
 from . import Intervals
@@ -52,7 +52,7 @@ class AutoIntervals(IntervalMethod):
         return self._repeated if chosen == "sampling" else self._single
 
 
-class JoinedIntervals(IntervalMethod):
+class JoinedIntervals(DerivedIntervals):
     """A method for most scores of a metric, joined with another for some.
 
     Args:
@@ -62,20 +62,13 @@ class JoinedIntervals(IntervalMethod):
     """
 
     def __init__(self, most: IntervalMethod, some: IntervalMethod, keys: Iterable[ScoreKey]):
-        self._most, self._some, self._keys = most, some, {*keys}
-
-    def problem(self, questions: np.ndarray) -> str | None:
-        """The reason why these questions have no interval, or None."""
-        return self._most.problem(questions)
-
-    def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
-        """The scores of which these questions show nothing."""
-        return self._most.unidentified(questions)
+        super().__init__(most)
+        self._some, self._keys = some, {*keys}
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
         """(m, m) covariance of the errors of m scores, 0 between scores of the two methods."""
         result = np.eye(len(keys))
-        for method, has_key in ((self._most, False), (self._some, True)):
+        for method, has_key in ((self._method, False), (self._some, True)):
             if rows := [i for i, key in enumerate(keys) if (key in self._keys) is has_key]:
                 own = method.covariance(questions, [keys[i] for i in rows])
                 result[np.ix_(rows, rows)] = own
@@ -83,7 +76,9 @@ class JoinedIntervals(IntervalMethod):
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         """The interval of each score, for each group of question indices."""
-        most, some = (method.for_groups(groups, confidence) for method in (self._most, self._some))
+        most, some = (
+            method.for_groups(groups, confidence) for method in (self._method, self._some)
+        )
         return [a | b for a, b in zip(most, some, strict=True)]
 
 

@@ -9,7 +9,7 @@ Anderson 2002, Model Selection and Multimodel Inference, 2.9): without evidence 
 questions the Beta distribution has the largest weight.
 
 A few distinct rates are no Beta distribution. The averaged prior is therefore averaged once more,
-with one that the EM algorithm adapts to the data, stopped early as in `estimate_prior`. Its weight
+with one that the EM algorithm adapts to the data, stopped early as in `Observed`. Its weight
 is that of a model with two more parameters and the nonparametric maximum of the likelihood.
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,34 +30,88 @@ _MORE_PARAMETERS = 2  # an adapted prior counts as so many parameters more
 _FULL_STEPS = 200  # of the EM algorithm, which is then near its limit
 
 
-def estimate_prior(
-    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, start: np.ndarray
-) -> dict[int, np.ndarray]:
-    """Estimate the prior over a grid for B groups of questions by the EM algorithm, stopped early.
+class Observed(NamedTuple):
+    """Counts of B groups of questions, and how probable the distributions of a grid make them.
 
-    The limit of the EM algorithm is the nonparametric maximum likelihood estimate (Kiefer &
-    Wolfowitz 1956; Laird 1978), which has a few atoms. Stopping after T steps keeps the
-    distributions that the samples do not contradict: without a correct sample, a question keeps
-    success rates of the order 1/(nT), so no variance is estimated as 0.
-
-    Args:
+    Attributes:
         n: (U,) samples.
-        likelihood: (U, J) of each distinct count under each distribution of the grid.
+        likelihood: (U, J) of each distinct count under each distribution.
         multiplicity: (B, U) number of questions with each distinct count.
-        start: (J,) prior to start from, of sum 1.
-
-    Returns:
-        The priors split by n: for each n, (B, J). The sum over n and J is 1.
     """
-    numbers = multiplicity.sum(axis=1)
-    steps = np.array([early_steps(number) for number in numbers])
-    share = multiplicity / numbers[:, None]
-    priors = np.tile(start, (len(steps), 1))
-    for step in range(1, steps.max()):
-        going = slice(None) if step < steps.min() else step < steps
-        prior = priors[going]
-        priors[going] = prior * (_weights(likelihood, share[going], prior) @ likelihood)
-    return last_step(n, likelihood, multiplicity, priors)
+
+    n: np.ndarray
+    likelihood: np.ndarray
+    multiplicity: np.ndarray
+
+    @property
+    def share(self) -> np.ndarray:
+        """(B, U) share of the questions of a group with each distinct count."""
+        return self.multiplicity / self.multiplicity.sum(axis=1, keepdims=True)
+
+    def estimated_prior(self, start: np.ndarray) -> dict[int, np.ndarray]:
+        """Estimate the prior over the grid by the EM algorithm, stopped early.
+
+        The limit of the EM algorithm is the nonparametric maximum likelihood estimate (Kiefer &
+        Wolfowitz 1956; Laird 1978), which has a few atoms. Stopping after T steps keeps the
+        distributions that the samples do not contradict: without a correct sample, a question
+        keeps success rates of the order 1/(nT), so no variance is estimated as 0.
+
+        It starts from a (J,) prior with the sum 1.
+
+        Returns:
+            The priors split by n: for each n, (B, J). The sum over n and J is 1.
+        """
+        steps = np.array([early_steps(number) for number in self.multiplicity.sum(axis=1)])
+        priors, share = np.tile(start, (len(steps), 1)), self.share
+        for step in range(1, steps.max()):
+            going = slice(None) if step < steps.min() else step < steps
+            priors[going] = _em_steps(self.likelihood, share[going], priors[going], 1)
+        return self.last_step(priors)
+
+    def last_step(self, prior: np.ndarray) -> dict[int, np.ndarray]:
+        """One step of the EM algorithm from (B, J) priors, which are split by n: {n: (B, J)}."""
+        weights = _weights(self.likelihood, self.share, prior)
+        return {
+            size: prior * (weights[:, self.n == size] @ self.likelihood[self.n == size])
+            for size in np.unique(self.n[self.multiplicity.any(axis=0)]).tolist()
+        }
+
+    def beta_prior(
+        self,
+        start: np.ndarray,
+        log_rates: Sequence[np.ndarray],
+        mean: np.ndarray,
+        between: np.ndarray,
+    ) -> np.ndarray:
+        """(B, J) priors under which the rates of the distributions are Beta distributed.
+
+        The Beta distribution has a given mean and variance. Its standard deviation in log-odds is
+        at least a step of the grid, and both of its parameters are positive. One question in M + 1
+        has the prior `start`, so that no distribution is excluded.
+
+        Args:
+            start: (J,) prior under which rates are uniform, of sum 1.
+            log_rates: (2, J) logarithms of the rate of each distribution, and of 1 - rate.
+            mean, between: (B,) mean and variance of the rates of the questions.
+        """
+        questions = self.multiplicity.sum(axis=1, keepdims=True)
+        samples = self.multiplicity @ self.n
+        mean = np.clip(mean, 1 / (samples + 2), 1 - 1 / (samples + 2))
+        most = mean * (1 - mean)
+        size = most / np.clip(between, (most * LOG_ODDS_STEP) ** 2, 0.999 * most) - 1
+        a, b = size * mean, size * (1 - mean)
+        log_density = (a - 1)[:, None] * log_rates[0] + (b - 1)[:, None] * log_rates[1]
+        beta = start * np.exp(log_density - log_density.max(axis=1, keepdims=True))
+        return (questions * beta / beta.sum(axis=1, keepdims=True) + start) / (questions + 1)
+
+    def fits_too(
+        self, priors: Mapping[int, np.ndarray], others: Mapping[int, np.ndarray]
+    ) -> np.ndarray:
+        """(B,) whether other priors fit about as well as the estimated ones, both split by n."""
+        log_chances, of_others = (
+            np.log(_chances(whole_prior(x), self.likelihood)) for x in (priors, others)
+        )
+        return 2 * np.sum(self.multiplicity * (log_chances - of_others), axis=1) <= _FITTING
 
 
 def early_steps(questions: float) -> int:
@@ -65,74 +119,25 @@ def early_steps(questions: float) -> int:
     return max(20, int(2 * math.sqrt(questions)))
 
 
-def last_step(
-    n: np.ndarray, likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray
-) -> dict[int, np.ndarray]:
-    """One step of the EM algorithm from (B, J) priors, which are split by n: {n: (B, J)}.
-
-    The other arguments are those of `estimate_prior`.
-    """
-    share = multiplicity / multiplicity.sum(axis=1, keepdims=True)
-    weights = _weights(likelihood, share, prior)
-    return {
-        size: prior * (weights[:, n == size] @ likelihood[n == size])
-        for size in np.unique(n[multiplicity.any(axis=0)]).tolist()
-    }
-
-
-def beta_prior(
-    start: np.ndarray,
-    log_rate: np.ndarray,
-    log_rest: np.ndarray,
-    mean: np.ndarray,
-    between: np.ndarray,
-    multiplicity: np.ndarray,
-    n: np.ndarray,
-) -> np.ndarray:
-    """(B, J) priors under which the rates of the distributions are Beta distributed.
-
-    The Beta distribution has a given mean and variance. Its standard deviation in log-odds is at
-    least a step of the grid, and both of its parameters are positive. One question in M + 1 has
-    the prior `start`, so that no distribution is excluded.
-
-    Args:
-        start: (J,) prior under which rates are uniform, of sum 1.
-        log_rate, log_rest: (J,) logarithms of the rate of each distribution, and of 1 - rate.
-        mean, between: (B,) mean and variance of the rates of the questions.
-        multiplicity: (B, U) number of questions with each distinct count.
-        n: (U,) samples.
-    """
-    questions, samples = multiplicity.sum(axis=1, keepdims=True), multiplicity @ n
-    mean = np.clip(mean, 1 / (samples + 2), 1 - 1 / (samples + 2))
-    most = mean * (1 - mean)
-    size = most / np.clip(between, (most * LOG_ODDS_STEP) ** 2, 0.999 * most) - 1
-    a, b = size * mean, size * (1 - mean)
-    log_density = (a - 1)[:, None] * log_rate + (b - 1)[:, None] * log_rest
-    beta = start * np.exp(log_density - log_density.max(axis=1, keepdims=True))
-    return (questions * beta / beta.sum(axis=1, keepdims=True) + start) / (questions + 1)
-
-
 def whole_prior(priors: Mapping[int, np.ndarray]) -> np.ndarray:
     """(B, J) the sum of priors that are split by n."""
     return np.sum([*priors.values()], axis=0)
 
 
-def fits_too(
-    likelihood: np.ndarray, multiplicity: np.ndarray, prior: np.ndarray, other: np.ndarray
+def _em_steps(
+    likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
 ) -> np.ndarray:
-    """(B,) whether other (B, J) priors fit the data about as well as the estimated ones, `prior`.
+    """(.., J) priors after some steps of the EM algorithm, from (.., J) priors.
 
-    Args:
-        likelihood: (U, J) of each distinct count under each distribution of the grid.
-        multiplicity: (B, U) number of questions with each distinct count.
-        prior, other: (B, J).
+    `share` is (.., U) that of the questions with each distinct count.
     """
-    log_ratio = np.log(_chances(prior, likelihood)) - np.log(_chances(other, likelihood))
-    return 2 * np.sum(multiplicity * log_ratio, axis=1) <= _FITTING
+    for _ in range(steps):
+        prior = prior * (_weights(likelihood, share, prior) @ likelihood)
+    return prior
 
 
 def _weights(likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """(B, U) share of the questions with each count, divided by its probability, see `_chances`."""
+    """(.., U) share of the questions with each count, divided by its probability."""
     return share / _chances(prior, likelihood)
 
 
@@ -182,20 +187,6 @@ def _inflated_prior(
     gain = np.log(_chances(full, likelihood)) - np.log(_chances(averaged, likelihood))
     weight = 1 / (1 + np.exp(_MORE_PARAMETERS - multiplicity @ gain))
     return weight * adapted + (1 - weight) * averaged
-
-
-def _em_steps(
-    likelihood: np.ndarray, share: np.ndarray, prior: np.ndarray, steps: int
-) -> np.ndarray:
-    """(J,) the prior after some steps of the EM algorithm, from a (J,) prior.
-
-    Args:
-        likelihood: (U, J) probability of each distinct count at each rate.
-        share: (U,) share of the questions with each distinct count.
-    """
-    for _ in range(steps):
-        prior = prior * (_weights(likelihood, share, prior) @ likelihood)
-    return prior
 
 
 class _Fitted(NamedTuple):

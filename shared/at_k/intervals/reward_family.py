@@ -106,12 +106,6 @@ class RewardFamily(Family):
             weights=weights,
         )
 
-    def extremes(self, multiplicity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m, B) bounds of Max@k, those of the rewards, for (B, U) numbers of questions."""
-        shape = self.columns.shape[1], len(multiplicity)
-        low, high = self.score_bounds(multiplicity)
-        return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
-
     def _priors(self, multiplicity: np.ndarray) -> list[FittedRewards | None]:
         """For each of B groups its fitted distributions, or None if all rewards are equal."""
         samples = (leveled_samples(self.rewards, group) for group in multiplicity)

@@ -27,7 +27,7 @@ import numpy as np
 
 from ..core.rewards import RankedRewards, Rewards
 from ..scores.rewards import counts_at, counts_by_level, rewards_at
-from .prior import LOG_ODDS_STEP, beta_prior, estimate_prior, fits_too, last_step, whole_prior
+from .prior import LOG_ODDS_STEP, Observed, whole_prior
 
 _FEW_LEVELS = 40  # more levels are binned
 _LEVEL_BINS = 20  # bins with equal shares of the samples, and as many of equal width
@@ -135,15 +135,15 @@ class LeveledSamples:
         """
         grid = self._grid()
         used = slice(None, None, -(-len(self.counts) // _COUNTS_AT_ONCE))
-        n, weights = self.n[used], self.multiplicity[None, used]
         likelihood = grid.distributions.likelihood(self.counts[used])
+        observed = Observed(self.n[used], likelihood, self.multiplicity[None, used])
         estimates = [
-            estimate_prior(n, likelihood, weights, grid.start),
-            last_step(n, likelihood, weights, self._beta_prior(grid)),
+            observed.estimated_prior(grid.start),
+            observed.last_step(self._beta_prior(grid)),
         ]
+        if not observed.fits_too(*estimates)[0]:
+            del estimates[1]
         wholes = [whole_prior(estimate) for estimate in estimates]
-        if not fits_too(likelihood, weights, *wholes)[0]:
-            estimates, wholes = estimates[:1], wholes[:1]
         has_share = [whole[0] > _NEGLIGIBLE * whole.max() for whole in wholes]
         kept = np.any(has_share, axis=0)
         shapes, shape = np.unique(grid.shape[kept], return_inverse=True)
@@ -187,16 +187,16 @@ class LeveledSamples:
         return LevelDistributions(shapes + LOG_ODDS_STEP * location[:, None], self.gaps)
 
     def _beta_prior(self, grid: _Grid) -> np.ndarray:
-        """(1, J) the prior under which mean rewards are Beta distributed, see `beta_prior`."""
-        above, below = np.log(np.maximum(grid.distributions.mean_and_rest(), 1e-300))
+        """(1, J) the prior under which mean rewards are Beta distributed, see `Observed`."""
+        log_rates = np.log(np.maximum(grid.distributions.mean_and_rest(), 1e-300))
         n = self.counts.sum(axis=1)
         mean, square = (
             self.multiplicity @ (self.counts @ self.scaled**p / n) / self.multiplicity.sum()
             for p in (1, 2)
         )
         between = np.array([square - mean**2 - self._variance_within])
-        multiplicity = self.multiplicity[None]
-        return beta_prior(grid.start, above, below, np.array([mean]), between, multiplicity, n)
+        every = Observed(n, np.empty(0), self.multiplicity[None])
+        return every.beta_prior(grid.start, log_rates, np.array([mean]), between)
 
     def _sharpness(self) -> float:
         """The ratio of the standard deviations of all samples and of those of one question."""

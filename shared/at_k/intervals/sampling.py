@@ -30,7 +30,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from ..core.choice import IntervalOptions
-from ..core.interval import Interval, IntervalMethod, normal_z, whole_range
+from ..core.interval import DerivedIntervals, Interval, IntervalMethod, normal_z
 from ..core.questions import FEW_EVENTS, ONE_CLUSTER, limits_of_product
 from ..core.score import ScoreKey
 from . import Intervals
@@ -208,7 +208,7 @@ def family_intervals(family: Family, options: IntervalOptions) -> IntervalMethod
     return AutoIntervals(family.n[family.inverse], same_questions, OneSampleIntervals(family))
 
 
-class OneSampleIntervals(IntervalMethod):
+class OneSampleIntervals(DerivedIntervals):
     """Intervals of the scores of a family for questions with one sample each.
 
     If there is one question, the interval of a score is its whole range. Scores with k > n are not
@@ -216,35 +216,17 @@ class OneSampleIntervals(IntervalMethod):
     """
 
     def __init__(self, family: Family):
-        self._family = family
-        self._other_questions = family.for_other_questions()
+        super().__init__(family.for_other_questions(allow_one=True))
+        self._extrapolated = family.extrapolated
 
     def for_groups(self, groups: Sequence[np.ndarray], confidence: float) -> list[Intervals]:
         """The interval of each score, for each group of question indices."""
-        others = self._other_questions
+        reason = f"none: each question has one sample, and {ONE_CLUSTER}"
         return [
-            self._whole_ranges(questions)
-            if others.problem(questions)
-            else others.for_groups([questions], confidence)[0]
-            for questions in groups
+            {key: x._replace(interval=reason) if x.is_unknown else x for key, x in found.items()}
+            for found in self._method.for_groups(groups, confidence)
         ]
 
     def unidentified(self, questions: np.ndarray) -> Collection[ScoreKey]:
         """The scores with k > n."""
-        return self._family.extrapolated
-
-    def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores, for other questions."""
-        return self._other_questions.covariance(questions, keys)
-
-    def _whole_ranges(self, questions: np.ndarray) -> Intervals:
-        """For one question, each score with its whole range as the interval."""
-        family = self._family
-        numbers = family.multiplicities([questions]).numbers
-        least, most = (extreme[:, 0] for extreme in family.extremes(numbers))
-        means = numbers[0] @ family.columns / numbers.sum()
-        reason = f"each question has one sample, and {ONE_CLUSTER}"
-        return {
-            key: whole_range(score.value(means), score.value(least), score.value(most), reason)
-            for key, score in family.scores.items()
-        }
+        return self._extrapolated

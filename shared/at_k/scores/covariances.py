@@ -20,7 +20,7 @@ where u(m) is the mean of (m - H - h) over H >= h and m - H >= h, for H of k - 1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -88,30 +88,19 @@ def _covariances_of_k(
 ) -> np.ndarray:
     """(U, m) covariances of pairs of scores of one k. The arguments: see `credit_covariances`."""
     k, result = len(pairs[0][0]), np.zeros((len(c), len(pairs)))
-    for a, b in pairs:
-        if not (a == b and _has_equal_halves(a)):
-            _check_cells(k, k + 1 - max(_longest_plateau(a), _longest_plateau(b)))
-    over_halves = lru_cache(maxsize=8)(_over_halves)  # the same for all rows
     for rows in blocks_of_rows(np.arange(len(c)), 2 * k):
         once, twice = (pmf(n[rows], c[rows], size, prior) for size in (k, 2 * k))
         for column, pair in enumerate(pairs):
-            result[rows, column] = _covariance(once, twice, *pair, over_halves)
+            result[rows, column] = _covariance(once, twice, *pair)
     return result
 
 
-def _covariance(
-    once: DoubleDouble,
-    twice: DoubleDouble,
-    a: Credits,
-    b: Credits,
-    over_halves: Callable[[Credits, int, Credits, int], DoubleDouble],
-) -> np.ndarray:
+def _covariance(once: DoubleDouble, twice: DoubleDouble, a: Credits, b: Credits) -> np.ndarray:
     """(U,) the covariance of two scores.
 
     Args:
         once, twice: (U, k + 1) and (U, 2k + 1) pmf of the correct ones of k and of 2k samples.
         a, b: credits of the scores.
-        over_halves: `_over_halves`, or a cache of it.
     """
     result = np.empty(len(twice.hi))
     centered_a = list(_centered(a, once))
@@ -120,12 +109,13 @@ def _covariance(
         for rows_b, plateau_b, mean_b in centered_b:
             rows = rows_a & rows_b
             if rows.any():
-                values = over_halves(a, plateau_a, b, plateau_b)
+                values = _over_halves(a, plateau_a, b, plateau_b)
                 product = (twice[rows] * values).sum()
                 result[rows] = np.maximum((product - mean_a[rows] * mean_b[rows]).hi, 0.0)
     return result
 
 
+@lru_cache(maxsize=8)  # the same for all blocks of rows
 def _over_halves(a: Credits, plateau_a: int, b: Credits, plateau_b: int) -> DoubleDouble:
     """(2k + 1,) the mean of the product of both scores, if 0 .. 2k of 2k samples are correct.
 
@@ -209,11 +199,6 @@ def _check_cells(k: int, support: int) -> None:
         )
 
 
-def _longest_plateau(credit: Credits) -> int:
-    """The most successive numbers of correct samples that have the same value, by the credits."""
-    return int(np.diff(np.flatnonzero(credit), prepend=-1, append=len(credit)).max())
-
-
 # --- Thresholds and ramps -----------------------------------------------------------------
 
 
@@ -241,7 +226,7 @@ def mean_over_equal_halves(credit: Credits, value: DoubleDouble) -> DoubleDouble
         needed = first + 1 if from_zero else k - first
         means = _both_at_least(k, needed)
     else:
-        means = _both_above(k, first) if from_zero else _both_up_to(k, k - first)
+        means = _mean_of_ramps(k, first, from_zero)
     weight = DoubleDouble.from_doubles(credit[first])
     means = means * (weight * weight)
     return means if from_zero else means[::-1]  # of 0 .. 2k incorrect samples
@@ -253,23 +238,17 @@ def _both_at_least(k: int, r: int) -> DoubleDouble:
     return _sums_before(change, np.arange(2 * k) >= 2 * r - 1)
 
 
-def _both_above(k: int, h: int) -> DoubleDouble:
-    """(2k + 1,) the mean product of max(0, H - h) of both halves with H marked samples, h >= 1."""
-    m = np.arange(2 * k - 1)
-    share = Fraction(k, 2 * k - 1)
-    crossing = _probability_of(h - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
-    both_above = _both_at_least(k - 1, h) * DoubleDouble.from_fraction(share)
-    change = both_above + crossing * DoubleDouble.from_doubles(np.maximum(m + 1 - 2 * h, 0))
-    return _sums_before(_sums_before(change))
+def _mean_of_ramps(k: int, h: int, above: bool) -> DoubleDouble:
+    """(2k + 1,) the mean product of both halves' max(0, H - h), or of their min(H, k - h).
 
-
-def _both_up_to(k: int, d: int) -> DoubleDouble:
-    """(2k + 1,) the mean product of min(H, d) of both halves with H marked samples, d >= 1."""
-    m = np.arange(2 * k - 1)
-    share = Fraction(k, 2 * k - 1)
-    crossing = _probability_of(d - 1, k - 2, 2 * k - 2) * DoubleDouble.from_fraction(1 - share)
-    both_below = _both_at_least(k - 1, k - d)[::-1] * DoubleDouble.from_fraction(share)
-    change = both_below - crossing * DoubleDouble.from_doubles(np.clip(m + 1 - d, 0, d))
+    H of the samples of a half are marked, and 1 <= h < k.
+    """
+    m, share, least = np.arange(2 * k - 1), Fraction(k, 2 * k - 1), h if above else k - h
+    both = _both_at_least(k - 1, h) if above else _both_at_least(k - 1, h)[::-1]
+    others = np.maximum(m + 1 - 2 * h, 0) if above else -np.clip(m + 1 - least, 0, least)
+    crossing = _probability_of(least - 1, k - 2, 2 * k - 2)
+    change = both * DoubleDouble.from_fraction(share)
+    change += crossing * DoubleDouble.from_fraction(1 - share) * DoubleDouble.from_doubles(others)
     return _sums_before(_sums_before(change))
 
 

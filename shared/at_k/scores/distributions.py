@@ -17,7 +17,8 @@ of correct ones is then Beta-binomial,
 
 and expected values under it are posterior means (Hariri et al. 2026, arXiv:2510.04265).
 
-Both are in double-double arithmetic: the variances of `covariances` are differences of numbers that
+Both are products of the ratios P(j + 1) / P(j), from about the mode outwards, divided by their sum.
+They are in double-double arithmetic: the variances of `covariances` are differences of numbers that
 may agree in their first fifteen digits. Point estimates need less, see `core.expected`.
 """
 
@@ -31,7 +32,7 @@ import numpy as np
 from ..core.counts import one_size
 from ..core.credits import Credits
 from ..core.expected import blocks_of_rows, columns_by_k
-from .double_double import DoubleDouble, ScaledDoubleDouble, factorial_powers
+from .double_double import DoubleDouble
 
 Prior = tuple[float, float]
 """(alpha0, beta0) of the Beta prior of a question's success rate, both positive."""
@@ -90,15 +91,28 @@ def pmf(n: np.ndarray, c: np.ndarray, k: int, prior: Prior | None = None) -> Dou
         k: size of the subset, or number of new samples.
         prior: of new samples. Without it, the k samples are a subset of the n.
     """
-    step, alpha0, beta0 = (-1, 0.0, 0.0) if prior is None else (1, *prior)
-    correct = factorial_powers(c, k, step, alpha0)
-    incorrect = factorial_powers(n - c, k, step, beta0)[:, ::-1]
-    every = factorial_powers(n, k, step, alpha0, beta0)[:, -1:]
-    return (correct * incorrect * (_choose(k) * every.inverse())).to_double_double()
+    step, a, b = (-1, 0.0, 0.0) if prior is None else (1, *prior)
+    j, one = np.arange(k), DoubleDouble.from_doubles(1.0)
+    n, c = n[:, None], c[:, None]
+    mode = np.rint(k * ((c + a) / np.maximum(n + a + b, 1e-300)))  # n may be 0
+    if prior is None:
+        mode = np.clip(mode, np.maximum(0, k - (n - c)), np.minimum(c, k))
 
+    def factors(count: np.ndarray, number: np.ndarray, parameter: float) -> DoubleDouble:
+        """Return count x (number + parameter), or 0 for a negative number."""
+        terms = DoubleDouble.from_doubles(np.maximum(number, 0)) + DoubleDouble.from_doubles(
+            parameter
+        )
+        return DoubleDouble.from_doubles(count) * terms
 
-@lru_cache(maxsize=8)
-def _choose(k: int) -> ScaledDoubleDouble:
-    """(1, k + 1) the binomial coefficients C(k, 0) .. C(k, k)."""
-    factorials = factorial_powers(np.ones(1, dtype=np.int64), k, 1)
-    return factorials[:, -1:] * (factorials * factorials[:, ::-1]).inverse()
+    # P(j + 1) / P(j) = gain / loss.
+    gain = factors(k - j, c + step * j, a)
+    loss = factors(j + 1, n - c + step * (k - 1 - j), b)
+    is_above = j >= mode
+    ratio = DoubleDouble.where(is_above, gain, loss)
+    ratio = ratio * DoubleDouble.where(is_above, loss, gain).inverse()
+    rising = DoubleDouble.where(is_above, ratio, one).prefix_products()
+    falling = DoubleDouble.where(is_above, one, ratio)[:, ::-1].prefix_products()[:, ::-1]
+    ones = DoubleDouble.from_doubles(np.ones((len(n), 1)))
+    relative = DoubleDouble.concatenate([ones, rising]) * DoubleDouble.concatenate([falling, ones])
+    return relative * relative.sum()[:, None].inverse()

@@ -1,10 +1,9 @@
-"""Double-double arithmetic, and rising factorials that never overflow.
+"""Double-double arithmetic.
 
 A double-double number is the unevaluated sum of two doubles and carries about 32 decimal digits.
-The probabilities in `distributions` are quotients of products of factorials. In double-double
-arithmetic they keep all the digits of a double, from 1 down to 1e-300 and for up to a million
-samples, and a variance stays accurate when it is the difference of two numbers that agree in
-their first fifteen digits.
+The probabilities in `distributions` are products of many ratios. In double-double arithmetic they
+keep all the digits of a double for up to a million samples, and a variance stays accurate when it
+is the difference of two numbers that agree in their first fifteen digits.
 
 Source: T. J. Dekker, A floating-point technique for extending the available precision,
 Numerische Mathematik 18 (1971).
@@ -69,6 +68,25 @@ class DoubleDouble:
             np.concatenate([array.lo for array in arrays], axis=-1),
         )
 
+    @staticmethod
+    def where(condition: np.ndarray, a: DoubleDouble, b: DoubleDouble) -> DoubleDouble:
+        """Return `a` where a condition is true, and `b` elsewhere."""
+        return DoubleDouble(np.where(condition, a.hi, b.hi), np.where(condition, a.lo, b.lo))
+
+    def inverse(self) -> DoubleDouble:
+        """Return 1 / numbers, which are not 0, by a step of Newton's method."""
+        start = DoubleDouble.from_doubles(1 / self.hi)
+        return start + start * (DoubleDouble.from_doubles(1.0) - self * start)
+
+    def prefix_products(self) -> DoubleDouble:
+        """Return the products of the first 1, 2, .., all numbers of the last axis."""
+        products, shift = self, 1  # of `shift` numbers up to each position
+        while shift < self.hi.shape[-1]:
+            longer = products[..., shift:] * products[..., :-shift]
+            products = DoubleDouble.concatenate([products[..., :shift], longer])
+            shift *= 2
+        return products
+
     def sum(self) -> DoubleDouble:
         """Return the pairwise sum over the last axis."""
         total = self
@@ -85,90 +103,6 @@ class DoubleDouble:
             longer = sums[..., :-shift] + sums[..., shift:]
             sums, shift = DoubleDouble.concatenate([longer, sums[..., -shift:]]), 2 * shift
         return sums
-
-
-@dataclass(frozen=True, slots=True)
-class ScaledDoubleDouble:
-    """An array of numbers mantissa * 2**exponent, for magnitudes outside the range of doubles.
-
-    Attributes:
-        mantissa: double-double numbers.
-        exponent: integers of the same shape.
-    """
-
-    mantissa: DoubleDouble
-    exponent: np.ndarray
-
-    def __getitem__(self, index) -> ScaledDoubleDouble:
-        return ScaledDoubleDouble(self.mantissa[index], self.exponent[index])
-
-    def __mul__(self, other: ScaledDoubleDouble) -> ScaledDoubleDouble:
-        return ScaledDoubleDouble(self.mantissa * other.mantissa, self.exponent + other.exponent)
-
-    def inverse(self) -> ScaledDoubleDouble:
-        """Return 1 / numbers, which are not 0."""
-        return ScaledDoubleDouble(_inverse(self.mantissa), -self.exponent)
-
-    def prefix_products(self) -> ScaledDoubleDouble:
-        """Return the products of the first 1, 2, .., all numbers of the last axis."""
-        products, shift = self, 1  # of `shift` numbers up to each position
-        while shift < self.exponent.shape[-1]:
-            first, longer = products[..., :shift], products[..., shift:] * products[..., :-shift]
-            longer = scaled(longer.mantissa, longer.exponent)
-            products = ScaledDoubleDouble(
-                DoubleDouble.concatenate([first.mantissa, longer.mantissa]),
-                np.concatenate([first.exponent, longer.exponent], axis=-1),
-            )
-            shift *= 2
-        return products
-
-    def to_double_double(self) -> DoubleDouble:
-        """Return the numbers without a separate exponent; those below the smallest double are 0."""
-        # The clip changes no result, as no double has such an exponent; ldexp takes a C int.
-        exponent = np.minimum(np.maximum(self.exponent, -4000), 4000).astype(np.intc)
-        with np.errstate(under="ignore"):
-            return DoubleDouble(
-                np.ldexp(self.mantissa.hi, exponent), np.ldexp(self.mantissa.lo, exponent)
-            )
-
-
-# --- Rising and falling factorials --------------------------------------------------------
-
-
-def factorial_powers(
-    start: np.ndarray, k: int, step: int, *parameters: float
-) -> ScaledDoubleDouble:
-    """Return x (x + step) .. (x + (j - 1) step) for j = 0 .. k: (.., k + 1) from (..) numbers x.
-
-    Args:
-        start: integers.
-        k: the largest number of factors.
-        step: 1 for rising factorials, -1 for falling ones.
-        parameters: doubles that are added to `start`, without rounding, to give x.
-    """
-    factors = DoubleDouble.from_doubles(start[..., None] + step * np.arange(k))
-    for parameter in parameters:
-        factors = factors + DoubleDouble.from_doubles(parameter)
-    one = DoubleDouble.from_doubles(np.ones((*start.shape, 1)))
-    return scaled(DoubleDouble.concatenate([one, factors])).prefix_products()
-
-
-def scaled(numbers: DoubleDouble, times_two_to: np.ndarray | int = 0) -> ScaledDoubleDouble:
-    """Return numbers with mantissas from 1/2 to 1, or 0.
-
-    Args:
-        numbers: that are multiplied by 2**times_two_to.
-        times_two_to: integers.
-    """
-    hi, exponent = np.frexp(numbers.hi)
-    mantissa = DoubleDouble(hi, np.ldexp(numbers.lo, -exponent))
-    return ScaledDoubleDouble(mantissa, exponent.astype(np.int64) + times_two_to)
-
-
-def _inverse(numbers: DoubleDouble) -> DoubleDouble:
-    """Return 1 / numbers by a step of Newton's method."""
-    start = DoubleDouble.from_doubles(1 / numbers.hi)
-    return start + start * (DoubleDouble.from_doubles(1.0) - numbers * start)
 
 
 # --- Error-free transformations ---------------------------------------------------------

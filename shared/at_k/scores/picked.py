@@ -31,15 +31,6 @@ def picked_scores(
         ks: each at most the number of scored samples of a question.
     """
     scores = read_scores(picked_by, "picked_by", outcomes)
-    ranked = rank_rewards(outcomes, rewards, scores)
-    return max_scores(ranked, {ScoreId("picked@k", k): k for k in ks})
-
-
-def rank_rewards(outcomes: Samples, rewards: np.ndarray, scores: np.ndarray) -> RankedRewards:
-    """Return rewards in the order of the picking scores, (S,) each.
-
-    Samples with equal scores have the mean of their rewards.
-    """
     n, scored = outcomes.n, outcomes.is_scored
     question = np.repeat(np.arange(len(n)), n)
     rewards, scores = rewards[scored], scores[scored]
@@ -49,4 +40,6 @@ def rank_rewards(outcomes: Samples, rewards: np.ndarray, scores: np.ndarray) -> 
     tie = np.cumsum(is_new) - 1
     means = np.bincount(tie, rewards) / np.bincount(tie)
     rank = np.arange(1, len(rewards) + 1) - np.repeat(np.cumsum(n) - n, n)
-    return RankedRewards(inverse=np.arange(len(n)), levels=means[tie], at_most=rank)
+    # In the order of the scores, as if they were the rewards.
+    ranked = RankedRewards(inverse=np.arange(len(n)), levels=means[tie], at_most=rank)
+    return max_scores(ranked, {ScoreId("picked@k", k): k for k in ks})

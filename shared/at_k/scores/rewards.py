@@ -1,13 +1,11 @@
 """Posterior moments of Max@k, the expected maximum reward of k new samples.
 
-With the uniform Dirichlet prior of `core.rewards`, a_l of t outcomes are at most r_l, and so is a
-share A_l of all rewards. With rise(x, k) = x (x+1) .. (x+k-1),
+With the uniform Dirichlet prior of `core.rewards`, the share A_l of rewards of at most r_l has a
+Beta distribution, and A_l is A_m times an independent share for l <= m. All k samples are at most
+r_l with the probability A_l^k, which is pass^k of samples that count as correct if they are at most
+r_l. So, with the mean Q_l and the variance V_l of A_l^k,
 
-    E[A_l^k] = rise(a_l, k) / rise(t, k) = Q_l,
-    Cov[A_l^k, A_m^k] = Q_l (Q'_m - Q_m)  for l <= m,  Q'_m = rise(a_m + k, k) / rise(t + k, k).
-
-Q'_m is Q_m after k more outcomes of at most r_m. The covariance follows because A_l is A_m times
-an independent share, so E[A_l^k A_m^k] = E[A_m^2k] E[A_l^k] / E[A_m^k].
+    Cov[A_l^k, A_m^k] = E[A_l^k] / E[A_m^k] Var[A_m^k] = Q_l V_m / Q_m  for l <= m.
 """
 
 from __future__ import annotations
@@ -17,10 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.expected import blocks_of_rows
+from ..core.credits import all_correct
 from ..core.rewards import RankedRewards, Rewards, moments_by_key
 from ..core.score import Moments, ScoreKey
-from .double_double import DoubleDouble, factorial_powers
+from .covariances import credit_covariances
+from .distributions import posterior_means
 
 
 def max_moments(rewards: Rewards, ks: Mapping[ScoreKey, int]) -> Moments:
@@ -32,17 +31,16 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(U,) posterior mean and variance of the expected maximum of k new samples."""
     if k == 1:
         return rewards.posterior()
-    a = rewards.posterior_counts()
-    q, increase = np.empty(a.shape), np.empty(a.shape)
-    mean, levels = np.empty(len(a)), DoubleDouble.from_doubles(rewards.levels)
-    for rows in blocks_of_rows(np.arange(len(a)), 2 * a.shape[1] * k):
-        rising = factorial_powers(np.stack([a[rows], a[rows] + k]), k, 1)[..., k]
-        quotients = (rising * rising[..., -1:].inverse()).to_double_double()
-        below, after = quotients[0], quotients[1]
-        none = DoubleDouble.from_doubles(np.zeros((len(rows), 1)))
-        share = below - DoubleDouble.concatenate([none, below[:, :-1]])
-        mean[rows], q[rows] = (levels * share).sum().hi, below.hi
-        increase[rows] = np.maximum((after - below).hi, 0.0)
+    counts = rewards.posterior_counts()
+    categories, credit = np.array(rewards.categories), all_correct(k)
+    samples = counts - categories
+    q, increase = np.ones(counts.shape), np.zeros(counts.shape)
+    for level, at_most in enumerate(categories[:-1].tolist()):
+        n, c, prior = samples[:, -1], samples[:, level], (at_most, int(categories[-1]) - at_most)
+        q[:, level] = posterior_means(n, c, [credit], prior)[:, 0]
+        variance = credit_covariances(n, c, [(credit, credit)], prior)[:, 0]
+        increase[:, level] = variance / np.maximum(q[:, level], 1e-300)
+    mean = rewards.levels[-1] - (q[:, :-1] * np.diff(rewards.levels)).sum(axis=1)
     return mean, rewards.variance_of_max(q, increase)
 
 

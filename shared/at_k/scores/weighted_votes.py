@@ -66,7 +66,10 @@ class WeightedVotes:
         """
         if checked.answers is None:
             raise ValueError("vote_weights weigh answers: give predictions and references.")
-        weights = read_weights(vote_weights, checked.outcomes)
+        weights = read_scores(vote_weights, "vote_weights", checked.outcomes)
+        named = replace(checked.outcomes, values=weights, name="vote_weights")
+        wanted = "a weight of a vote is a number from 0 to 1e300"
+        named.require((weights >= 0) & (weights <= 1e300), wanted)
         correct = more_than_half(checked.outcomes)
         return cls(weigh_answers(correct, checked.answers, weights, merge_right))
 
@@ -96,18 +99,6 @@ def _vote_of_question(question: int, votes: WeightedAnswers, k: int) -> float:
     # Random subsets of samples in a random order, so that errors of questions are independent.
     order = np.random.default_rng(question).permutation(subsets.shape[1])
     return float(_wins(votes, subsets[:, order]).mean())
-
-
-def read_weights(vote_weights, outcomes: Samples) -> np.ndarray:
-    """Return (S,) weights of the votes of samples; a ValueError if one is missing or below 0.
-
-    `vote_weights` has a number for each sample, in lists for the questions.
-    """
-    weights = read_scores(vote_weights, "vote_weights", outcomes)
-    named = replace(outcomes, values=weights, name="vote_weights")
-    wanted = "a weight of a vote is a number from 0 to 1e300"
-    named.require((weights >= 0) & (weights <= 1e300), wanted)
-    return weights
 
 
 def weigh_answers(
