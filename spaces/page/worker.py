@@ -24,7 +24,7 @@ from at_k.core.computation import Computation, SampledQuestions
 from at_k.core.computations import COMPUTATIONS
 from at_k.core.score_agg import VERDICTS
 from at_k.runs.outcomes_of_runs import Run as GradedRun
-from at_k.runs.outcomes_of_runs import Ungraded, check_same_questions
+from at_k.runs.outcomes_of_runs import check_same_questions
 
 from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
@@ -140,7 +140,7 @@ def _score(request: Request) -> Answer:
         if len(runs) > 1 and not problem:
             scope = Scope([x.outcomes.n for x in graded], checker, space.row_noun, space.cell_noun)
             try:
-                check_same_questions([Ungraded(label, x.batch) for label, x in sampled.items()])
+                check_same_questions([GradedRun(label, x.batch) for label, x in sampled.items()])
                 comparison = compare(graded, measures, options.get("k"), scope)
             except ValueError as error:
                 problem = f"The runs are not compared: {_in_words(error, request)}"

@@ -13,7 +13,7 @@ from ..runs.differences import Compared, compare_groups, compare_runs, differenc
 from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions
-from ..runs.outcomes_of_runs import naming_questions
+from ..runs.outcomes_of_runs import naming_questions, shared_by
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import Scope, View, enumerated, number_of, print_output
@@ -88,14 +88,14 @@ def _compare_files(
     sources = [(name, [file]) for name, file in zip(names, files, strict=True)]
     of_second = second if len(files) == 2 else None
     inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=of_second)
-    first = inputs[0].questions
-    with naming_questions(first):
+    with naming_questions(inputs[0].questions):
+        groups = shared_by([(run.name, run.questions) for run in inputs], "groups")
         overall = compare_runs(runs, options)
-    compared = compare_groups(overall, first.get("groups"))
+    compared = compare_groups(overall, groups)
     scope = _scope(inputs, overall)
     read = [
-        f"{run.name}: {_path_of(run.name, file)}{run.described(unanswered=graded.unanswered)}"
-        for file, run, graded in zip(files, inputs, runs, strict=True)
+        f"{run.name}: {_path_of(run.name, file)}{run.described()}"
+        for file, run in zip(files, inputs, strict=True)
     ]
     view: View
     if len(files) == 2:

@@ -113,10 +113,7 @@ def _gate_files(
             gate = gate_at_least(runs[0], at_least, options)
         else:
             gate = gate_not_worse(runs[0], runs[1], margin, options)
-    said = "\n".join(
-        f"{run.name}: {run.described(unanswered=graded.unanswered)}"
-        for run, graded in zip(inputs, runs, strict=True)
-    )
+    said = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
     if output_format == "table":
         print_output(f"{said}\n{verdict(gate)}")
     else:

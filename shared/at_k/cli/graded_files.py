@@ -7,7 +7,6 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..core.checks import InputError, Place, short
@@ -16,14 +15,7 @@ from ..readers.run import read_run
 from ..readers.table import SelectionError, Way
 from ..readers.words import KNOWN_WORDS, WORDS, word
 from ..runs.options import ComparisonOptions
-from ..runs.outcomes_of_runs import (
-    Run,
-    grade_sources,
-    in_one_order,
-    naming_questions,
-    read_labels,
-    shared_by,
-)
+from ..runs.outcomes_of_runs import Run, grade_sources, naming_questions
 from .flags import condition, split_arguments
 from .run_input import RunInput
 
@@ -112,45 +104,30 @@ def graded_files(
             f"--labels has counts, which are those of one run, and there are {len(sources)} runs: "
             f"name a column with the labels of each run."
         )
-    inputs = _read_runs(sources, reading, options, of_second)
-    by_order = bool(reading.get("by_order"))
-    pairs = [(run.name, run.questions) for run in inputs]
-    questions, _ = in_one_order(pairs, by_order, bool(common))
-    inputs = [replace(run, questions=own) for run, (_, own) in zip(inputs, questions, strict=True)]
-    first = inputs[0].questions
-    with naming_questions(first):
-        shared_by(questions, "groups")
-    if "clusters" in first:
-        options.clusters = first["clusters"]  # refused by an interval that does not use them
-    if options.checking.labels is None:
-        for run in inputs:
-            with naming_questions(run.questions):
-                refuse_ungraded(run.questions)
-    labels_of_runs: Any = read_labels(run for _, run in questions) if labels is None else [labels]
-    with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
-        runs, options = grade_sources(questions, options, checker_rates, labels_of_runs, by_order)
-    return inputs, runs, options
-
-
-def _read_runs(
-    sources: Sequence[tuple[str, Sequence[str]]],
-    reading: Mapping[str, Any],
-    options: ComparisonOptions,
-    of_second: Mapping[str, Any] | None,
-) -> list[RunInput]:
-    """Read the questions of each run; the arguments are those of `graded_files`.
-
-    Groups are read if they are named, clusters if the interval uses them.
-    """
     # A role that is None would be read from a column with a usual name.
     unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
     reading = {x: y for x, y in reading.items() if y is not None or x not in unnamed}
-    inputs: list[RunInput] = []
+    read: list[tuple[str, ReadRun]] = []
     for name, files in sources:
-        questions = _read_files(files, reading, len(inputs), len(sources))
-        inputs.append(RunInput(questions, options.check_correct_fn, name))
+        questions = _read_files(files, reading, len(read), len(sources))
+        read.append((name, questions))
         reading = dict(reading) | dict(of_second or {})
-    return inputs
+        if options.checking.labels is None:
+            with naming_questions(questions):
+                refuse_ungraded(questions)
+    if options.interval != "questions":
+        options.clusters = read[0][1].get("clusters")  # to be refused
+    with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
+        runs, options = grade_sources(
+            read,
+            options,
+            checker_rates,
+            None if labels is None else [labels],
+            bool(reading.get("by_order")),
+            bool(common),
+        )
+    checker = options.check_correct_fn
+    return [RunInput(run.source, checker, run.name, run.unanswered) for run in runs], runs, options
 
 
 def _read_files(

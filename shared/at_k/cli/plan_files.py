@@ -73,10 +73,7 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
     if files:
         sources = [(file, [file]) for file in files]
         inputs, runs, options = graded_files(sources, reading, options, **errors)
-    read = [
-        run.described(unanswered=graded.unanswered)
-        for run, graded in zip(inputs, runs, strict=True)
-    ]
+    read = [run.described() for run in inputs]
     view = PlanView(plan_runs(runs, options), options.wanted, read)
     print_output(view.printed(output_format))
 

@@ -25,11 +25,13 @@ class RunInput:
         questions: the arguments of `compute` that were read, with what is known about them.
         check_correct_fn: the checker of their samples.
         name: of the run, or of its file.
+        unanswered: number of samples in which the checker found no answer.
     """
 
     questions: ReadRun
     check_correct_fn: str | Callable[..., Any] = "exact_match"
     name: str = ""
+    unanswered: int = 0
 
     @property
     def checker(self) -> str | None:
@@ -54,13 +56,10 @@ class RunInput:
         n = most if least == most else f"{least} to {most}"
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
-    def described(self, row: str = "question", noun: str = "sample", unanswered: int = 0) -> str:
+    def described(self, row: str = "question", noun: str = "sample") -> str:
         """Return a sentence that says what was read, from which columns, and how it was checked.
 
-        Args:
-            row: what a question is called.
-            noun: what a sample is called.
-            unanswered: number of samples in which the checker found no answer.
+        A question is called `row`, and a sample `noun`.
         """
         columns, sizes = dict(self.questions.columns), self.caption["n"]
         text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
@@ -75,8 +74,8 @@ class RunInput:
             text += f", already graded in {graded}"
         elif "references" in columns:
             text += f", checked against {columns.pop('references')} with {self.checker}"
-            if unanswered:
-                text += f" ({unanswered} without an answer, incorrect)"
+            if self.unanswered:
+                text += f" ({self.unanswered} without an answer, incorrect)"
         if counts:
             names = counts if isinstance(counts, str) else ", ".join(counts.values())
             text += f", counted in {names}"

@@ -9,6 +9,7 @@ import functools
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core.checking import Checked
@@ -179,7 +180,7 @@ def _scored(
         averaging=scores.averaging,
         missing=questions.missing,
     )
-    read = [f"{run.name}{run.described(*nouns, unanswered)}"]
+    read = [f"{run.name}{replace(run, unanswered=unanswered).described(*nouns)}"]
     if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
         read.append(f"Scores are {words}.")
     options = {parameter.name: parameter.default for parameter in known.values()} | parameters
