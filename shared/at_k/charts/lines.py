@@ -19,8 +19,7 @@ _ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights in a column of a paper
 _COLUMN = 3.3  # inches
 _LABELS = 22.0  # width of the labels of the vertical axis
 _MARKER = 3.0  # half of a marker
-_APART = 9.0  # smallest distance between markers of a line
-MOST_LABELED = 10  # ticks, up to which all are labeled
+MOST_LABELED = 10  # ticks and points of a line, up to which all have a label or a marker
 _MOST_WITH_TOOLTIPS = 500  # points, up to which those without marker have a tooltip
 
 
@@ -42,12 +41,6 @@ class LineAxis:
     ticks: Sequence[float] | None = None
     integers: bool = False
     logarithmic: bool = False
-
-    def position(self, value: float) -> float:
-        """Return where a value is, as a share of the length of the axis."""
-        size = math.log2 if self.logarithmic else float
-        lowest = size(self.lowest)
-        return (size(value) - lowest) / (size(self.highest) - lowest)
 
     def channel(self, column: str = "x") -> alt.X:
         """Return the channel of a column."""
@@ -148,7 +141,7 @@ def figure_of_lines(
     right = max(_MARKER, text_width(f"{x.highest:g}") / 2)
     view = view_width(details.width, _LABELS, right)
     rows = wrap_names(with_texts(rows, details.formats.text), view + right)
-    _mark_apart(rows, x, view)
+    _mark_some(rows, x)
     y = y or partial(vertical_channel, scale=score_scale(rows), format=details.formats.score)
     height = _ONE_PANEL if len({row["panel"] for row in rows}) == 1 else _SEVERAL_PANELS
     panel = alt.LayerChart(
@@ -177,27 +170,21 @@ def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
     return [rule.encode(x=x.channel())]
 
 
-def _lines(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
-    """Return the points of each line, by its panel and series."""
+def _mark_some(rows: Sequence[Row], x: LineAxis) -> None:
+    """Set the column `marker` of rows: of a line of many points only some have a marker.
+
+    These are the labeled ones of a logarithmic axis or every n-th, and the last one. Rows with
+    `marker` as False keep it.
+    """
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        lines.setdefault((row["panel"], row["series"]), []).append(row)
-    return lines
-
-
-def _mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> None:
-    """Set the column `marker` of rows: false where markers of a line would overlap.
-
-    The first and the last point of each line have a marker. Rows with `marker` as False keep it.
-    """
-    for line in _lines(rows).values():
-        points = [row for row in line if row.get("marker", True)]
-        end, last = x.position(points[-1]["x"]) * width, -math.inf
-        for row in points:
-            position = x.position(row["x"]) * width
-            is_free = position - last >= _APART and end - position >= _APART
-            row["marker"] = is_free or row is points[0] or row is points[-1]
-            last = position if row["marker"] else last
+        if row.setdefault("marker", True):
+            lines.setdefault((row["panel"], row["series"]), []).append(row)
+    for points in lines.values():
+        step = math.ceil(len(points) / MOST_LABELED)
+        for i, row in enumerate(points[:-1]):
+            is_labeled = row["x"] in (x.ticks or ()) if x.logarithmic else i % step == 0
+            row["marker"] = step == 1 or is_labeled
 
 
 def _line_layers(

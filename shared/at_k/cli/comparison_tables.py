@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..runs.comparison import Difference, differences_as_dict
+from ..runs.comparison import Difference, differences_as_dict, zero_in_band
 from ..runs.options import ComparisonOptions
 from .formats import (
     INTERVAL_NAME,
@@ -201,24 +201,6 @@ def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
     while scale.decimals < 3 and any(x and not float(scale.number(x)) for x in limits):
         scale = scale._replace(decimals=scale.decimals + 1)
     return scale
-
-
-def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
-    """Return where the band excludes 0, and which run is higher there: what follows "The band"."""
-    ranges = []
-    for sign, successive in itertools.groupby(differences, lambda x: x.sign):
-        keys = [x.key for x in successive]
-        if sign != 0:
-            higher = names[1] if sign > 0 else names[0]
-            if len(differences) == 1:
-                return f"excludes 0: {higher} has the higher {keys[0]}"
-            where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
-            ranges.append(f"{where}, where {higher} is higher")
-    if ranges:
-        return f"excludes 0 {', and '.join(ranges)}"
-    if len(differences) == 1:
-        return f"contains 0, so the data do not show which run has the higher {differences[0].key}"
-    return "contains 0 at all k, so the data do not show which run is higher"
 
 
 def scale_of_two(differences: Sequence[Difference]) -> Scale:
