@@ -14,8 +14,7 @@ from ..runs.gate import (
     SHOWN,
     UNDECIDED,
     Gate,
-    check_margin,
-    check_threshold,
+    check_bound,
     gate_at_least,
     gate_not_worse,
     gate_options,
@@ -100,10 +99,10 @@ def _gate_files(
         raise ValueError("Flags that end in -b are those of --baseline: give that too.")
     reading, parameters, errors = comparison_arguments(flags)
     requested = gate_options(**parameters)
-    margin = check_margin("--margin", margin or 0.0, requested.metric)
+    margin = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
     sources = [(", ".join(files), files)]
     if at_least is not None:
-        at_least = check_threshold("--at-least", at_least, requested.metric)
+        at_least = check_bound("--at-least", at_least, requested.metric)
     if baseline is not None:
         name = f"{baseline} (baseline)" if [baseline] == list(files) else baseline
         sources.append((name, [baseline]))
@@ -159,18 +158,15 @@ def _what_would_decide(gate: Gate) -> str:
     labels = ", and more labels in proportion," if gate.has_labels else ""
     more = f"{number_of(gate.more, f'more {gate.unit}')}{of_each}{labels}"
     text = f"About {more} would decide, if the estimate stays the same."
-    if gate.more_anytime is None:
+    if gate.anytime or gate.interval == "posterior":
         return text
-    return (
-        f"{text} To add them and look again, give --anytime (anytime=True) at each look: then "
-        f"about {number_of(gate.more_anytime, f'more {gate.unit}')}{of_each} would decide."
-    )
+    return f"{text} To add them and look again, give --anytime (anytime=True) at each look."
 
 
 def _verdict_as_json(gate: Gate) -> str:
     """Return the verdict as JSON: the status, the fields of the gate, and the sentence."""
     fields = gate._asdict()
-    for name in ("size", "unit", "has_labels", "averaging", "more_anytime"):
+    for name in ("size", "unit", "has_labels", "averaging"):
         del fields[name]
     more = {} if gate.status != UNDECIDED else {f"more_{gate.unit}s": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}

@@ -42,8 +42,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -56,10 +56,9 @@ from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.labelled import Errors, falls_with_k
 from .comparison import Difference
-from .measure import score_runs
 from .options import ComparisonOptions
-from .outcomes_of_runs import Run, grade_sources
-from .scored_run import ScoredRun
+from .outcomes_of_runs import Run
+from .scored_run import ScoredRun, score_runs
 
 _LARGEST_Z, _HALVINGS = 8.0, 26
 
@@ -70,7 +69,6 @@ class Differences:
     Args:
         runs: the scores of the runs, with the same options of limits. For "questions", the
             questions are new too, and so the runs are paired by question.
-        bounds: the least and the largest possible score.
 
     Attributes:
         pairs: (P, 2) the indices of a and b.
@@ -78,9 +76,8 @@ class Differences:
         simultaneous: simultaneous inference about all of them.
     """
 
-    def __init__(self, runs: Sequence[ScoredRun], bounds: tuple[float, float]):
-        self._runs, self._bounds = runs, bounds
-        self._options = runs[0].options
+    def __init__(self, runs: Sequence[ScoredRun]):
+        self._runs, self._options, self._bounds = runs, runs[0].options, runs[0].bounds
         self._new_questions = self._options.method == "questions"
         self.pairs = np.array([*itertools.combinations(range(len(runs)), 2)])
         a, b = self.pairs.T
@@ -91,7 +88,7 @@ class Differences:
         pairs = [(runs[i], runs[j]) for i, j in self.pairs.tolist()]
         if self._new_questions:
             for pair, (run_a, run_b) in enumerate(pairs):
-                least = _least_variance(run_a, run_b, bounds[1] - bounds[0])
+                least = _least_variance(run_a, run_b)
                 self._correlation[pair] = _correlation(run_a.errors, run_b.errors, least)
                 self._shared[pair] = np.abs(run_b.standard_errors - run_a.standard_errors)
         angles = np.array([path_angles(self._covariance(*pair)) for pair in pairs])
@@ -109,10 +106,6 @@ class Differences:
         assert a.covariance is not None
         assert b.covariance is not None
         return a.covariance + b.covariance
-
-    def at_all_looks(self) -> Differences:
-        """Return the differences with limits that hold at all looks together."""
-        return Differences([run.at_all_looks() for run in self._runs], self._bounds)
 
     def limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) lower and upper limits of the differences."""
@@ -173,16 +166,14 @@ class Differences:
         return p
 
 
-def _least_variance(a: ScoredRun, b: ScoredRun, width: float) -> np.ndarray | float:
+def _least_variance(a: ScoredRun, b: ScoredRun) -> np.ndarray | float:
     """(m,) the smallest variance of b - a: that for new samples of the same questions.
-
-    `width` is that of the range of scores.
 
     Where samples show no variation, 2 stands for one question that only a answers and one that
     only b does.
     """
     if a.covariance is None or b.covariance is None:
-        return 2.0 * width**2 / a.number**2
+        return 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / a.number**2
     return np.diag(a.covariance + b.covariance)
 
 
@@ -285,7 +276,7 @@ class Compared:
     runs: Sequence[Run]
     scored: Sequence[ScoredRun]
     differences: Differences
-    falling: Sequence[str] = ()
+    falling: Sequence[str]
 
     @property
     def checkers(self) -> dict[str, dict[str, float]]:
@@ -296,27 +287,15 @@ class Compared:
         return checkers
 
 
-def compare_sources(
-    sources: Mapping[str, Any],
-    options: ComparisonOptions,
-    checker_rates: tuple[float, float] | None = None,
-    labels: Any = None,
-    by_order: bool = False,
-    common: bool = False,
-) -> Compared:
-    """Read, check and compare runs, by their names; see `grade_sources`."""
-    pairs = list(sources.items())
-    graded = grade_sources(pairs, options, checker_rates, labels, by_order, common)
-    return compare_runs(*graded)
-
-
-def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
+def compare_runs(runs: Sequence[Run], options: ComparisonOptions, warns: bool = True) -> Compared:
     """Compare runs on the same questions, with a warning if a corrected pass@k falls with k.
 
     A checker may leave samples unscored, so k is chosen by the samples that have outcomes.
     """
-    compared = _compare(runs, options)
-    return replace(compared, falling=warn_of_falling_runs(runs, compared.options))
+    options = options.for_samples({run.name: run.outcomes.n for run in runs})
+    scored = score_runs(runs, options)
+    falling = warn_of_falling_runs(runs, options) if warns else []
+    return Compared(options, [*scored[0].points.keys], runs, scored, Differences(scored), falling)
 
 
 def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[str]:
@@ -330,13 +309,6 @@ def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> lis
         if not run.errors.rates.are_exact
         and falls_with_k(run.outcomes.counts(), scores, run.errors.rates, options.weights, run.name)
     ]
-
-
-def _compare(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
-    """Compare runs on the same questions, as `compare_runs` without its warning."""
-    options = options.for_samples({run.name: run.outcomes.n for run in runs})
-    scores, scored, bounds = score_runs(runs, options)
-    return Compared(options, scores, runs, scored, Differences(scored, bounds))
 
 
 def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:
@@ -357,7 +329,7 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
         rows = np.flatnonzero(index == group)
         runs = [run.for_questions(rows) for run in overall.runs]
         try:
-            result[label] = _compare(runs, overall.options.for_questions(rows))
+            result[label] = compare_runs(runs, overall.options.for_questions(rows), warns=False)
         except ValueError as error:
             raise ValueError(f"Group {label}: {error}") from error
     return result

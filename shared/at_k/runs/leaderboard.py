@@ -116,19 +116,10 @@ def leaderboard(
             Multivariate Gamma Distributions. Far East Journal of Theoretical Statistics 48, 139.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .differences import compare_groups, compare_sources
+    from .differences import compare_groups, compare_runs
+    from .outcomes_of_runs import grade_sources
 
     check_options(leaderboard, options)
-    sources = check_runs(runs)
-    requested = ComparisonOptions(
-        metric, k, interval, confidence, temperature=temperature, all_k=False, **options
-    )
-    overall = compare_sources(sources, requested, by_order=by_order, common=common)
-    return leaderboard_of_groups(compare_groups(overall, overall.options.groups), p_values)
-
-
-def check_runs(runs: Any) -> dict[str, Any]:
-    """Return the runs by their names; a ValueError if they are fewer than two."""
     if not isinstance(runs, Mapping):
         raise ValueError(f"runs is {short(runs)}: give a dict from names to runs.")
     for name in runs:
@@ -136,7 +127,12 @@ def check_runs(runs: Any) -> dict[str, Any]:
             raise ValueError(f"runs has the name {short(name)}: give each run a text as its name.")
     if len(runs) < 2:
         raise ValueError(f"A leaderboard needs two runs or more, and runs has {len(runs)}.")
-    return dict(runs)
+    requested = ComparisonOptions(
+        metric, k, interval, confidence, temperature=temperature, all_k=False, **options
+    )
+    graded = grade_sources([*runs.items()], requested, by_order=by_order, common=common)
+    overall = compare_runs(*graded)
+    return leaderboard_of_groups(compare_groups(overall, overall.options.groups), p_values)
 
 
 def leaderboard_of_groups(

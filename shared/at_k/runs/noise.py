@@ -142,10 +142,11 @@ def noise(
 def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
     """Return the noise of the scores of a `Run`, for options with the interval "questions"."""
     from ..core.interval import normal_z
-    from .measure import score_runs
+    from .scored_run import score_runs
 
     options = options.for_samples({run.name: run.outcomes.n})
-    scores, (scored,), _ = score_runs([run], options)
+    (scored,) = score_runs([run], options)
+    scores = [*scored.points.keys]
     confidence = options.confidence
     variance = np.maximum(scored.standard_errors**2, 0.0)
     checker_variance = np.zeros(len(scores))
