@@ -45,14 +45,7 @@ class ScoreRequest:
 
     def __post_init__(self) -> None:
         interval_options(1, self.confidence, self.interval, None)
-        names = as_list("scores", self.scores)
-        if "vote@k" in names:
-            raise ValueError(
-                "scores has 'vote@k', which compares answers, and a metric of a harness is given "
-                "grades: score its log, as by `at-k cons_at_k LOG --check-correct-fn numeric`."
-            )
-        names = check_names("scores", names, _KNOWN)
-        self.scores = tuple(names)
+        self.scores = tuple(check_names("scores", as_list("scores", self.scores), _KNOWN))
         self.k = tuple(check_ks(self.k) or ())
 
     def values(
