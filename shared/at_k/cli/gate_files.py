@@ -21,7 +21,7 @@ from ..runs.gate import (
 )
 from ..runs.outcomes_of_runs import naming_questions
 from .flags import COOL, WARM, add_flags, parameters_and_helps
-from .formats import Scale, limits_in_words, number_of, print_output, printable
+from .formats import Limits, Scale, number_of, print_output, printable
 from .graded_files import (
     add_second_flags,
     comparison_arguments,
@@ -124,9 +124,8 @@ def _gate_files(
 def verdict(gate: Gate) -> str:
     """Return a sentence: the claim, whether it is shown, and how much more data would decide."""
     scale = Scale(percent=False, decimals=4)
-    interval = limits_in_words(
-        scale, (gate.lo, gate.hi), gate.interval, gate.confidence, anytime=gate.anytime
-    )
+    limits = Limits(gate.confidence, gate.interval, anytime=gate.anytime)
+    interval = limits.described(scale, (gate.lo, gate.hi))
     name = f"{gate.key}, {gate.averaging}," if gate.averaging else gate.key
     if gate.baseline is None:
         measured = f"{name} is {scale.number(gate.score)} ({interval})"

@@ -11,7 +11,16 @@ from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from ..runs.plan import AT_LIMIT, PlanOptions, Wanted, plan, plan_runs
 from .flags import COOL, WARM, add_flags, parameters_and_helps
-from .formats import INTERVAL_SCOPE, Cells, View, make_table, number_of, print_output
+from .formats import (
+    OTHER_QUESTIONS,
+    SAME_QUESTIONS,
+    Cells,
+    Limits,
+    View,
+    make_table,
+    number_of,
+    print_output,
+)
 from .graded_files import comparison_arguments, graded_files
 from .run_input import RunInput
 
@@ -122,8 +131,7 @@ class PlanView(View):
             f"{plan['key']}, expected score {plan['score']:.4f}. +-: half-width of the "
             f"{confidence} interval. diff.: by how much the score of a second run has to be higher "
             f"for `at-k compare` to find it with a probability of {power}. sampling: "
-            f"{INTERVAL_SCOPE['sampling']}. questions: {INTERVAL_SCOPE['questions']}; comparisons "
-            f"are paired by question."
+            f"{SAME_QUESTIONS}. questions: {OTHER_QUESTIONS}; comparisons are paired by question."
         ]
         has_labels = "labels" in self.plan["rows"][0]
         if has_labels:
@@ -135,7 +143,7 @@ class PlanView(View):
             claim = f"has a half-width of at most {wanted.value:g}"
             if wanted.name == "difference":
                 claim = f"finds a difference of {wanted.value:g} with a probability of {power}"
-            claim += f", {INTERVAL_SCOPE[wanted.kind]}"
+            claim += f", {Limits(plan['confidence'], wanted.kind).scope}"
             notes.append(_cheapest_design(plan["cheapest"], claim, has_labels))
         return [*notes, _assumptions(plan["assumptions"])]
 

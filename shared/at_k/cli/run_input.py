@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.checking import Checked, Checking
 from ..core.computation import SampledQuestions
-from ..core.samples import Samples, read_samples
+from ..core.samples import Samples, read_samples, sample_place
 from ..readers.run import Run as ReadRun
 from .formats import number_of
 
@@ -100,34 +100,30 @@ class CheckedOnce(SampledQuestions):
         return self.checks[0]
 
 
-def warn_of_other_grades(questions: ReadRun, outcomes: Samples | None, run: str = "") -> None:
+def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
     """Warn if a harness has graded samples otherwise than the checker does.
 
     Args:
         questions: that were read.
         outcomes: of their samples, as the checker says.
-        run: the name of the run, if there are several.
     """
-    if questions.grades is None or outcomes is None:
+    if questions.grades is None:
         return
-    values = outcomes.values.tolist()
-    scored = [True] * len(values) if outcomes.scored is None else outcomes.scored.tolist()
-    ids = next(iter(questions.identifiers.values()), range(len(questions.grades)))
-    compared, others, start = 0, [], 0
-    for question, size, grades in zip(ids, outcomes.sizes.tolist(), questions.grades, strict=True):
-        for i, grade in enumerate(grades[:size]):
-            if isinstance(grade, (int, float)) and scored[start + i]:
-                compared += 1
-                if grade != values[start + i]:
-                    name = " ".join(question) if isinstance(question, tuple) else question
-                    others.append(
-                        f"question {name}, sample {i} ({grade:g} there, {values[start + i]:g} here)"
-                    )
-        start += size
+    rows = zip(questions.grades, outcomes.sizes.tolist(), strict=True)
+    grades = [grade for row, size in rows for grade in [*row, *[None] * size][:size]]
+    scored = zip(grades, outcomes.values.tolist(), outcomes.is_scored.tolist(), strict=True)
+    compared, others = 0, []
+    for i, (theirs, ours, is_scored) in enumerate(scored):
+        if is_scored and isinstance(theirs, (int, float)):
+            compared += 1
+            if theirs != ours:
+                _, question, sample, *_ = sample_place("", outcomes.sizes, i)
+                name = questions.ids[question] if questions.ids else question
+                name = " ".join(name) if isinstance(name, tuple) else name
+                others.append(f"question {name}, sample {sample} ({theirs:g} there, {ours:g} here)")
     if others:
         warnings.warn(
-            f"The log{f' of {run}' if run else ''} grades {len(others)} of {compared} samples "
-            f"otherwise than the checker does: "
+            f"The log grades {len(others)} of {compared} samples otherwise than the checker does: "
             f"{'; '.join(others[:5])}{'; ..' if len(others) > 5 else ''}.",
             stacklevel=2,
         )

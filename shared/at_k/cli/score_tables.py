@@ -14,16 +14,14 @@ from ..core.estimates import Estimate
 from ..results import estimates_of, overall_label
 from ..runs.noise import Noise
 from .formats import (
-    INTERVAL_SCOPE,
+    OTHER_QUESTIONS,
+    SAME_QUESTIONS,
     Cells,
+    Limits,
     Scale,
     Scope,
     View,
-    band_heading,
     enumerated,
-    interval_heading,
-    interval_scope,
-    limits_in_words,
     make_table,
     outside_of_range,
     short_label,
@@ -139,9 +137,10 @@ class ScoresView(View):
         scale = self._scale([*self._by_group[None].values()])
         suffix, band = "", []
         if self.confidence is not None and self._methods:
-            method = next(iter(self._methods)) if len(self._methods) == 1 else None
-            suffix = f" ({interval_heading(self.confidence, method, self.scope.row)})"
-            band = [band_heading(self.confidence)] if self._has_band else []
+            words = Limits(self.confidence, next(iter(self._methods)), self.scope.row)
+            is_one = len(self._methods) == 1
+            suffix = f" ({words.heading if is_one else f'{words.percent} CI'})"
+            band = [f"{words.percent} band"] if self._has_band else []
         grid = [
             [_paper_cells(scale, group.get(key), bool(band)) for group in self._by_group.values()]
             for key in rows
@@ -241,11 +240,12 @@ class ScoresView(View):
             return []
         limits, band = "lo and hi are limits", "band lo and band hi are limits"
         if for_paper:
-            limits = f"{interval_heading(self.confidence)}: confidence limits"
-            band = f"{band_heading(self.confidence)}: limits"
-        scopes = {interval_scope(method, self.scope.row) for method in self._methods}
-        same, other = INTERVAL_SCOPE["sampling"], INTERVAL_SCOPE["questions"]
-        words = scopes.pop() if len(scopes) == 1 else f"{same}; by `questions`, {other}"
+            percent = f"{100 * self.confidence:g} %"
+            limits, band = f"{percent} CI: confidence limits", f"{percent} band: limits"
+        scopes = {Limits(self.confidence, x, self.scope.row).scope for x in self._methods}
+        words = f"{SAME_QUESTIONS}; by `questions`, {OTHER_QUESTIONS}"
+        if len(scopes) == 1:
+            (words,) = scopes
         notes = [f"{limits} {words}."]
         shown = self._by_group[None].values() if "hierarchical" in self._methods else []
         if numbers := [f"{x.key} {words}" for x in shown if (words := self._extrapolated(x))]:
@@ -311,7 +311,7 @@ class ScoresView(View):
         words = " to ".join(map(scale.number, x.limits))
         if is_first:
             confidence, anytime = self.confidence or 0.0, bool(self.options.get("anytime"))
-            words = limits_in_words(scale, x.limits, method, confidence, self.scope.row, anytime)
+            words = Limits(confidence, method, self.scope.row, anytime).described(scale, x.limits)
         if extrapolated := self._extrapolated(x):
             words += f", extrapolated {extrapolated}"
         return f"{name} is {scale.with_unit(value)} ({words})"

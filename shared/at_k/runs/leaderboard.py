@@ -51,21 +51,12 @@ def leaderboard(
         metric: the score, see `compare`.
         k: size of the subsets of samples, one or several. Default: the largest of 4, 8 and 16 that
             every question has samples for; for vote@k the smallest number of samples of a question.
-        interval: see `compare`.
         confidence: probability of the intervals of scores and of single differences, and of all
             differences together.
-        temperature: see `compare`.
         p_values: whether to add p and p_adjusted to the differences.
-        by_order: see `compare`.
-        common: see `compare`.
-        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
-        clusters: see `compare`.
-        w: see `compare`.
-        check_correct_fn: see `compare`.
-        num_proc: see `compare`.
         groups: a label for each question. Adds the leaderboard of each group.
-        average: see `compare`.
-        question_weights: see `compare`.
+        interval, temperature, by_order, common, tau, clusters, w, check_correct_fn, num_proc,
+            average, question_weights: see `compare`.
 
     Returns:
         A dict with
@@ -106,14 +97,10 @@ def leaderboard(
     References:
         Gramm, Guo, Hueffner, Niedermeier & Schmidt (2008). Algorithms for Compact Letter Displays:
             Comparison and Evaluation. Computational Statistics & Data Analysis 52, 725.
-        Kellerman (1973). Determination of Keyword Conflict. IBM Technical Disclosure Bulletin 16,
-            544.
-        Kramer (1956). Extension of Multiple Range Tests to Group Means with Unequal Numbers of
-            Replications. Biometrics 12, 307.
         Piepho (2004). An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons.
             Journal of Computational and Graphical Statistics 13, 456.
-        Royen (2014). A Simple Proof of the Gaussian Correlation Conjecture Extended to
-            Multivariate Gamma Distributions. Far East Journal of Theoretical Statistics 48, 139.
+        Hayter (1984). Annals of Statistics 12, 61; and Royen (2014). Far East Journal of
+            Theoretical Statistics 48, 139: see `at_k.runs.differences`.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
     from .differences import compare_groups, compare_runs

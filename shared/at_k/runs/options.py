@@ -79,12 +79,6 @@ def check_metric(name: str, metric: Any) -> ScoreId:
 
     Messages call the parameter `name`.
     """
-    if isinstance(metric, str) and metric in ("picked@k", "weighted_vote@k"):
-        raise ValueError(
-            f"{metric} needs a number for each sample, which comparisons do not take: compare its "
-            f"scores of the questions (return_per_question), each in a list of one, as avg@N with "
-            f"interval='questions'."
-        )
     if not isinstance(metric, str):
         check_name(name, metric, compared_scores())
     (score,), _ = included_scores(metric, None, compared_scores(), parameter=name)
@@ -185,7 +179,7 @@ class ComparisonOptions:
 
     @property
     def ks(self) -> list[int]:
-        """Ascending after `for_samples`; empty if the metric has no k."""
+        """The k, ascending after `for_samples`; empty if the metric has none."""
         return [] if self.k is None else as_list("k", self.k)
 
     @property
