@@ -51,14 +51,6 @@ def test_the_output_says_at_which_k_each_file_is_higher(capsys):
     assert excludes in " ".join(one_k.split())
 
 
-def test_the_output_says_what_the_interval_is_for(capsys, tmp_path):
-    files = write_two_runs(tmp_path)
-    printed = " ".join(output_of(capsys, "compare", *files).split())
-    assert "at each k, for other questions like these." in printed
-    printed = " ".join(output_of(capsys, "compare", *files, "--interval", "sampling").split())
-    assert "at each k, for the same questions, sampled again." in printed
-
-
 def test_json_is_the_dict_of_the_function(capsys, tmp_path):
     files = write_two_runs(tmp_path)
     flags = "--include G-Pass@k --tau 0.75 --k 2 4 --interval questions --confidence 0.9"
@@ -170,10 +162,7 @@ def test_files_of_the_same_name_are_named_by_their_folders_or_numbers(capsys, tm
             "b has no ids, so its questions cannot be paired",
         ),
         ([{"samples": ["a"], "answer": "a"}], ("--by-order",), "a has 3 questions and b has 1"),
-        (ROWS, ("--k", "3"), "question 0 has n = 2"),
-        (ROWS, ("--include", "best"), "--include has 'best'"),
         (ROWS, ("--check-correct-fn", "no"), "exact_match"),
-        (ROWS, ("--split", "test"), "apply to datasets"),
     ],
 )
 def test_files_that_cannot_be_compared_are_one_line(capsys, tmp_path, second, flags, message):
