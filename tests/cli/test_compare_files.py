@@ -107,15 +107,6 @@ def test_groups_of_questions_are_compared_for_themselves(capsys, tmp_path):
     assert "at-k: Group q0: " in error_of(capsys, "compare", a, b, *flags)
 
 
-def test_tables_of_counts_are_compared(capsys, tmp_path):
-    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    for file, outcomes in zip(files, (OUTCOMES_A, OUTCOMES_B), strict=True):
-        rows = [f"q{i},{len(row)},{sum(row)}\n" for i, row in enumerate(outcomes)]
-        file.write_text("id,n,correct\n" + "".join(rows))
-    assert scores_of(capsys, "compare", *files) == at_k.compare(OUTCOMES_A, OUTCOMES_B)
-    assert "4 samples each, counted in n and correct" in output_of(capsys, "compare", *files)
-
-
 def test_two_runs_in_one_file_are_compared_by_their_rows(capsys, tmp_path):
     rows = [
         {"id": i, "model": model, "passed": int(i < last)}

@@ -47,12 +47,6 @@ def test_with_intervals_each_group_has_a_table(capsys, tmp_path):
     assert row in grouped
 
 
-def test_a_column_without_values_is_omitted(capsys, tmp_path):
-    file = write_json_lines(tmp_path / "r.jsonl", [{"outcomes": [0, 1, 1]}, {"outcomes": [1, 0]}])
-    head = output_of(capsys, "bayes_at_n", file).splitlines()[2]
-    assert head.split() == ["score", "sd", "lo", "hi"]
-
-
 @pytest.mark.parametrize("output_format", ["table", "csv", "markdown", "latex"])
 @pytest.mark.parametrize(
     ("metric", "flags"),
@@ -246,10 +240,3 @@ def test_long_and_empty_labels_of_groups_have_short_headings():
     scores = {"x": 1.0, "a very\nlong label of many words/x": 1.0, "/x": 0.5}
     (table,) = ScoresView(scores, SCOPE).tables()
     assert table[0][-2:] == ["a very long label of m..", "(no label)"]
-
-
-def test_missing_samples_are_counted(capsys, tmp_path):
-    file = tmp_path / "run.jsonl"
-    file.write_text(json.dumps({"outcomes": [0, None, 1]}))
-    printed = output_of(capsys, "cons_at_k", file, "--missing", "drop")
-    assert printed.startswith("1 question, 2 samples each (1 more not scored), already graded in")

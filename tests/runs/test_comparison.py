@@ -325,13 +325,3 @@ def test_a_key_is_a_score_at_its_k(metric):
         a, b = ({"predictions": run} for run in rng.random((2, 12, 4)).round(2).tolist())
     name = f"{metric.partition('@')[0]}@k"
     assert at_k.compare(a, b, metric) == at_k.compare(a, b, name, 2, tau=0.5)
-
-
-def test_keys_are_names_of_all_metrics():
-    rows, rewards = [[1, 0, 1, 1], [0, 1, 0, 0]], [[0.5, 1.5, 0.0, 2.0], [1.0, 0.0, 0.0, 1.0]]
-    scores = at_k.load("max_at_k").compute(predictions=rewards, include=["max@2", "max@3"])
-    assert scores == at_k.load("max_at_k").compute(predictions=rewards, k=[2, 3])
-    cons = at_k.load("cons_at_k")
-    scores = cons.compute(predictions=rows, include=["maj@3", "pass@2"])
-    every = cons.compute(predictions=rows, k=[2, 3])
-    assert scores == {key: every[key] for key in ("maj@3", "pass@2")}

@@ -87,12 +87,7 @@ def _row_of_difference(point: Difference, **columns: Any) -> Row:
 
 
 def _vertical(rows: Sequence[Row], number: str) -> VerticalChannel:
-    """Return the vertical channel, whose range has 0.
-
-    Args:
-        rows: the differences.
-        number: the format of differences.
-    """
+    """Return the vertical channel of differences in a format of numbers. Its range has 0."""
     values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
     # In percent, a difference is in percentage points.
     label = "datum.value ? replace(datum.label, '%', ' pp') : '0'"

@@ -157,11 +157,7 @@ def figure_of_lines(
 
 
 def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
-    """Return a dashed vertical line at a value of the horizontal axis, or nothing for None.
-
-    Raises:
-        ValueError: if the axis does not have the value.
-    """
+    """Return a dashed vertical line at a value; a ValueError if the axis does not have it."""
     if value is None:
         return []
     wanted = f"it must be from {x.lowest:g} to {x.highest:g}"

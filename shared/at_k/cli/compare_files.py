@@ -60,13 +60,7 @@ def _compare_files(
 ) -> None:
     """Print the comparison of two files, or the leaderboard of more.
 
-    Args:
-        files: one for each run.
-        output_format: one of `FORMATS_OF_OUTPUT`.
-        names: of the runs. Default: those of the files.
-        p_values: whether differences have p-values.
-        plot: the path of a chart to be written, or None.
-        flags: all other flags, by the names of parameters.
+    The arguments are the values of flags, by the names of parameters.
     """
     if plot is not None:
         check_plot(plot)

@@ -86,8 +86,7 @@ def _gate_files(
 ) -> int:
     """Print the verdict on files, which are parts of one run, and return the exit status.
 
-    The least score is `at_least`, or that of the file `baseline` minus the margin. `flags` are all
-    other flags, by the names of parameters.
+    The arguments are the values of flags, by the names of parameters.
     """
     if (at_least is None) == (baseline is None):
         problem = "Give the least score as --at-least, or a run to compare as --baseline"

@@ -135,11 +135,8 @@ def _read_files(
 ) -> ReadRun:
     """Read the questions of a run; an error about its columns names its file and its flags.
 
-    Args:
-        files: of the run.
-        reading: arguments of `read_run`.
-        index: of the run.
-        number: of all runs. The flags of the second of two end in -b.
+    `index` is that of the run, and `number` that of all runs. The flags of the second of two end in
+    -b.
     """
     try:
         return read_run(files, **reading)

@@ -66,7 +66,7 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
 def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
     """Print the plan from pilot runs in files, or from assumed rates.
 
-    `flags` are all other flags, by the names of parameters.
+    The arguments are the values of flags, by the names of parameters.
     """
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")

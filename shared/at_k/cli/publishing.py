@@ -26,12 +26,7 @@ PUBLISHED_FIELDS = {
 
 
 def check_published(fields: Mapping[str, str | None], output_format: str) -> None:
-    """Raise a ValueError unless the format has what it needs and takes what is given.
-
-    Args:
-        fields: the values of PUBLISHED_FIELDS.
-        output_format: of the command.
-    """
+    """Raise a ValueError unless the format has what it needs and takes what is given."""
     is_published = output_format == PUBLISHED_FORMAT
     for name, value in fields.items():
         flag = as_flag(name)

@@ -23,7 +23,7 @@ from ..readers.run import read_run
 from ..readers.words import number_in
 from ..results import Result, estimates_of
 from ..runs.noise import Noise, correction_in_words, noise_of
-from ..runs.options import WITHOUT_K, ComparisonOptions, RunOptions, compared_scores
+from ..runs.options import COMPARED_SCORES, WITHOUT_K, ComparisonOptions, RunOptions
 from ..runs.outcomes_of_runs import Run, naming_questions, number_unanswered
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Scope, print_output
@@ -57,7 +57,7 @@ Several files are parts of one run, and - is standard input:
   python make.py | at-k {name} - --json
 """
 
-_WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
+_WITH_NOISE = {*COMPARED_SCORES} - {"bayes@N", "score_agg"}
 _DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"}
 """Options that define a score, which a comparison does not have."""
 
@@ -93,14 +93,9 @@ def _score_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the scores of files, which are parts of one run.
+    """Print the scores of a metric for files, which are parts of one run.
 
-    Args:
-        name, computation: of the metric.
-        files: their names.
-        output_format: one of `FORMATS_OF_OUTPUT`, or `PUBLISHED_FORMAT`.
-        plot: the path of a chart to be written, or None.
-        flags: all other flags, by the names of parameters.
+    The other arguments are the values of flags, by the names of parameters.
     """
     fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
     check_published(fields, output_format)
@@ -124,11 +119,7 @@ def _read(
 ) -> RunInput:
     """Return the samples of files, which are parts of one run.
 
-    Args:
-        name, computation: of the metric.
-        files: their names.
-        reading: arguments of `read_run`, which are changed.
-        parameters: of the metric, as the caller gives them.
+    `reading` has arguments of `read_run`, and is changed; `parameters` are those of the metric.
 
     Raises:
         ValueError: if nothing says which samples are correct.
@@ -228,10 +219,7 @@ def _leading_score(scores: Result) -> Estimate | None:
 def _noise_of(scores: Result, checked: Checked, options: Mapping[str, Any]) -> Noise | None:
     """Return what the error of the leading score is made of, or None if that is not known.
 
-    Args:
-        scores: of all questions and of groups.
-        checked: their samples.
-        options: all of the metric.
+    `options` are all of the metric.
     """
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     if score is None or score.interval is None:

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import as_list, check_number
+from ..core.checks import check_number
 from ..core.rewards import check_rewards, has_real_rewards
 from .differences import compare_runs, differences_of, warn_of_falling_runs
-from .options import REWARDS, WITHOUT_K, ComparisonOptions, check_metric
+from .options import REWARDS, WITHOUT_K, ComparisonOptions
 from .outcomes_of_runs import Run
 from .scored_run import score_runs
 
@@ -93,16 +93,14 @@ class Gate(NamedTuple):
         return max(1, math.ceil(self.size * ((side / distance) ** 2 - 1)))
 
 
-def gate_options(
-    metric: str = "pass@k", k: int | list[int] | None = None, *arguments: Any, **options: Any
-) -> ComparisonOptions:
+def gate_options(*arguments: Any, **options: Any) -> ComparisonOptions:
     """Return the options of a gate: those of `ComparisonOptions`, with one k, by default 1."""
-    score = check_metric("metric", metric)
-    if k is None and score.k is None and score.metric not in WITHOUT_K:
-        k = 1
-    if k is not None and len(ks := as_list("k", k)) > 1:
-        raise ValueError(f"There are {len(ks)} values of k: a gate has one score, so give one k.")
-    return ComparisonOptions(metric, k, *arguments, **options)
+    result = ComparisonOptions(*arguments, **options)
+    if result.k is None and result.metric not in WITHOUT_K:
+        result.k = 1
+    if (number := len(result.ks)) > 1:
+        raise ValueError(f"There are {number} values of k: a gate has one score, so give one k.")
+    return result
 
 
 def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> float:

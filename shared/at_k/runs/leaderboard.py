@@ -178,13 +178,9 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
 def _rows(
     compared: Compared, column: int, order: Sequence[int], better: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Return the rows of the runs for one score, by descending score.
+    """Return the rows of the runs for the score of a column, in their order: by descending score.
 
-    Args:
-        compared: the runs.
-        column: index of the score.
-        order: the runs by descending score.
-        better: (K, K) whether each run is certainly better than each other.
+    `better` says whether each of the K runs is certainly better than each other, (K, K).
     """
     scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
@@ -251,10 +247,7 @@ def _clique_cover(alike: np.ndarray) -> list[list[int]]:
     """Return groups of runs that are all alike, such that each pair of them is in a group.
 
     A run with a pair that is in no group starts one. The group takes the run with most such pairs
-    among those that are alike all its members, until there is none.
-
-    Args:
-        alike: (K, K), symmetric: whether two runs do not differ.
+    among those that are alike all its members, until there is none. `alike` is (K, K), symmetric.
     """
     runs = len(alike)
     alike = alike & ~np.eye(runs, dtype=bool)

@@ -287,12 +287,7 @@ def _reward_run(
 ) -> ScoredRun:
     """Return a run with its scores of rewards: the best of k, or the posterior mean of bayes@N.
 
-    Args:
-        run: with outcomes that are rewards or categories.
-        options: for the samples of the run.
-        rewards: of its samples.
-        ks: the k of each score; 1 for a mean.
-        bounds: the least and the largest reward of all runs.
+    The k of a mean is 1. The bounds are the least and the largest reward of all runs.
     """
     n = run.outcomes.n
     if options.metric == "bayes@N":
