@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any, Literal, Unpack
 
 import altair as alt
@@ -121,7 +120,10 @@ def forest(
         >>> runs = {"x": [[0, 0, 1, 0], [1, 0, 1, 1]], "y": [[0, 1, 1, 0], [1, 1, 1, 1]]}
         >>> chart = forest(at_k.leaderboard(runs, k=1), checker="numeric")
     """
-    if not isinstance(board, Mapping) or not _are_runs(board.get("runs")):
+    columns = {"run", "key", "score", "letters", "rank_lo", "rank_hi", "n_min", "n_max"}
+    runs = board.get("runs") if isinstance(board, Mapping) else None
+    runs = runs if isinstance(runs, list) else []
+    if not runs or not all(isinstance(row, Mapping) and columns <= row.keys() for row in runs):
         raise ValueError(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
@@ -153,15 +155,6 @@ def forest(
         f"letter cannot be told apart.",
     )
     return figure_of_rows(rows, text, details, {"rank": "ranks", "letters": "letters"})
-
-
-def _are_runs(rows: Any) -> bool:
-    """Whether these are the rows of a leaderboard."""
-    if not isinstance(rows, list) or not rows or not all(isinstance(x, Mapping) for x in rows):
-        return False
-    numbers, texts = ("score", "n_min", "n_max"), ("key", "run", "letters")
-    has_numbers = all(isinstance(row.get(name), Real) for row in rows for name in numbers)
-    return has_numbers and all(isinstance(row.get(name), str) for row in rows for name in texts)
 
 
 def figure_of_rows(

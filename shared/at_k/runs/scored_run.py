@@ -7,6 +7,8 @@ Each family of scores contributes the scores of questions and the method of thei
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cache, cached_property, partial
 
 import numpy as np
@@ -134,56 +136,48 @@ class ScoredRun:
             return self._covariance()
         return self._known("sampling")[1].covariance(self.counted, [*self.points.keys])
 
-    def moves(self, confidence: float, same_questions: bool = False) -> np.ndarray | None:
+    def for_same_questions(self) -> ScoredRun:
+        """Return the run with limits for the same questions, sampled again."""
+        run = copy(self)
+        run.options = replace(self.options, method="sampling", clusters=None)
+        run._method = self._known("sampling")[1]
+        run.limits = cache(run._limits)
+        return run
+
+    def moves(self, confidence: float) -> np.ndarray | None:
         """(2, m) how far the scores may lie below and above because labels estimate the rates.
 
-        None if the rates of the checker are known. The arguments are those of `_limits`.
+        None if the rates of the checker are known.
         """
-        if self._moves is None:
-            return None
-        return self._moves(self.look_confidence(confidence, same_questions))
+        return None if self._moves is None else self._moves(self.look_confidence(confidence))
 
-    def limits_with_moves(self, confidence: float, same_questions: bool = False) -> np.ndarray:
+    def limits_with_moves(self, confidence: float) -> np.ndarray:
         """(2, m) limits that account for estimated rates of the checker too, see `_limits`."""
-        limits = self.limits(confidence, same_questions)
-        moves = self.moves(confidence, same_questions)
+        limits, moves = self.limits(confidence), self.moves(confidence)
         if moves is None:
             return limits
         distances = np.maximum([self.estimates - limits[0], limits[1] - self.estimates], 0.0)
         down, up = np.hypot(distances, moves)
         return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
 
-    def look_confidence(self, confidence: float, same_questions: bool = False) -> float:
+    def look_confidence(self, confidence: float) -> float:
         """Return the confidence of the limits at this look.
 
         With `anytime`, `confidence` is that of all looks together, and each look has a higher one.
-        The arguments are those of `_limits`.
         """
         if not self.options.anytime:
             return confidence
-        size = look_size(self.n[self.counted], self._is_for_other_questions(same_questions))
+        size = look_size(self.n[self.counted], self.options.method == "questions")
         return confidence_of_a_look(confidence, size)
 
-    def _is_for_other_questions(self, same_questions: bool) -> bool:
-        """Whether limits are for other questions: see `_limits`."""
-        return self.options.method == "questions" and not same_questions
+    def _limits(self, confidence: float) -> np.ndarray:
+        """(2, m) lower and upper limits; a ValueError if the questions have no interval.
 
-    def _limits(self, confidence: float, same_questions: bool = False) -> np.ndarray:
-        """(2, m) lower and upper limits.
-
-        Args:
-            confidence: of each interval; with `anytime`, at all looks together.
-            same_questions: whether they are for the same questions, sampled again, whatever the
-                method in the options.
-
-        Raises:
-            ValueError: if the questions have no interval.
+        The confidence is that of each interval; with `anytime`, at all looks together.
         """
-        is_other = same_questions and self._shows_samples
-        method = self._known("sampling")[1] if is_other else self._method
+        method = self._method
         if self.options.anytime:
-            other_questions = self._is_for_other_questions(same_questions)
-            method = AnytimeIntervals(method, self.n, other_questions)
+            method = AnytimeIntervals(method, self.n, self.options.method == "questions")
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self.counted], confidence)
