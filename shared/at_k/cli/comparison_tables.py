@@ -20,7 +20,6 @@ from .formats import (
     enumerated,
     group_heading,
     make_table,
-    outside_of_range,
     p_value,
     short_label,
 )
@@ -138,9 +137,6 @@ class ComparisonView(View):
         sentences.append(f"The {'band' if self._has_band else 'interval'} {conclusion}.")
         if self._overall[0].p is not None:
             sentences.append(P_VALUES)
-        if self.scope.correction:
-            of_runs = itertools.chain(*self.differences.values())
-            sentences += outside_of_range(score for x in of_runs for score in (x.a, x.b))
         return [" ".join(sentences)]
 
     def sentence(self, key: str | None = None) -> str:
@@ -285,8 +281,6 @@ class LeaderboardView(View):
         ]
         if "p" in self.board["pairs"][0]:
             notes.append(P_VALUES)
-        if self.scope.correction:
-            notes += outside_of_range(row["score"] for row in self.board["runs"])
         if not (for_paper or self._shows_pairs):
             number = len(self.board["pairs"])
             notes.append(f"The {number} differences are in the output of --format json.")

@@ -325,14 +325,6 @@ P_VALUES = (
 )
 
 
-def outside_of_range(scores: Iterable[float]) -> list[str]:
-    """Return what to say if a corrected score is below 0 or above 1: a sentence, or none."""
-    if all(-1e-9 <= score <= 1 + 1e-9 for score in scores):
-        return []
-    sentence = "An unbiased estimate may lie outside of the range of its score, as here, and limits"
-    return [f"{sentence} do not."]
-
-
 class Scope(NamedTuple):
     """What a sentence is about: the questions of one or several runs, and their samples.
 

@@ -23,7 +23,6 @@ from .formats import (
     View,
     enumerated,
     make_table,
-    outside_of_range,
     short_label,
 )
 
@@ -191,8 +190,6 @@ class ScoresView(View):
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the limits are for, why scores have none, and what mG-Pass@k and maj@k are."""
         notes = self._notes_of_limits(for_paper)
-        if self.scope.correction:
-            notes += outside_of_range(x.score for x in self.estimates)
         if "falls_with_k" in self.scores.get("checker", {}):
             notes.append(
                 "The corrected pass@k falls with k, which no success rates allow: do not report it."
