@@ -139,18 +139,7 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
             "these).",
         ),
         (["gpassk", "--k", 1, 2], None),
-        (["cons_at_k", "--interval", "posterior"], None),
         (["score_agg", "--where", "answer=a", "--check-correct-fn", "exact_match"], None),
-    ],
-    ids=[
-        "one score",
-        "two scores",
-        "rewards",
-        "posterior",
-        "temperature",
-        "many scores",
-        "no interval",
-        "one question",
     ],
 )
 def test_a_sentence_has_up_to_six_scores_with_their_limits(capsys, tmp_path, flags, sentence):
@@ -168,17 +157,6 @@ def test_the_sentence_has_the_score_that_the_limits_are_of(capsys, tmp_path):
     for flags, key in ((["--interval", "questions"], "avg@8 is 0.0 %"), ([], "bayes@8 is 0.100")):
         printed = " ".join(output_of(capsys, "bayes_at_n", file, *flags).split())
         assert f"8 samples each, {key} (95 % " in printed
-
-
-def test_the_sentence_says_what_was_missing(capsys, tmp_path):
-    rows: list[dict] = [{"outcomes": x} for x in ([1, None, 0], [1, 0, 0], [0, None, 1], [1, 1, 0])]
-    file = write_json_lines(tmp_path / "r.jsonl", rows)
-    flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.95)
-    printed = output_of(capsys, "gpassk", file, *flags, "--missing", "drop")
-    assert "4 questions, 2 to 3 samples each (2 more not scored)" in printed
-    assert (
-        "On 4 questions with 2 to 3 samples each (2 more not scored), pass@1 is 50.0 %" in printed
-    )
 
 
 def test_a_posterior_center_of_tiny_rewards_is_not_the_score():

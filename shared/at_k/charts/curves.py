@@ -292,7 +292,7 @@ def by_question(
     """
     runs = runs_by_name(results)
     for name, scores in runs.items():
-        if not isinstance(scores.get("per_question"), Mapping) or not scores["per_question"]:
+        if not scores.get("per_question"):
             raise ValueError(
                 f"{name or 'The result'} has no scores of single questions: compute with "
                 f"return_per_question=True."

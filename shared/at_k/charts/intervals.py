@@ -120,10 +120,7 @@ def forest(
         >>> runs = {"x": [[0, 0, 1, 0], [1, 0, 1, 1]], "y": [[0, 1, 1, 0], [1, 1, 1, 1]]}
         >>> chart = forest(at_k.leaderboard(runs, k=1), checker="numeric")
     """
-    columns = {"run", "key", "score", "letters", "rank_lo", "rank_hi", "n_min", "n_max"}
-    runs = board.get("runs") if isinstance(board, Mapping) else None
-    runs = runs if isinstance(runs, list) else []
-    if not runs or not all(isinstance(row, Mapping) and columns <= row.keys() for row in runs):
+    if not isinstance(board, Mapping) or not _are_runs(board.get("runs")):
         raise ValueError(
             "This is not a leaderboard, as board has to be: give what at_k.leaderboard returns."
         )
@@ -155,6 +152,14 @@ def forest(
         f"letter cannot be told apart.",
     )
     return figure_of_rows(rows, text, details, {"rank": "ranks", "letters": "letters"})
+
+
+def _are_runs(rows: Any) -> bool:
+    """Whether these are the rows of a leaderboard."""
+    columns = {"run", "key", "score", "letters", "rank_lo", "rank_hi", "n_min", "n_max"}
+    if not isinstance(rows, list) or not rows:
+        return False
+    return all(isinstance(row, Mapping) and columns <= row.keys() for row in rows)
 
 
 def figure_of_rows(

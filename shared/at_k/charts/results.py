@@ -72,6 +72,8 @@ def check_scores(name: str, scores: Any) -> None:
     """Raise a TypeError unless these are what `compute` or `compare` returns."""
     if not isinstance(scores, Mapping) or not all(isinstance(key, str) for key in scores):
         raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
+    if not isinstance(scores.get("per_question", {}), Mapping):
+        raise TypeError(f"{name} has no dict of scores under 'per_question'.")
     for x in estimates_of(scores):
         lo, hi = (None, None) if x.interval is None else (x.interval.lo, x.interval.hi)
         if (lo is None) != (hi is None):
@@ -79,13 +81,18 @@ def check_scores(name: str, scores: Any) -> None:
                 f"{name} has only one limit of {short(x.full_key)}: give the dict that was "
                 f"returned."
             )
-        for number in (x.score, lo or 0, hi or 0, *(x.band or ())):
-            is_number = isinstance(number, Real) and not isinstance(number, bool)
-            if not (is_number and -1e308 < number < 1e308):
-                raise TypeError(
-                    f"{name} has {short(number)} under the key {short(x.full_key)}: give the dict "
-                    f"that was returned, whose scores are numbers."
-                )
+        numbers = filter(lambda number: number is not None, (x.score, lo, hi, *(x.band or ())))
+        if not all(map(_is_number, numbers)):
+            raise TypeError(
+                f"{name} has {short(x.score)} under the key {short(x.full_key)}: give the dict "
+                f"that was returned, whose scores are numbers."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and -1e308 < value < 1e308
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:

@@ -62,8 +62,7 @@ def _compare_files(
 
     The arguments are the values of flags, by the names of parameters.
     """
-    if plot is not None:
-        check_plot(plot)
+    check_plot(plot)
     if len(files) < 2:
         file = shlex.quote(files[0])
         raise ValueError(
@@ -101,8 +100,7 @@ def _compare_files(
     else:
         view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, read)
     print_output(view.printed(output_format))
-    if plot is not None:
-        draw(plot, lambda: chart_of_comparison(overall, inputs))
+    draw(plot, lambda: chart_of_comparison(overall, inputs))
 
 
 def _scope(inputs: Sequence[RunInput], compared: Compared) -> Scope:

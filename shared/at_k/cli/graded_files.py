@@ -104,17 +104,7 @@ def graded_files(
             f"--labels has counts, which are those of one run, and there are {len(sources)} runs: "
             f"name a column with the labels of each run."
         )
-    # A role that is None would be read from a column with a usual name.
-    unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
-    reading = {x: y for x, y in reading.items() if y is not None or x not in unnamed}
-    read: list[tuple[str, ReadRun]] = []
-    for name, files in sources:
-        questions = _read_files(files, reading, len(read), len(sources))
-        read.append((name, questions))
-        reading = dict(reading) | dict(of_second or {})
-        if options.checking.labels is None:
-            with naming_questions(questions):
-                refuse_ungraded(questions)
+    read = _read_runs(sources, reading, options, of_second)
     if options.interval != "questions":
         options.clusters = read[0][1].get("clusters")  # to be refused
     with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
@@ -128,6 +118,27 @@ def graded_files(
         )
     checker = options.check_correct_fn
     return [RunInput(run.source, checker, run.name, run.unanswered) for run in runs], runs, options
+
+
+def _read_runs(
+    sources: Sequence[tuple[str, Sequence[str]]],
+    reading: Mapping[str, Any],
+    options: ComparisonOptions,
+    of_second: Mapping[str, Any] | None,
+) -> list[tuple[str, ReadRun]]:
+    """Read the questions of each run; the arguments are those of `graded_files`."""
+    # A role that is None would be read from a column with a usual name.
+    unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
+    reading = {x: y for x, y in reading.items() if y is not None or x not in unnamed}
+    read: list[tuple[str, ReadRun]] = []
+    for name, files in sources:
+        questions = _read_files(files, reading, len(read), len(sources))
+        read.append((name, questions))
+        reading = dict(reading) | dict(of_second or {})
+        if options.checking.labels is None:
+            with naming_questions(questions):
+                refuse_ungraded(questions)
+    return read
 
 
 def _read_files(

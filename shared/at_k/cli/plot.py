@@ -22,16 +22,23 @@ PLOT_HELP = (
 _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
-def draw(file: str, figure: Callable[[], Figure]) -> None:
-    """Write a chart; a ValueError if there is none, also because its file cannot be written."""
+def draw(file: str | None, figure: Callable[[], Figure]) -> None:
+    """Write a chart; a ValueError if there is none, also because its file cannot be written.
+
+    None is for no chart.
+    """
+    if file is None:
+        return
     try:
         figure().save(file)
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         raise ValueError(f"There is no chart: {error}") from error
 
 
-def check_plot(file: str) -> None:
+def check_plot(file: str | None) -> None:
     """Raise a ValueError or ImportError if a chart cannot be written: before anything is scored."""
+    if file is None:
+        return
     path = Path(file)
     if path.suffix.lower() not in _FILE_SUFFIXES:
         raise ValueError(

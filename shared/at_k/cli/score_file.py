@@ -100,14 +100,12 @@ def _score_files(
     fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
     check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
-    if plot is not None:
-        check_plot(plot)
+    check_plot(plot)
     run = _read(name, computation, files, reading, parameters)
     view = _scored(name, computation, run, parameters)
     is_published = output_format == PUBLISHED_FORMAT
     print_output(published(view, fields) if is_published else view.printed(output_format))
-    if plot is not None:
-        draw(plot, lambda: chart_of_scores(view, run))
+    draw(plot, lambda: chart_of_scores(view, run))
 
 
 def _read(
@@ -154,7 +152,8 @@ def _scored(
     """Return the scores of a run, and what the tables and sentences say about it."""
     questions = run.questions
     defaults = {x.name: x.default for x in computation.parameters.values()}
-    given = {x: y for x, y in questions.items() if x in defaults} | dict(parameters)
+    read_options = questions.keys() & defaults.keys()
+    given = {x: questions[x] for x in read_options} | dict(parameters)
     if name == "gpassk" and "include" not in given and run.sizes.max(initial=1) == 1:
         given["include"] = "pass@k"  # all scores of one sample are equal
     options, noise = defaults | given, None
@@ -224,17 +223,15 @@ def _noise_of(scores: Result, checked: Checked, options: Mapping[str, Any]) -> N
     score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
     if score is None or score.interval is None:
         return None
-    k = None if score.metric in WITHOUT_K else int(str(score.k))
-    clusters = range(len(outcomes)) if clusters is None else clusters
-    if len(set(clusters)) < 2 or outcomes.n.max() < 2 or (k or 1) > outcomes.n.min():
+    clusters, n = range(len(outcomes)) if clusters is None else clusters, outcomes.n
+    has_k = score.metric not in WITHOUT_K
+    if len(set(clusters)) < 2 or n.max() < 2 or (has_k and int(str(score.k)) > n.min()):
         return None
     rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
     if check_errors(rates, labels):
         errors = Errors.from_options(rates, labels, outcomes)
     shared = {x: options[x] for x in RunOptions.__annotations__ if x in options}
-    shared |= {} if score.tau is None else {"tau": score.tau}
-    comparison = ComparisonOptions(
-        score.metric, k and [k], "questions", options["confidence"], **shared
-    )
+    metric, confidence = score.key if has_k else score.metric, options["confidence"]
+    comparison = ComparisonOptions(metric, None, "questions", confidence, **shared)
     noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison)[0]
     return noise if noise.standard_error > 0 else None

@@ -115,18 +115,16 @@ class ScoresView(View):
         questions follow in a table of their own.
         """
         headings = self._group_headings("" if self._methods else "score")
-        groups = self._by_group
-        if self._methods:
-            tables = [
-                _interval_table([row for row in self._rows if row["group"] == group], heading)
-                for group, heading in zip(groups, headings, strict=True)
-            ]
-        else:
-            keys = groups[None]
-            rows = [
-                [key, *(f"{group[key].score:.4f}" for group in groups.values())] for key in keys
-            ]
-            tables = [[["", *headings], *rows]]
+        groups, tables = self._by_group, []
+        if not self._methods:
+            rows = [[x, *(f"{y[x].score:.4f}" for y in groups.values())] for x in groups[None]]
+            return [[["", *headings], *rows], *self._per_question_table()]
+        for group, heading in zip(groups, headings, strict=True):
+            shown = [row for row in self._rows if row["group"] == group]
+            columns = {"key": heading} | _known_columns(shown)
+            if all(row.get("mu", row["score"]) == row["score"] for row in shown):
+                columns.pop("mu", None)  # the center of the intervals is the score itself
+            tables.append(make_table(columns, shown, _cell))
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
@@ -353,18 +351,6 @@ def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
     intervals = (x.interval for x in estimates if x.interval is not None and x.interval.is_unknown)
     reasons = sorted({str(interval.interval) for interval in intervals})
     return [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
-
-
-def _interval_table(rows: Sequence[Mapping[str, Any]], heading: str) -> Cells:
-    """A row for each score, with the columns of its interval that have values.
-
-    The rows are dicts of `_score_rows`, and `heading` is that of their keys. The center of the
-    intervals is left out if it is the score itself.
-    """
-    columns = _known_columns(rows)
-    if all(row.get("mu", row["score"]) == row["score"] for row in rows):
-        columns.pop("mu", None)
-    return make_table({"key": heading} | columns, rows, _cell)
 
 
 def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:

@@ -83,22 +83,13 @@ def grade_sources(
     Returns:
         The runs, and the options with clusters, groups and weights that the runs were read with.
     """
-    for name, source in sources:
-        if _is_read_result(source) and source.get("R0") is not None:
-            raise ValueError(
-                f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k "
-                f"use: read it without R0."
-            )
     sources, orders = in_one_order(sources, by_order, common)
     first = sources[0][1]
     with naming_questions(first):
         options = _with_those_of(sources, options)
     checking = options.checking
-    if labels is not None:
-        labels = _labels_in_order(labels, orders)
-    elif checker_rates is None:
-        own = [x.get("labels") if _is_read_result(x) else None for _, x in sources]
-        labels = own if any(x is not None for x in own) else None
+    if labels is not None or checker_rates is None:
+        labels = _labels_in_order(labels, sources, orders)
     runs = []
     for name, source in sources:
         with naming_questions(source):
@@ -200,6 +191,23 @@ def in_one_order(
     is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)
     if len(sources) < 2 or (is_plain and not common) or (by_order and None in ids):
         return list(sources), [None] * len(sources)
+    questions = _questions_of_all(sources, ids, common)
+    ordered: list[tuple[str, Any]] = []
+    orders: Orders = []
+    for (name, run), own in zip(sources, ids, strict=True):
+        selected, order = _with_questions(run, own, questions)
+        ordered.append((name, selected))
+        orders.append(order)
+    return ordered, orders
+
+
+def _questions_of_all(
+    sources: Sequence[tuple[str, Any]], ids: Sequence[Any], common: bool
+) -> list[Any]:
+    """Return the ids of the questions of all runs, in the order of the first; see `in_one_order`.
+
+    `ids` has those of each run.
+    """
     for (name, _), own in zip(sources, ids, strict=True):
         if own is None:
             raise ValueError(
@@ -208,29 +216,30 @@ def in_one_order(
                 f"by_order=True if all runs have the same questions in the same order."
             )
     (first, run), *others = sources
-    key, questions = run.columns.get("questions", ""), list(ids[0])
-    if common:
-        shared = set(questions).intersection(*ids[1:])
-        questions = [question for question in questions if question in shared]
-        if not questions:
-            raise ValueError(f"The runs have no question in common, by {key}.")
-    else:
+    key = run.columns.get("questions", "")
+    if not common:
         for (name, _), own in zip(others, ids[1:], strict=True):
-            _require_same_ids(questions, own, first, name, key)
-    ordered: list[tuple[str, Any]] = []
-    orders: Orders = []
-    for (name, run), own in zip(sources, ids, strict=True):
-        order = None
-        if list(own) != questions:
-            position = {question: index for index, question in enumerate(own)}
-            order = [position[question] for question in questions]
-            run = run.select(order)
-            if left_out := len(own) - len(order):
-                note = f"without {left_out} question{'s' if left_out > 1 else ''} that others lack"
-                run.missing = "; ".join(filter(None, [run.missing, note]))
-        ordered.append((name, run))
-        orders.append(order)
-    return ordered, orders
+            _require_same_ids(ids[0], own, first, name, key)
+        return list(ids[0])
+    shared = set(ids[0]).intersection(*ids[1:])
+    if not shared:
+        raise ValueError(f"The runs have no question in common, by {key}.")
+    return [question for question in ids[0] if question in shared]
+
+
+def _with_questions(
+    run: Any, ids: Sequence[Any], questions: list[Any]
+) -> tuple[Any, list[int] | None]:
+    """Return a run with some of its questions, and where it had them; None if it has just these."""
+    if list(ids) == questions:
+        return run, None
+    position = {question: index for index, question in enumerate(ids)}
+    order = [position[question] for question in questions]
+    result = run.select(order)
+    if left_out := len(ids) - len(order):
+        note = f"without {left_out} question{'s' if left_out > 1 else ''} that others lack"
+        result.missing = "; ".join(filter(None, [run.missing, note]))
+    return result, order
 
 
 def _require_same_ids(
@@ -297,8 +306,13 @@ def _parsed(name: str, source: Any, labels: Labels | None) -> Run:
     Raises:
         ValueError: if it has another form, with the name of the run.
     """
-    if not _is_read_result(source):
+    if not (isinstance(source, Mapping) and "predictions" in source):
         return Run(name, read_outcomes(source, name, labels))  # its errors have the name
+    if source.get("R0") is not None:
+        raise ValueError(
+            f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k use: "
+            f"read it without R0."
+        )
     with naming_run(name):
         rows = read_samples(source["predictions"])
         if source.get("references") is None:
@@ -306,11 +320,6 @@ def _parsed(name: str, source: Any, labels: Labels | None) -> Run:
         run = Run(name, stored(rows, source["references"]), source=source)
         checker = source.get("check_correct_fn")
         return run if checker is None else _graded(run, Checking(checker))
-
-
-def _is_read_result(source: Any) -> bool:
-    """Whether a run is a dict of predictions, as `at_k.read` returns it."""
-    return isinstance(source, Mapping) and "predictions" in source
 
 
 def _graded(run: Run, checking: Checking) -> Run:
@@ -334,13 +343,21 @@ def number_unanswered(checked: Checked) -> int:
 # --- Errors of the checker ----------------------------------------------------------------
 
 
-def _labels_in_order(labels: Any, orders: Orders) -> Any:
-    """Return labels of runs with the questions in the orders of `in_one_order`.
+def _labels_in_order(
+    labels: Any, sources: Sequence[tuple[str, Any]], orders: Orders
+) -> list[Any] | None:
+    """Return the labels of each run with the questions in the order of `in_one_order`, or None.
 
-    Counts have no order.
+    Counts have no order. Default: the labels that the runs were read with.
+
+    Raises:
+        ValueError: unless there is an entry for each run.
     """
+    if labels is None:
+        own = [x.get("labels") if isinstance(x, Mapping) else None for _, x in sources]
+        return None if all(x is None for x in own) else own
     if isinstance(labels, Mapping) or len(labels := as_list("labels", labels)) != len(orders):
-        return labels  # which is an error
+        raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
     return [
         own if order is None or own is None or isinstance(own, Mapping) else [own[i] for i in order]
         for own, order in zip(labels, orders, strict=True)
@@ -361,11 +378,8 @@ def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[R
     """
     if not check_errors(checker_rates, labels):
         return [*runs]
-    labels_by_run = [None] * len(runs) if labels is None else as_list("labels", labels)
-    if isinstance(labels, Mapping) or len(labels_by_run) != len(runs):
-        raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
     result = []
-    for run, own in zip(runs, labels_by_run, strict=True):
+    for run, own in zip(runs, labels or [None] * len(runs), strict=True):
         if labels is not None and own is None:
             raise ValueError(
                 f"{run.name} has no labels: a checker may favor one of two runs, so label samples "

@@ -208,9 +208,7 @@ def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRu
         makers = [_vote_run if metric == "vote@k" else _verdict_run] * len(runs)
     else:
         ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
-        rewards = _rewards(runs, options.w)
-        levels = np.concatenate([x.levels.ravel() for x in rewards])
-        bounds = float(levels.min()), float(levels.max())
+        rewards, bounds = _rewards(runs, options.w)
         makers = [partial(_reward_run, rewards=own, ks=ks, bounds=bounds) for own in rewards]
     scored = []
     for run, make in zip(runs, makers, strict=True):
@@ -294,16 +292,23 @@ def _reward_run(
     return ScoredRun(n, options, lambda x: (points, family_intervals(family, x)), bounds=bounds)
 
 
-def _rewards(runs: Sequence[Run], w: Sequence[float] | None) -> list[Rewards]:
-    """Return the rewards of each run. They are real if one of the runs has real rewards."""
+def _rewards(
+    runs: Sequence[Run], w: Sequence[float] | None
+) -> tuple[list[Rewards], tuple[float, float]]:
+    """Return the rewards of each run, and the least and the largest of all.
+
+    They are real if one of the runs has real rewards.
+    """
     if w is None and any(has_real_rewards(run.outcomes) for run in runs):
-        return [real_rewards(run.outcomes) for run in runs]
-    values, rewards = check_rewards(w), []
-    for run in runs:
-        prior = check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
-        with naming_run(run.name):
-            rewards.append(category_rewards(run.outcomes, values, prior))
-    return rewards
+        rewards = [real_rewards(run.outcomes) for run in runs]
+    else:
+        values, rewards = check_rewards(w), []
+        for run in runs:
+            prior = check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
+            with naming_run(run.name):
+                rewards.append(category_rewards(run.outcomes, values, prior))
+    levels = np.concatenate([x.levels.ravel() for x in rewards])
+    return rewards, (float(levels.min()), float(levels.max()))
 
 
 def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
