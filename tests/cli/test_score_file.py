@@ -188,20 +188,10 @@ def test_scores_at_one_k_are_included_by_their_keys(capsys, flags, keys):
     file = ROOT / "shared/at_k/samples/smollm2_cool.jsonl"
     scores = scores_of(capsys, "gpassk", file, "--check-correct-fn", "numeric", "--include", *flags)
     assert list(scores) == keys
-    options = (
-        "--include",
-        "pass@k",
-        "pass^k",
-        "G-Pass@k",
-        "--k",
-        1,
-        2,
-        4,
-        "--thresholds",
-        0.5,
-        0.6,
+    options = "--include pass@k pass^k G-Pass@k --k 1 2 4 --thresholds 0.5 0.6"
+    all_scores = scores_of(
+        capsys, "gpassk", file, "--check-correct-fn", "numeric", *options.split()
     )
-    all_scores = scores_of(capsys, "gpassk", file, "--check-correct-fn", "numeric", *options)
     assert scores == {key: all_scores[key] for key in keys}
 
 

@@ -262,6 +262,8 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
 
 # --- Errors -----------------------------------------------------------------------------
 
+SAME = [[1, 0]], [[1, 0]]
+
 
 @pytest.mark.parametrize(
     ("runs", "options", "message"),
@@ -269,29 +271,17 @@ def test_scores_and_band_agree_with_those_of_a_published_package(capsys):
         (([[1, 0]], [[1, 0], [0, 1]]), {}, "R_a has 1 questions and R_b has 2"),
         (([[1, 0], [1, 2]], [[1, 0], [0, 1]]), {}, "R_a[1][1] is 2"),
         (([[1, 0]], [[1]]), {"k": 2}, "question 0 has n = 1"),
-        (([[1, 0]], [[1, 0]]), {"k": []}, "k is empty"),
-        (([[1, 0]], [[1, 0]]), {"metric": "best"}, "metric has 'best'"),
-        (([[1, 0]], [[1, 0]]), {"interval": "auto"}, "interval has 'auto'"),
-        (([[1, 0]], [[1, 0]]), {"metric": "G-Pass@k", "tau": 2}, "tau is 2"),
-        (([[1, 0]], [[1, 0]]), {"metric": "pass@k", "tau": 0.9}, "pass@k does not use it"),
-        (
-            ([[1, 0]], [[1, 0]]),
-            {"metric": "G-Pass@2_0.5", "tau": 1},
-            "tau is 1, and that of G-Pass",
-        ),
-        (([[1, 0]], [[1, 0]]), {"metric": "pass@2", "w": [0, 2]}, "w is for max@k, avg@N, bayes@N"),
-        (([[1, 0]] * 2, [[1, 0]] * 2), {"groups": ["a"]}, "groups has 1 labels for 2 questions"),
-        (([[1, 0]], [[1, 0]]), {}, "R_a: one question, or one cluster"),
-        (
-            ([[1], [0]], [[1, 0], [0, 1]]),
-            {"interval": "sampling"},
-            "R_a: one sample of each question does not show how",
-        ),
-        (
-            ([[1, 0]], [[1, 0]]),
-            {"interval": "sampling", "clusters": ["x"]},
-            "clusters are used by interval='questions'",
-        ),
+        (SAME, {"k": []}, "k is empty"),
+        (SAME, {"metric": "best"}, "metric has 'best'"),
+        (SAME, {"interval": "auto"}, "interval has 'auto'"),
+        (SAME, {"metric": "G-Pass@k", "tau": 2}, "tau is 2"),
+        (SAME, {"metric": "pass@k", "tau": 0.9}, "pass@k does not use it"),
+        (SAME, {"metric": "G-Pass@2_0.5", "tau": 1}, "tau is 1, and that of G-Pass"),
+        (SAME, {"metric": "pass@2", "w": [0, 2]}, "w is for max@k, avg@N, bayes@N"),
+        (SAME, {"groups": ["a", "b"]}, "groups has 2 labels for 1 questions"),
+        (SAME, {}, "R_a: one question, or one cluster"),
+        (([[1], [0]], [[1], [0]]), {"interval": "sampling"}, "R_a: one sample of each question"),
+        (SAME, {"interval": "sampling", "clusters": ["x"]}, "used by interval='questions'"),
     ],
 )
 def test_invalid_input_is_a_value_error(runs, options, message):

@@ -264,37 +264,23 @@ def test_an_error_names_the_run_even_if_its_message_begins_with_the_same_word(na
             at_k.leaderboard({name: run, "other": [[1, 0], [1, 1]]}, **options)
 
 
+SAME = {"x": [[1, 0]], "y": [[1, 0]]}
+OTHERS = {"y": {"predictions": [["a"], ["b"]], "references": ["a", "c"]}}
+ANSWERS: dict = {"x": {"predictions": [["a"], ["b"]], "references": ["a", "b"]}, "y": [[1], [0]]}
+
+
 @pytest.mark.parametrize(
     ("runs", "options", "message"),
     [
         ({"x": [[1, 0]]}, {}, "needs two runs or more, and runs has 1"),
         ([[[1, 0]], [[1, 0]]], {}, "give a dict from names to runs"),
         ({"x": [[1, 0]], 3: [[1, 0]]}, {}, "runs has the name 3"),
-        ({"x": [[1, 0]], "y": [[1, 0]]}, {"metric": "avg@N", "k": 1}, "leave k out"),
-        ({"x": [[1, 0]], "y": [[1, 0]]}, {"metric": "vote@k"}, "x: vote@k needs answers"),
-        (
-            {"x": {"predictions": [["a"]], "references": ["a"]}, "y": [[1]]},
-            {"metric": "vote@k", "interval": "sampling"},
-            "x: one sample of each question",
-        ),
-        (
-            {"x": [[1, 0]], "y": [[1, 0]]},
-            {"metric": "bayes@N", "interval": "questions"},
-            "compared with interval='posterior'",
-        ),
-        (
-            {"x": [[1, 0]], "y": [[1, 0]]},
-            {"check_correct_fn": "numeric"},
-            "no run has references",
-        ),
-        (
-            {
-                "x": {"predictions": [["a"], ["b"]], "references": ["a", "b"]},
-                "y": {"predictions": [["a"], ["b"]], "references": ["a", "c"]},
-            },
-            {},
-            "Question 1 has the reference 'b' in x and 'c' in y",
-        ),
+        (SAME, {"metric": "avg@N", "k": 1}, "leave k out"),
+        (SAME, {"metric": "vote@k"}, "x: vote@k needs answers"),
+        (SAME, {"metric": "bayes@N", "interval": "questions"}, "with interval='posterior'"),
+        (SAME, {"check_correct_fn": "numeric"}, "no run has references"),
+        (ANSWERS, {"metric": "vote@k", "interval": "sampling"}, "x: one sample of each question"),
+        (ANSWERS | OTHERS, {}, "Question 1 has the reference 'b' in x and 'c' in y"),
     ],
 )
 def test_invalid_input_names_the_run(runs, options, message):
