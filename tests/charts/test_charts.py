@@ -174,7 +174,7 @@ def test_the_line_at_0_is_heavy_where_the_band_excludes_0(comparison):
     assert "band excludes 0 from pass@1 to pass@3, where after is higher." in caption_of(chart)
     none = charts.difference(at_k.compare(OUTCOMES, OUTCOMES))
     assert rows_of(none, "end") == []
-    assert "the simultaneous band contains 0 at all k" in caption_of(none)
+    assert "The simultaneous band contains 0 at all k" in caption_of(none)
 
 
 def test_questions_are_ordered_from_the_hardest_to_the_easiest(result):

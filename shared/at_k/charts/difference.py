@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import altair as alt
@@ -11,7 +10,7 @@ import altair as alt
 from ..core.checks import as_list, check_text
 from ..runs.comparison import Difference, by_sign, differences_in, zero_in_band
 from .figure import Figure
-from .lines import LineAxis, VerticalChannel, figure_of_lines, k_axis, vertical_channel
+from .lines import LineAxis, figure_of_lines, k_axis, vertical_channel
 from .results import (
     ChartDetails,
     ChartOptions,
@@ -71,10 +70,18 @@ def difference(
     rows = [_row_of_difference(x, series=series, panel=title) for x in curve.values()]
     x = k_axis(curve)
     details = ChartDetails(**options)
-    decided = f"Heavy line at 0: the simultaneous band {zero_in_band([*curve.values()], names)}."
-    sentences = correction_of_runs(comparison), decided
-    y = _vertical(rows, details.formats.difference)
-    notes = _line_at_zero([*curve.values()], x, y)
+    points = [*curve.values()]
+    start = "Heavy line at 0: the" if any(point.sign for point in points) else "The"
+    conclusion = f"{start} simultaneous band {zero_in_band(points, names)}."
+    sentences = correction_of_runs(comparison), conclusion
+    bands = [row[column] for row in rows for column in ("band_lo", "band_hi")]
+    y = {
+        "scale": alt.Scale(domain=[min(0.0, *bands), max(0.0, *bands)]),
+        "format": details.formats.difference,
+        # In percent, a difference is in percentage points.
+        "labelExpr": "datum.value ? replace(datum.label, '%', ' pp') : '0'",
+    }
+    notes = _line_at_zero(points, x, y)
     return figure_of_lines(rows, x, details, *sentences, highlight=highlight, y=y, notes=notes)
 
 
@@ -86,16 +93,9 @@ def _row_of_difference(point: Difference, **columns: Any) -> Row:
     return {**columns, "x": point.k, "key": point.key, "score": point.score} | limits | both
 
 
-def _vertical(rows: Sequence[Row], number: str) -> VerticalChannel:
-    """Return the vertical channel of differences in a format of numbers. Its range has 0."""
-    values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
-    # In percent, a difference is in percentage points.
-    label = "datum.value ? replace(datum.label, '%', ' pp') : '0'"
-    scale = alt.Scale(domain=[min(0.0, *values), max(0.0, *values)])
-    return partial(vertical_channel, scale=scale, format=number, labelExpr=label)
-
-
-def _line_at_zero(points: Sequence[Difference], x: LineAxis, y: VerticalChannel) -> list[alt.Chart]:
+def _line_at_zero(
+    points: Sequence[Difference], x: LineAxis, y: Mapping[str, Any]
+) -> list[alt.Chart]:
     """Return the line at 0, and its heavy parts, where the band excludes 0."""
     segments = [
         {"x": successive[0].k, "end": successive[-1].k, "y": 0}
@@ -106,4 +106,4 @@ def _line_at_zero(points: Sequence[Difference], x: LineAxis, y: VerticalChannel)
     heavy = alt.Chart(inline_data(segments))
     heavy = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
     layers = [zero, heavy.encode(x=x.channel(), x2=alt.X2("end:Q"))] if segments else [zero]
-    return [layer.encode(y=y("y")) for layer in layers]
+    return [layer.encode(y=vertical_channel("y", **y)) for layer in layers]

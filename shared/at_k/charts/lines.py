@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import altair as alt
@@ -80,11 +79,8 @@ def score_scale(rows: Iterable[Row]) -> alt.Scale:
     return alt.Scale(zero=False)
 
 
-VerticalChannel = Callable[[str], alt.Y]
-
-
 def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
-    """Return the vertical channel of a column. Its title is above the panel."""
+    """Return the vertical channel of a column, with options of its axis. Its title is above it."""
     axis = alt.Axis(
         title=None,
         tickCount=5,
@@ -120,7 +116,7 @@ def figure_of_lines(
     details: ChartDetails,
     *sentences: str,
     highlight: float | None = None,
-    y: VerticalChannel | None = None,
+    y: Mapping[str, Any] | None = None,
     notes: Sequence[alt.Chart] = (),
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each series is a line.
@@ -131,7 +127,7 @@ def figure_of_lines(
         details: its caption, width and formats of scores. Wider figures have higher panels.
         *sentences: of the caption, or "".
         highlight: a value of the horizontal axis that a dashed line marks.
-        y: returns the vertical channel of a column. Default: the scores and their range.
+        y: arguments of `vertical_channel`. Default: those for scores and their range.
         notes: more layers, in front of the lines.
 
     Raises:
@@ -142,7 +138,7 @@ def figure_of_lines(
     view = view_width(details.width, _LABELS, right)
     rows = wrap_names(with_texts(rows, details.formats.text), view + right)
     _mark_some(rows, x)
-    y = y or partial(vertical_channel, scale=score_scale(rows), format=details.formats.score)
+    y = y or {"scale": score_scale(rows), "format": details.formats.score}
     height = _ONE_PANEL if len({row["panel"] for row in rows}) == 1 else _SEVERAL_PANELS
     panel = alt.LayerChart(
         layer=[
@@ -184,12 +180,16 @@ def _mark_some(rows: Sequence[Row], x: LineAxis) -> None:
 
 
 def _line_layers(
-    rows: Sequence[Row], x: LineAxis, y: VerticalChannel, room: float
+    rows: Sequence[Row], x: LineAxis, y_options: Mapping[str, Any], room: float
 ) -> list[alt.Chart]:
     """Return the bands, the lines and the markers of a panel.
 
     They have no data: the figure has it.
     """
+
+    def y(column: str) -> alt.Y:
+        return vertical_channel(column, **y_options)
+
     channels = series_channels(list(dict.fromkeys(row["series"] for row in rows)), room)
     base = alt.Chart().encode(x=x.channel(), color=channels["color"])
     layers: list[alt.Chart] = []

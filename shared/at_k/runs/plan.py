@@ -436,7 +436,7 @@ def _design_maker(
 
 def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
     """Return the row of a plan: a design with these questions, its cost and its precision."""
-    same_questions, other_questions = (design.precision(questions, kind) for kind in _KINDS)
+    precisions = {kind: design.precision(questions, kind) for kind in _KINDS}
     labels = {} if design.labels is None else {"labels": design.labels}
     cost = questions * (options.question_cost + design.n * options.sample_cost)
     cost += (design.labels or 0) * options.label_cost
@@ -445,10 +445,8 @@ def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]
         "samples": design.n,
         **labels,
         "cost": cost,
-        "half_width_sampling": same_questions.half_width,
-        "half_width_questions": other_questions.half_width,
-        "difference_sampling": same_questions.difference,
-        "difference_questions": other_questions.difference,
+        **{f"half_width_{kind}": x.half_width for kind, x in precisions.items()},
+        **{f"difference_{kind}": x.difference for kind, x in precisions.items()},
     }
 
 
