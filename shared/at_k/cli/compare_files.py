@@ -79,8 +79,7 @@ def _compare_files(
         raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
     requested = ComparisonOptions(**parameters, all_k=len(files) == 2)
     sources = [(name, [file]) for name, file in zip(names, files, strict=True)]
-    of_second = second if len(files) == 2 else None
-    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=of_second)
+    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=second)
     with naming_questions(inputs[0].questions):
         groups = shared_by([(run.name, run.questions) for run in inputs], "groups")
         overall = compare_runs(runs, options)
