@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..runs.comparison import compare
-from ..runs.differences import Compared, compare_groups, compare_runs, differences_of
+from ..runs.differences import Compared, compare_groups, differences_of
 from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions
@@ -82,7 +82,7 @@ def _compare_files(
     inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=second)
     with naming_questions(inputs[0].questions):
         groups = shared_by([(run.name, run.questions) for run in inputs], "groups")
-        overall = compare_runs(runs, options)
+        overall = Compared(runs, options)
     compared = compare_groups(overall, groups)
     scope = _scope(inputs, overall)
     read = [

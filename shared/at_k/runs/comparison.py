@@ -151,7 +151,7 @@ def compare(
             Annals of Statistics 14, 896.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .differences import compare_groups, compare_runs, differences_of
+    from .differences import Compared, compare_groups, differences_of
     from .outcomes_of_runs import grade_sources
 
     check_options(compare, options)
@@ -160,7 +160,7 @@ def compare(
     )
     sources = [("R_a", R_a), ("R_b", R_b)]
     graded = grade_sources(sources, requested, checker_rates, labels, by_order, common)
-    overall = compare_runs(*graded)
+    overall = Compared(*graded)
     differences = [
         difference
         for group, compared in compare_groups(overall, overall.options.groups).items()

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..core.checks import check_number
 from ..core.rewards import check_rewards, has_real_rewards
-from .differences import compare_runs, differences_of, warn_of_falling_runs
+from .differences import Compared, differences_of, warn_of_falling_runs
 from .options import REWARDS, WITHOUT_K, ComparisonOptions
 from .outcomes_of_runs import Run
 from .scored_run import score_runs
@@ -142,7 +142,7 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
     """Judge whether the score of a run is at least that of a baseline minus a margin."""
-    compared = compare_runs([baseline, run], options)
+    compared = Compared([baseline, run], options)
     (x,) = differences_of(compared)
     basis = _basis([baseline, run], compared.options)
     return Gate(x.key, x.b, x.a, 0.0 - margin, *x.interval, **basis)

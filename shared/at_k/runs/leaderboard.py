@@ -103,7 +103,7 @@ def leaderboard(
             Theoretical Statistics 48, 139: see `at_k.runs.differences`.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .differences import compare_groups, compare_runs
+    from .differences import Compared, compare_groups
     from .outcomes_of_runs import grade_sources
 
     check_options(leaderboard, options)
@@ -118,7 +118,7 @@ def leaderboard(
         metric, k, interval, confidence, temperature=temperature, all_k=False, **options
     )
     graded = grade_sources([*runs.items()], requested, by_order=by_order, common=common)
-    overall = compare_runs(*graded)
+    overall = Compared(*graded)
     return leaderboard_of_groups(compare_groups(overall, overall.options.groups), p_values)
 
 
@@ -133,12 +133,12 @@ def leaderboard_of_groups(
 
 def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     """Return what `leaderboard` returns, for compared runs."""
-    options, differences = compared.options, compared.differences
-    simultaneous = differences.simultaneous.confidence_of_each(options.confidence)
-    lo, hi = differences.limits_by_run(options.confidence)
-    band_lo, band_hi = differences.limits_by_run(simultaneous)
+    options = compared.options
+    simultaneous = compared.simultaneous.confidence_of_each(options.confidence)
+    lo, hi = compared.limits_by_run(options.confidence)
+    band_lo, band_hi = compared.limits_by_run(simultaneous)
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
-    p = differences.p_values() if p_values else None
+    p = compared.p_values() if p_values else None
     rows: list[dict[str, Any]] = []
     estimates: list[Estimate] = []
     pairs: list[dict[str, Any]] = []
@@ -160,7 +160,7 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
             }
             if p is not None:
                 pair["p"] = float(p[a, b, column])
-                pair["p_adjusted"] = differences.simultaneous.adjusted(pair["p"])
+                pair["p_adjusted"] = compared.simultaneous.adjusted(pair["p"])
             pairs.append(pair)
     checkers = compared.checkers
     board = ({"checker": checkers} if checkers else {}) | {
