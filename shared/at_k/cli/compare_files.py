@@ -17,12 +17,7 @@ from ..runs.outcomes_of_runs import naming_questions, shared_by
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import Scope, View, enumerated, number_of, print_output
-from .graded_files import (
-    add_second_flags,
-    comparison_arguments,
-    graded_files,
-    second_arguments,
-)
+from .graded_files import add_second_flags, file_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
 from .score_tables import nouns_of
@@ -71,15 +66,14 @@ def _compare_files(
             f"model=B."
         )
     names = _check_names(names, files)
-    second = second_arguments(flags, files)
-    if len(files) != 2 and second:
+    arguments = file_arguments(flags, files)
+    if len(files) != 2 and arguments.second:
         raise ValueError("Flags that end in -b are for the second of two files.")
-    reading, parameters, errors = comparison_arguments(flags)
-    if parameters.get("anytime") and len(files) > 2:
+    if arguments.parameters.get("anytime") and len(files) > 2:
         raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
-    requested = ComparisonOptions(**parameters, all_k=len(files) == 2)
+    requested = ComparisonOptions(**arguments.parameters, all_k=len(files) == 2)
     sources = [(name, [file]) for name, file in zip(names, files, strict=True)]
-    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=second)
+    inputs, runs, options = graded_files(sources, arguments, requested)
     with naming_questions(inputs[0].questions):
         groups = shared_by([(run.name, run.questions) for run in inputs], "groups")
         overall = Compared(runs, options)

@@ -22,12 +22,7 @@ from ..runs.gate import (
 from ..runs.outcomes_of_runs import naming_questions
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import Limits, Scale, number_of, print_output, printable
-from .graded_files import (
-    add_second_flags,
-    comparison_arguments,
-    graded_files,
-    second_arguments,
-)
+from .graded_files import add_second_flags, file_arguments, graded_files
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_EXAMPLES = f"""\
@@ -93,11 +88,10 @@ def _gate_files(
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
     if margin is not None and baseline is None:
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
-    second = second_arguments(flags, files if baseline is None else [*files, baseline])
-    if second and baseline is None:
+    arguments = file_arguments(flags, files if baseline is None else [*files, baseline])
+    if arguments.second and baseline is None:
         raise ValueError("Flags that end in -b are those of --baseline: give that too.")
-    reading, parameters, errors = comparison_arguments(flags)
-    requested = gate_options(**parameters)
+    requested = gate_options(**arguments.parameters)
     margin = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
     sources = [(", ".join(files), files)]
     if at_least is not None:
@@ -105,7 +99,7 @@ def _gate_files(
     if baseline is not None:
         name = f"{baseline} (baseline)" if [baseline] == list(files) else baseline
         sources.append((name, [baseline]))
-    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=second)
+    inputs, runs, options = graded_files(sources, arguments, requested)
     with naming_questions(inputs[0].questions):
         if at_least is not None:
             gate = gate_at_least(runs[0], at_least, options)

@@ -21,7 +21,7 @@ from .formats import (
     number_of,
     print_output,
 )
-from .graded_files import comparison_arguments, graded_files
+from .graded_files import file_arguments, graded_files
 from .run_input import RunInput
 
 _FLAGS = {
@@ -70,18 +70,19 @@ def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
     """
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
-    reading, parameters, errors = comparison_arguments(flags)
-    if errors["labels"] is not None and not files:
+    arguments = file_arguments(flags)
+    parameters = arguments.parameters
+    if arguments.labels is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
     for name, flag in _FLAGS.items():
         if flag in parameters:
             parameters[name] = parameters.pop(flag)
-    options = PlanOptions(**parameters, checker_rates=errors["checker_rates"])
+    options = PlanOptions(**parameters, checker_rates=arguments.checker_rates)
     inputs: list[RunInput] = []
     runs: list[Run] = []
     if files:
         sources = [(file, [file]) for file in files]
-        inputs, runs, options = graded_files(sources, reading, options, **errors)
+        inputs, runs, options = graded_files(sources, arguments, options)
     read = [run.described() for run in inputs]
     view = PlanView(plan_runs(runs, options), options.wanted, read)
     print_output(view.printed(output_format))
