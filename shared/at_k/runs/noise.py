@@ -97,8 +97,14 @@ def noise(
         checker_rates: true-positive and false-positive rate of a checker that errs.
         labels: what a person says of some samples, in place of the rates, as the metric gpassk
             takes it. Default: the labels that the run was read with.
-        tau, clusters, w, check_correct_fn, num_proc, groups, average, question_weights: see
-            `at_k.compare`. Groups are for average "groups" only.
+        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
+        clusters: a label of the cluster of each question. Default: each is its own cluster.
+        w: rewards of the categories, for max@k and avg@N. Default: 0 and 1.
+        check_correct_fn: what to check predictions with, if the run has references.
+        num_proc: number of processes to run the checker in.
+        groups: a label for each question, for average "groups".
+        average: see `at_k.compare`.
+        question_weights: see `at_k.compare`.
 
     Returns:
         For each score, by its key such as "pass@4", a dict: score; standard_error, for other
