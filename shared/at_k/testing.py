@@ -62,12 +62,12 @@ def assert_at_least(
         ...
         AssertionError: Not decided: the score may or may not be at least 0.6. ...
     """
-    from .runs.gate import check_threshold, gate_at_least, gate_options
+    from .runs.gate import check_bound, gate_at_least, gate_options
     from .runs.outcomes_of_runs import grade_sources
 
     check_options(assert_at_least, options)
     requested = gate_options(metric, k, interval, confidence, anytime=anytime, **options)
-    threshold = check_threshold("threshold", threshold, requested.metric)
+    threshold = check_bound("threshold", threshold, requested.metric)
     (run,), requested = grade_sources([("R", R)], requested)
     _assert_shown(gate_at_least(run, threshold, requested))
 
@@ -103,12 +103,12 @@ def assert_not_worse(
     Examples:
         >>> assert_not_worse([[1, 1, 1, 0]] * 50, [[1, 0, 1, 0]] * 50)
     """
-    from .runs.gate import check_margin, gate_not_worse, gate_options
+    from .runs.gate import check_bound, gate_not_worse, gate_options
     from .runs.outcomes_of_runs import grade_sources
 
     check_options(assert_not_worse, options)
     requested = gate_options(metric, k, interval, confidence, anytime=anytime, **options)
-    margin = check_margin("margin", margin, requested.metric)
+    margin = check_bound("margin", margin, requested.metric, is_margin=True)
     sources = [("R", R), ("baseline", baseline)]
     (run, other), requested = grade_sources(sources, requested, by_order=by_order, common=common)
     _assert_shown(gate_not_worse(run, other, margin, requested))

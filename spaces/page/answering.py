@@ -22,7 +22,7 @@ from at_k.core.samples import Samples as MetricSamples
 from at_k.core.score_agg import VERDICTS
 from at_k.runs.options import naming_run
 from at_k.runs.outcomes_of_runs import Run as GradedRun
-from at_k.runs.outcomes_of_runs import Ungraded, check_same_questions
+from at_k.runs.outcomes_of_runs import check_same_questions
 
 from .comparing import compare
 from .controls import OTHER_QUESTIONS, SAME_QUESTIONS
@@ -77,7 +77,7 @@ def answer_to(request: Request) -> Answer:
         if len(runs) > 1 and not problem:
             nouns = space.question_noun, space.sample_noun
             try:
-                check_same_questions([Ungraded(label, x.batch) for label, x in sampled.items()])
+                check_same_questions([GradedRun(label, x.batch) for label, x in sampled.items()])
                 scope = Scope([run.outcomes.n for run in graded], checker, *nouns)
                 comparison = compare(graded, measures, options.get("k"), scope)
             except ValueError as error:

@@ -7,7 +7,7 @@ from typing import Any
 from at_k.cli.comparison_tables import ComparisonView, LeaderboardView
 from at_k.cli.formats import Cells, Scope
 from at_k.runs.comparison import Difference, differences_as_dict
-from at_k.runs.differences import compare_runs, differences_of
+from at_k.runs.differences import Compared, differences_of
 from at_k.runs.leaderboard import leaderboard_of
 from at_k.runs.options import ComparisonOptions
 from at_k.runs.outcomes_of_runs import Run
@@ -82,9 +82,9 @@ def compare(
     first_options = ComparisonOptions(**measures[0])
     if len(runs) > 2:
         selected: dict[str, Any] = {} if k is None else {"k": k}
-        board = leaderboard_of(compare_runs(runs, replace(first_options, **selected, all_k=False)))
+        board = leaderboard_of(Compared(runs, replace(first_options, **selected, all_k=False)))
         return Comparison(LeaderboardView(board, scope), [board], [{**measures[0], **selected}])
-    by_measure = [differences_of(compare_runs(runs, ComparisonOptions(**x))) for x in measures]
+    by_measure = [differences_of(Compared(runs, ComparisonOptions(**x))) for x in measures]
     first, *others = by_measure
     view = MeasuresView(
         {None: first},

@@ -132,9 +132,7 @@ def test_the_axis_of_k_is_logarithmic_where_k_has_a_wide_range(ks, scale, ticks)
 
 def test_markers_of_many_k_are_apart_and_include_the_first_and_the_last():
     rows = rows_of(charts.by_k({f"pass@{k}": 0.5 for k in range(1, 81)}))
-    marked = [row["x"] for row in rows if row["marker"]]
-    assert (marked[0], marked[-1]) == (1, 80)
-    assert 10 < len(marked) < 30
+    assert [row["x"] for row in rows if row["marker"]] == [1, 2, 4, 8, 16, 32, 64, 80]
 
 
 def test_scores_against_the_threshold_are_those_of_the_result(result):
@@ -171,12 +169,12 @@ def test_the_line_at_0_is_heavy_where_the_band_excludes_0(comparison):
     excluded = [k for k in range(1, 10) if comparison[f"pass@{k}_band_lo"] > 0]
     assert excluded == [1, 2, 3]
     chart = charts.difference(comparison, ("before", "after"))
-    (segment,) = rows_of(chart, "higher")
-    assert (segment["x"], segment["end"], segment["higher"]) == (1, 3, "after")
-    assert "after is higher from k = 1 to 3." in caption_of(chart)
+    (segment,) = rows_of(chart, "end")
+    assert (segment["x"], segment["end"]) == (1, 3)
+    assert "band excludes 0 from pass@1 to pass@3, where after is higher." in caption_of(chart)
     none = charts.difference(at_k.compare(OUTCOMES, OUTCOMES))
-    assert rows_of(none, "higher") == []
-    assert "The simultaneous band includes 0 at all k." in caption_of(none)
+    assert rows_of(none, "end") == []
+    assert "The simultaneous band contains 0 at all k" in caption_of(none)
 
 
 def test_questions_are_ordered_from_the_hardest_to_the_easiest(result):
@@ -265,11 +263,6 @@ def test_the_caption_says_what_checker_scores_are_corrected_for():
     [
         (lambda: charts.by_k(NO_DICT), "results is list: give the dict that compute returns"),
         (lambda: charts.by_k({}), "results is empty"),
-        (
-            lambda: charts.by_k({"pass_at_1": 0.1, "pass_at_2": 0.2, "easy__pass_at_2": 0.3}),
-            "The result has no score for several k",
-        ),
-        (lambda: charts.by_k({"pass@4": 0.5}), "The result has no score for several k"),
         (
             lambda: charts.by_k({"first": {"pass@1": 0.1, "pass@2": 0.2}, "second": {"pass@2": 1}}),
             "second has no score for several k",

@@ -1,7 +1,5 @@
 """`--average groups` and `--question-weights`: scores, sentences, charts and refusals."""
 
-import copy
-import pickle
 from typing import Any
 
 import at_k
@@ -96,10 +94,3 @@ def test_equal_weights_are_not_mentioned_in_sentences(capsys, files):
 def test_a_wrong_average_is_one_line(capsys, files, flags, problem):
     assert problem in error_of(capsys, "gpassk", files[0], *flags)
     assert problem in error_of(capsys, "compare", *files, *flags)
-
-
-def test_a_result_remembers_how_it_is_averaged():
-    result = at_k.load("gpassk").compute(predictions=RUNS[0], k=1, groups=GROUPS, average="groups")
-    for same in (copy.copy(result), pickle.loads(pickle.dumps(result))):
-        assert same.averaging == "averaged over 3 groups"
-        assert same == dict(result)

@@ -92,15 +92,6 @@ def test_a_column_that_is_missing_is_named_by_the_flag_that_was_typed(capsys, tm
     assert error.endswith(f"The columns are id, k, prediction, 'k=1'. Name one with {flag}.\n")
 
 
-@pytest.mark.filterwarnings("always")
-def test_samples_that_stop_at_the_first_success_lead_to_the_flag_of_the_budget(capsys, tmp_path):
-    file = tmp_path / "tries.jsonl"
-    rows = [[0] * (i % 3) + [1] for i in range(20)] + [[0, 0, 0, 0]]
-    file.write_text("".join(json.dumps({"outcomes": row}) + "\n" for row in rows))
-    assert main(["gpassk", str(file), "--k", "1"]) == 0
-    assert "such as --budget 4, and gives pass@k" in capsys.readouterr().err
-
-
 LISTS = "--help` lists the flags, and which take several values"
 
 
@@ -112,11 +103,7 @@ LISTS = "--help` lists the flags, and which take several values"
         ("--foo", f"`at-k {LISTS}"),
         ("gpassk a.jsonl --includes pass@k", "Did you mean '--include'?"),
         ("compare a.jsonl --included pass@k", "Did you mean '--include'?"),
-        ("gpassk a.jsonl --ks 1", "Did you mean '--k'?"),
-        ("gate a.jsonl --intervall sampling", "Did you mean '--interval'?"),
         ("gpasssk a", "no command 'gpasssk'. Did you mean 'gpassk'? The commands are bayes_at_n,"),
-        ("compair a", "no command 'compair'. Did you mean 'compare'?"),
-        ("gates a", "no command 'gates'. Did you mean 'gate'?"),
     ],
 )
 def test_an_unknown_argument_leads_to_what_was_meant(capsys, arguments, message):
@@ -153,13 +140,10 @@ USUAL_K = "k: those of 4, 8 and 16 that every question has samples for, or else 
     ("command", "defaults"),
     [
         ("gpassk", f"thresholds: 0.25, 0.5, 0.75 and 1.0|lam: 0.5|pass-power: 0.5|{USUAL_K}"),
-        ("gpassk", "unanimous-power: 0.5|alpha0: 1|beta0: 1"),
-        ("max_at_k", USUAL_K),
         ("bayes_at_n", "confidence: 0.95"),
         ("score_agg", "temperature: 0.5|penalty: 0.1|eps-for-neg-p: 1e-9"),
         ("compare", "include: pass@k|tau: 0.5|temperature: 0.5|confidence: 0.95"),
         ("plan", "include: pass@k|k: 1|confidence: 0.95|power: 0.8|tau: 0.5"),
-        ("plan", "interval: questions|check-correct-fn: exact_match"),
     ],
 )
 def test_the_help_names_the_defaults(capsys, command, defaults):

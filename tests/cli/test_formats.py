@@ -8,7 +8,6 @@ import pytest
 from at_k.cli.command import main
 from run_command import (
     FLAGS,
-    SCORES,
     error_of,
     output_of,
     question_rows,
@@ -24,12 +23,6 @@ def file(tmp_path):
 
 def records_of(printed: str) -> list[dict]:
     return list(csv.DictReader(io.StringIO(printed)))
-
-
-def test_json_has_a_short_form(capsys, file):
-    printed = output_of(capsys, "gpassk", file, *FLAGS, "--format", "json")
-    assert json.loads(printed) == SCORES
-    assert output_of(capsys, "gpassk", file, *FLAGS, "--json") == printed
 
 
 def test_csv_has_all_scores_in_full_precision_and_nothing_else(capsys, file):

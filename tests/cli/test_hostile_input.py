@@ -60,24 +60,13 @@ BRACKETS = 2_000 * "["
 FILES = {
     "nested.json": BRACKETS + 2_000 * "]",
     "nested.jsonl": f'{{"id": 1, "samples": {BRACKETS}1{2_000 * "]"}}}\n',
-    "nested_objects.jsonl": f'{{"correct": 1, "x": {2_000 * chr(123)}"a": 1{2_000 * chr(125)}}}\n',
     "brackets.csv": f'id,samples\n1,"{BRACKETS[:1000]}"\n',
-    "balanced.csv": f'id,samples,answer\n1,"{BRACKETS[:1000]}{1000 * "]"}",a\n',
     "minus_in_list.csv": f'id,samples\n1,"[{1_000_000 * "-"}1]"\n',
-    "minus.csv": f'id,correct\n1,"{1_000_000 * "-"}1"\n',
     "script/script.py": "raise SystemExit('executed')\n",
     "yaml/README.md": "---\nconfigs: !!python/object/apply:os.getcwd []\n---\n",
     "no_zip.eval": "text",
-    "lm.jsonl": json.dumps(
-        dict.fromkeys(["doc_id", "doc", "target", "arguments", "resps", "filtered_resps"])
-    ),
     "inspect.json": json.dumps(
         {"version": 2, "status": "x", "eval": {"model": 1}, "plan": 3, "samples": [3]}
-    ),
-    "evalplus.json": json.dumps({"date": "1", "hash": "2", "eval": {"a": [1]}}),
-    "lighteval.jsonl": json.dumps({"doc": 1, "metric": 2, "model_response": 3}),
-    "batch.jsonl": json.dumps(
-        {"custom_id": 1, "response": {"body": {"choices": [{"index": 0}]}}, "error": None}
     ),
 }
 

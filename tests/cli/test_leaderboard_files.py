@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 import re
 
 import at_k
 import numpy as np
 import pytest
 from at_k.cli.command import main
-from run_command import error_of, output_of, scores_of, write_json_lines, write_runs
+from run_command import error_of, output_of, scores_of, write_runs
 
 NAMES = ["small", "medium", "large"]
 
@@ -33,16 +32,6 @@ def test_json_is_the_dict_of_the_function(capsys, files):
     board = scores_of(capsys, "compare", *files, *flags.split())
     assert board == at_k.leaderboard(outcomes(), "pass^k", [1, 2], "questions", 0.9, p_values=True)
     assert scores_of(capsys, "compare", *files) == at_k.leaderboard(outcomes())
-
-
-def test_questions_are_matched_and_missing_ones_are_refused_by_name(capsys, files):
-    expected = scores_of(capsys, "compare", *files)
-    rows = [json.loads(line) for line in files[1].read_text().splitlines()]
-    write_json_lines(files[1], rows[::-1])
-    assert scores_of(capsys, "compare", *files) == expected
-    write_json_lines(files[1], rows[2:])
-    error = error_of(capsys, "compare", *files)
-    assert "medium lacks 2 of the questions of small, such as id 'q0'" in error
 
 
 def test_groups_have_leaderboards_of_their_own(capsys, files):
@@ -114,14 +103,6 @@ def test_names_are_given_or_those_of_the_files(capsys, files, tmp_path):
     folders = write_runs(tmp_path, {f"{name}/samples": x for name, x in outcomes().items()})
     board = scores_of(capsys, "compare", *folders)
     assert {row["run"] for row in board["runs"]} == set(NAMES)
-
-
-def test_an_error_names_the_run_and_the_question(capsys, files):
-    rows = [json.loads(line) for line in files[2].read_text().splitlines()]
-    rows[5]["outcomes"] = [1, 0]
-    write_json_lines(files[2], rows)
-    error = error_of(capsys, "compare", *files, "--k", 4)
-    assert "large: --k is 4, but question 5 has n = 2 scored samples" in error
 
 
 def test_rewards_have_their_own_unit(capsys, tmp_path):

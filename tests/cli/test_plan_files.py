@@ -58,23 +58,11 @@ def test_an_extrapolated_score_is_said(capsys, tmp_path):
     )
 
 
-def test_questions_of_two_files_are_matched(capsys, tmp_path):
-    rows = [{"id": i, "outcomes": [i > 2, i % 2, i > 4, i > 5]} for i in range(8)]
-    first = write_json_lines(tmp_path / "a.jsonl", rows)
-    second = write_json_lines(tmp_path / "b.jsonl", rows[::-1])
-    same = scores_of(capsys, "plan", first, first)
-    assert scores_of(capsys, "plan", first, second) == same
-
-
 def test_csv_has_the_rows_of_the_grid_and_the_cheapest_design(capsys):
     printed = output_of(capsys, "plan", *RATES, *GRID, "--half-width", 0.08, "--format", "csv")
     head, *rows = printed.strip().splitlines()
     assert head.startswith("design,key,questions,samples,cost,half_width_sampling")
     assert [row.split(",")[0] for row in rows] == ["grid", "grid", "cheapest"]
-
-
-def test_latex_without_a_file_starts_with_the_table(capsys):
-    assert output_of(capsys, "plan", *RATES, *GRID, "--format", "latex").startswith("% needs")
 
 
 def test_a_plan_needs_a_file_or_rates_and_at_most_two_files(capsys):

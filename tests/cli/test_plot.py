@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from at_k.charts.figure import Figure
 from at_k.cli.command import main
 from run_command import error_of, output_of, question_rows, write_json_lines, write_runs
 
@@ -100,16 +99,3 @@ def test_scores_are_printed_before_the_reason_why_there_is_no_chart(capsys, tmp_
         assert printed.out == plain
         assert printed.err.startswith("at-k: There is no chart: "), printed.err
         assert reason in printed.err
-
-
-def test_scores_are_printed_before_a_chart_is_drawn(capsys, file, tmp_path, monkeypatch):
-    printed = []
-
-    def fail(*_, **__):
-        printed.append(capsys.readouterr().out)
-        raise MemoryError("none is left")
-
-    monkeypatch.setattr(Figure, "save", fail)
-    assert main(["gpassk", str(file), "--k", "1", "2", "--plot", str(tmp_path / "a.svg")]) == 2
-    assert "G-Pass@2_1.0   0.4167" in printed[0]
-    assert "There is no chart: none is left" in capsys.readouterr().err

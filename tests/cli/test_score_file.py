@@ -55,9 +55,6 @@ def test_a_checker_is_named_by_module_and_function(capsys, tmp_path, monkeypatch
     assert scores["pass^2"] == 0.0
     again = output_of(capsys, "gpassk", file, *FLAGS, "--check-correct-fn", "mine:again")
     assert "checked against answer with partial" in again
-    with pytest.raises(SystemExit):
-        main(["gpassk", str(file), "--check-correct-fn", "mine:chek"])
-    assert "mine:chek" in capsys.readouterr().err
 
 
 def test_what_a_checker_prints_is_not_mixed_with_the_scores(capsys, tmp_path, monkeypatch):
@@ -106,20 +103,26 @@ def test_a_new_metric_has_flags_for_parameters_of_every_type(capsys, monkeypatch
     file.write_text('{"outcomes": [1]}')
     flags = ["--temperature", "1", "--weights", '{"a": 1}', "--w", "0", "1", "--twice"]
     assert scores_of(capsys, "other", file, *flags) == {"seen": [1.0, {"a": 1}, [0.0, 1.0], True]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("gpassk --k 1,4", "--k: '1,4' is not a whole number: separate several by spaces"),
+        ("bayes_at_n --confidence no", "--confidence: 'no' is not a number"),
+        ("score_agg --weights {a:1}", "--weights: '{a:1}' is invalid JSON"),
+        ("gpassk --check-correct-fn none:f", "--check-correct-fn: none:f cannot be imported as"),
+    ],
+)
+def test_a_value_that_is_not_of_its_type_is_named(capsys, arguments, message):
     with pytest.raises(SystemExit):
-        main(["other", str(file), "--weights", "{a: 1}"])
-    assert "argument --weights: '{a: 1}' is invalid JSON" in capsys.readouterr().err
+        main([*arguments.split(), "a.jsonl"])
+    assert f"error: argument {message}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("ks", [("1", "4"), ("1", "--k", "4"), ("1,4",)])
+@pytest.mark.parametrize("ks", [("1", "4"), ("1", "--k", "4")])
 def test_several_values_are_separated_by_spaces_or_flags(capsys, tmp_path, ks):
     file = write_json_lines(tmp_path / "run.jsonl", ROWS)
-    if ks == ("1,4",):
-        with pytest.raises(SystemExit):
-            main(["gpassk", str(file), "--k", *ks])
-        message = "argument --k: '1,4' is not a whole number: separate several by spaces"
-        assert message in capsys.readouterr().err
-        return
     scores = scores_of(capsys, "gpassk", file, "--include", "pass@k", "pass^k", "--k", *ks)
     assert list(scores) == ["pass@1", "pass@4", "pass^1", "pass^4"]
     scores = scores_of(capsys, "gpassk", file, "--k", 4, "--thresholds", 0.25, 0.5)
@@ -130,9 +133,6 @@ def test_none_disables_a_parameter_that_has_a_default(capsys, tmp_path):
     file = write_json_lines(tmp_path / "run.jsonl", ROWS)
     scores = scores_of(capsys, "bayes_at_n", file, "--confidence", "none")
     assert list(scores) == ["bayes@4", "avg@4"]
-    with pytest.raises(SystemExit):
-        main(["bayes_at_n", str(file), "--confidence", "no"])
-    assert "argument --confidence: 'no' is not a number" in capsys.readouterr().err
 
 
 def test_prior_outcomes_are_read_from_their_column_and_reported(capsys, tmp_path):
@@ -163,16 +163,11 @@ def test_a_column_of_clusters_is_read_if_the_interval_uses_them(capsys, tmp_path
     ("flags", "message"),
     [
         (["--k", "33"], "question 0 has n = 32"),
-        (["--groups", "subject"], "'subject'"),
-        (["--include", "best"], "include has 'best'"),
         (["--include", "pass@1", "--k", "2"], "include has 'pass@1', and k is 2: leave out k, or"),
         (["--include", "pass@4_0.5"], "give 'pass@k', and --k 4"),
         (["--include", "G-Pass@4_1.5"], "tau is 1.5"),
-        (["--include", "pass@40"], "k is 40, but question 0 has n = 32"),
         (["--include", "pass_hat_k"], "Did you mean 'pass^k'?"),
-        (["--include", "mgpass_at_8"], "Did you mean 'mG-Pass@k'?"),
         (["--outcomes", "topic", "--references", "reference"], "leave out references"),
-        (["--check-correct-fn", "no"], "exact_match"),
     ],
 )
 def test_an_error_of_the_metric_is_one_line(capsys, flags, message):
@@ -193,20 +188,10 @@ def test_scores_at_one_k_are_included_by_their_keys(capsys, flags, keys):
     file = ROOT / "shared/at_k/samples/smollm2_cool.jsonl"
     scores = scores_of(capsys, "gpassk", file, "--check-correct-fn", "numeric", "--include", *flags)
     assert list(scores) == keys
-    options = (
-        "--include",
-        "pass@k",
-        "pass^k",
-        "G-Pass@k",
-        "--k",
-        1,
-        2,
-        4,
-        "--thresholds",
-        0.5,
-        0.6,
+    options = "--include pass@k pass^k G-Pass@k --k 1 2 4 --thresholds 0.5 0.6"
+    all_scores = scores_of(
+        capsys, "gpassk", file, "--check-correct-fn", "numeric", *options.split()
     )
-    all_scores = scores_of(capsys, "gpassk", file, "--check-correct-fn", "numeric", *options)
     assert scores == {key: all_scores[key] for key in keys}
 
 
@@ -326,12 +311,3 @@ def test_samples_that_stop_at_the_first_correct_one_are_not_extrapolated(capsys,
     printed = output_of(capsys, "gpassk", file, *flags)
     assert "pass@4 is 75.0 %" in printed
     assert "extrapolated" not in printed
-
-
-def test_the_first_line_counts_samples_without_an_answer(capsys, tmp_path):
-    rows = [{"id": 1, "predictions": ["It is 7.", "no idea", None, "none"], "reference": "7"}]
-    file = write_json_lines(tmp_path / "texts.jsonl", rows)
-    flags = ("--check-correct-fn", "numeric", "--missing", "drop", "--k", 1, "--include", "pass@k")
-    printed = output_of(capsys, "gpassk", file, *flags)
-    assert "with numeric (1 without an answer, incorrect)" in printed
-    assert "0.5000" in printed

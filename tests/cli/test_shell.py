@@ -79,11 +79,6 @@ def test_files_with_different_questions_are_parts_of_one_run(capsys, tmp_path, n
         for i, part in enumerate((rows[:2], rows[2:]))
     ]
     assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": pytest.approx(7 / 15)}
-    texts = [f"{name},n,correct\nq{i},{4 + i},{i}\n" for i in (1, 2)]
-    files = [tmp_path / f"{i}.csv" for i in (1, 2)]
-    for file, text in zip(files, texts, strict=True):
-        file.write_text(text)
-    assert scores_of(capsys, "gpassk", *files, *PASS_AT_1) == {"pass@1": pytest.approx(4 / 15)}
 
 
 def test_files_of_samples_need_a_column_that_identifies_the_questions(capsys, tmp_path):
@@ -127,10 +122,3 @@ def test_the_exit_status_is_documented_and_kept(capsys, tmp_path):
         result = shell(command, tmp_path)
         assert (result.returncode, result.stdout) == (2, "")
         assert result.stderr.splitlines()[-1].startswith("at-k")
-
-
-def test_the_module_runs_as_the_command(tmp_path):
-    result = shell("at-k --version", tmp_path)
-    assert result.returncode == 0
-    with pytest.raises(SystemExit):
-        main(["--version"])

@@ -47,12 +47,6 @@ def test_with_intervals_each_group_has_a_table(capsys, tmp_path):
     assert row in grouped
 
 
-def test_a_column_without_values_is_omitted(capsys, tmp_path):
-    file = write_json_lines(tmp_path / "r.jsonl", [{"outcomes": [0, 1, 1]}, {"outcomes": [1, 0]}])
-    head = output_of(capsys, "bayes_at_n", file).splitlines()[2]
-    assert head.split() == ["score", "sd", "lo", "hi"]
-
-
 @pytest.mark.parametrize("output_format", ["table", "csv", "markdown", "latex"])
 @pytest.mark.parametrize(
     ("metric", "flags"),
@@ -145,18 +139,7 @@ def test_without_limits_there_is_no_sentence_about_them(capsys, tmp_path):
             "these).",
         ),
         (["gpassk", "--k", 1, 2], None),
-        (["cons_at_k", "--interval", "posterior"], None),
         (["score_agg", "--where", "answer=a", "--check-correct-fn", "exact_match"], None),
-    ],
-    ids=[
-        "one score",
-        "two scores",
-        "rewards",
-        "posterior",
-        "temperature",
-        "many scores",
-        "no interval",
-        "one question",
     ],
 )
 def test_a_sentence_has_up_to_six_scores_with_their_limits(capsys, tmp_path, flags, sentence):
@@ -174,17 +157,6 @@ def test_the_sentence_has_the_score_that_the_limits_are_of(capsys, tmp_path):
     for flags, key in ((["--interval", "questions"], "avg@8 is 0.0 %"), ([], "bayes@8 is 0.100")):
         printed = " ".join(output_of(capsys, "bayes_at_n", file, *flags).split())
         assert f"8 samples each, {key} (95 % " in printed
-
-
-def test_the_sentence_says_what_was_missing(capsys, tmp_path):
-    rows: list[dict] = [{"outcomes": x} for x in ([1, None, 0], [1, 0, 0], [0, None, 1], [1, 1, 0])]
-    file = write_json_lines(tmp_path / "r.jsonl", rows)
-    flags = ("--k", 1, "--include", "pass@k", "--confidence", 0.95)
-    printed = output_of(capsys, "gpassk", file, *flags, "--missing", "drop")
-    assert "4 questions, 2 to 3 samples each (2 more not scored)" in printed
-    assert (
-        "On 4 questions with 2 to 3 samples each (2 more not scored), pass@1 is 50.0 %" in printed
-    )
 
 
 def test_a_posterior_center_of_tiny_rewards_is_not_the_score():
@@ -246,10 +218,3 @@ def test_long_and_empty_labels_of_groups_have_short_headings():
     scores = {"x": 1.0, "a very\nlong label of many words/x": 1.0, "/x": 0.5}
     (table,) = ScoresView(scores, SCOPE).tables()
     assert table[0][-2:] == ["a very long label of m..", "(no label)"]
-
-
-def test_missing_samples_are_counted(capsys, tmp_path):
-    file = tmp_path / "run.jsonl"
-    file.write_text(json.dumps({"outcomes": [0, None, 1]}))
-    printed = output_of(capsys, "cons_at_k", file, "--missing", "drop")
-    assert printed.startswith("1 question, 2 samples each (1 more not scored), already graded in")

@@ -134,8 +134,6 @@ def test_the_gate_says_how_to_look_again(capsys, tmp_path):
     assert "look again, give --anytime (anytime=True) at each look" in first_look
     assert main([*map(str, claim), "--anytime"]) == 3
     text = " ".join(capsys.readouterr().out.split())
-    about = text.partition("About ")[2].partition(" would decide")[0]
-    assert f"then about {about} would decide." in first_look
     assert "sampled again, at all looks together" in text
     assert "look again" not in text
     with pytest.raises(AssertionError, match="anytime=True"):

@@ -200,20 +200,14 @@ def test_the_cheapest_design_has_at_most_the_given_number_of_questions():
         ({"R": PILOT, "R_b": PILOT, "correlation": 0.5}, "give it or a correlation"),
         ({"R": PILOT, "R_b": PILOT, "k": 5}, "the correlation needs k of them"),
         ({"R": PILOT, "k": 4, "samples": [8, 3]}, r"samples\[1\] is 3: give integers from 4"),
-        ({"R": PILOT, "questions": 1}, r"questions\[0\] is 1: give integers from 2"),
         ({"R": PILOT, "questions": [10.5]}, r"questions\[0\] is 10.5"),
-        ({"R": [[0, 2]]}, "2"),
         ({"rates": [0.5, 1.5]}, r"rates\[1\] is 1.5: a success rate is a number from 0 to 1"),
         ({"rates": [0.5], "half_width": 0.1, "difference": 0.1}, "give one of them"),
-        ({"rates": [0.5], "half_width": 0}, "half_width is 0: give a number above 0"),
-        ({"rates": [0.5], "correlation": 2}, "correlation is 2"),
         ({"rates": [0.5], "power": 1}, "power is 1: give a probability from 0.5"),
         ({"rates": [0.5], "sample_cost": -1}, "sample_cost is -1"),
         ({"rates": [0.5], "metric": "vote@k"}, "metric has 'vote@k', which is none of G-Pass@k"),
         ({"rates": [0.5], "interval": "posterior"}, "interval has 'posterior'"),
         ({"rates": [0.5], "question_weights": [1]}, "those of a pilot run"),
-        ({"rates": [0.5], "groups": ["a"]}, "those of a pilot run"),
-        ({"R": PILOT, "groups": ["a"]}, "groups has 1 labels for 5 questions"),
         ({"R_b": PILOT}, "there is no first: give it as R"),
     ],
 )
@@ -316,7 +310,6 @@ def test_labels_that_do_not_suffice_or_exceed_the_samples_give_no_interval(label
     [
         ({"R": PILOT, "labels": 100}, "labels is given, but not what the checker is like"),
         ({"rates": [0.5], "checker_rates": (0.1, 0.9)}, "says nothing about the samples"),
-        ({"R": PILOT, "checker_rates": JUDGE, "labels": 0}, r"labels\[0\] is 0: give integers"),
         (
             {"R": {"predictions": [[1, 0], [1, 0]], "labels": [[1, None], [None, 0]]}},
             "R: labels do not show that the checker is better than chance",
@@ -395,7 +388,3 @@ def test_the_range_of_the_cheapest_design_covers_what_a_large_pilot_run_says(wan
         widths.append(best["questions_hi"] / best["questions_lo"])
     assert covered >= 25
     assert large["questions_hi"] / large["questions_lo"] < min(widths)
-
-
-def test_assumed_rates_have_no_range():
-    assert "questions_lo" not in at_k.plan(rates=[0.3, 0.6], half_width=0.05)["cheapest"]

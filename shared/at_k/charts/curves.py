@@ -9,7 +9,6 @@ from typing import Any, Literal, Unpack
 from ..core.checks import as_list, check_k, check_names, check_text, entries_of, short
 from ..core.credits import required_samples
 from ..core.estimates import Estimate
-from ..results import estimates_of
 from .figure import Figure
 from .lines import MOST_LABELED, LineAxis, figure_of_lines, k_axis, with_panels
 from .results import (
@@ -234,9 +233,7 @@ def by_parameter(
         for value in sorted(by_value)
     ]
     values = [row["x"] for row in rows]
-    first = next(iter(next(iter(estimates.values())).values()))
-    names = score_titles(keys, first.values())
-    rows = with_panels(rows, names, "mean over the questions")
+    rows = with_panels(rows, score_titles(keys), "mean over the questions")
     x = LineAxis(parameter, min(values), max(values))
     return figure_of_lines(rows, x, ChartDetails(**options), highlight=highlight)
 
@@ -316,8 +313,7 @@ def by_question(
     x = LineAxis(f"{noun}s, from the {order}", 1, most, ticks, integers=True)
     questions = most if len(sizes) == 1 and noun == "question" else None
     known: ChartOptions = {"questions": questions, **options}
-    names = score_titles(keys, estimates_of(next(iter(runs.values()))))
-    rows = with_panels(rows, names, f"score of the {noun}")
+    rows = with_panels(rows, score_titles(keys), f"score of the {noun}")
     return figure_of_lines(rows, x, ChartDetails(**known), correction(runs))
 
 

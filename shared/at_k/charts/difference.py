@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import altair as alt
 
 from ..core.checks import as_list, check_text
-from ..runs.comparison import Difference, differences_in
+from ..runs.comparison import Difference, by_sign, differences_in, zero_in_band
 from .figure import Figure
-from .lines import LineAxis, VerticalChannel, figure_of_lines, k_axis, vertical_channel
+from .lines import LineAxis, figure_of_lines, k_axis, vertical_channel
 from .results import (
     ChartDetails,
     ChartOptions,
@@ -68,16 +66,22 @@ def difference(
         raise ValueError(f"runs has {len(names)} names: give those of both runs.")
     name_a, name_b = names
     title = f"difference of {metric_label(next(iter(curve.values())))}: {name_b} minus {name_a}"
-    rows = [
-        _row_of_difference(point, series=f"{name_b} minus {name_a}", panel=title)
-        for point in curve.values()
-    ]
+    series = f"{name_b} minus {name_a}"
+    rows = [_row_of_difference(x, series=series, panel=title) for x in curve.values()]
     x = k_axis(curve)
-    segments = _segments_without_zero(rows, name_a, name_b)
     details = ChartDetails(**options)
-    sentences = correction_of_runs(comparison), _conclusion(segments)
-    y = _vertical(rows, details.formats.difference)
-    notes = _line_at_zero(segments, x, y)
+    points = [*curve.values()]
+    start = "Heavy line at 0: the" if any(point.sign for point in points) else "The"
+    conclusion = f"{start} simultaneous band {zero_in_band(points, names)}."
+    sentences = correction_of_runs(comparison), conclusion
+    bands = [row[column] for row in rows for column in ("band_lo", "band_hi")]
+    y = {
+        "scale": alt.Scale(domain=[min(0.0, *bands), max(0.0, *bands)]),
+        "format": details.formats.difference,
+        # In percent, a difference is in percentage points.
+        "labelExpr": "datum.value ? replace(datum.label, '%', ' pp') : '0'",
+    }
+    notes = _line_at_zero(points, x, y)
     return figure_of_lines(rows, x, details, *sentences, highlight=highlight, y=y, notes=notes)
 
 
@@ -89,49 +93,17 @@ def _row_of_difference(point: Difference, **columns: Any) -> Row:
     return {**columns, "x": point.k, "key": point.key, "score": point.score} | limits | both
 
 
-def _segments_without_zero(rows: Sequence[Row], name_a: str, name_b: str) -> list[Row]:
-    """Return the ranges of successive k at which the band excludes 0, and which run is higher."""
-    segments = []
-    for sign, group in itertools.groupby(
-        rows, key=lambda row: (row["band_lo"] > 0) - (row["band_hi"] < 0)
-    ):
-        ks = [row["x"] for row in group]
-        if sign:
-            higher = name_b if sign > 0 else name_a
-            segments.append({"x": ks[0], "end": ks[-1], "y": 0, "higher": higher})
-    return segments
-
-
-def _vertical(rows: Sequence[Row], number: str) -> VerticalChannel:
-    """Return the vertical channel, whose range has 0.
-
-    Args:
-        rows: the differences.
-        number: the format of differences.
-    """
-    values = [row[column] for row in rows for column in ("band_lo", "band_hi")]
-    # In percent, a difference is in percentage points.
-    label = "datum.value ? replace(datum.label, '%', ' pp') : '0'"
-    scale = alt.Scale(domain=[min(0.0, *values), max(0.0, *values)])
-    return partial(vertical_channel, scale=scale, format=number, labelExpr=label)
-
-
-def _line_at_zero(segments: Sequence[Row], x: LineAxis, y: VerticalChannel) -> list[alt.Chart]:
-    """Return the line at 0, and its heavy parts."""
+def _line_at_zero(
+    points: Sequence[Difference], x: LineAxis, y: Mapping[str, Any]
+) -> list[alt.Chart]:
+    """Return the line at 0, and its heavy parts, where the band excludes 0."""
+    segments = [
+        {"x": successive[0].k, "end": successive[-1].k, "y": 0}
+        for sign, successive in by_sign(points)
+        if sign
+    ]
     zero = alt.Chart(inline_data([{"y": 0}])).mark_rule(color=DARK, strokeWidth=0.6)
     heavy = alt.Chart(inline_data(segments))
     heavy = heavy.mark_rule(color=DARK, strokeWidth=2.5, strokeCap="round")
     layers = [zero, heavy.encode(x=x.channel(), x2=alt.X2("end:Q"))] if segments else [zero]
-    return [layer.encode(y=y("y")) for layer in layers]
-
-
-def _conclusion(segments: Sequence[Row]) -> str:
-    """Return the sentence on the heavy statements of the line at 0."""
-    if not segments:
-        return "The simultaneous band includes 0 at all k."
-    statements = []
-    for segment in segments:
-        first, last = segment["x"], segment["end"]
-        where = f"at k = {first}" if first == last else f"from k = {first} to {last}"
-        statements.append(f"{segment['higher']} is higher {where}")
-    return f"Heavy line at 0: the simultaneous band excludes 0; {', '.join(statements)}."
+    return [layer.encode(y=vertical_channel("y", **y)) for layer in layers]

@@ -101,14 +101,9 @@ def printed_width(inches: float) -> float:
 
 
 def view_width(inches: float, left: float, right: float) -> float:
-    """Return the width of the views of a figure.
+    """Return the width of the views of a figure; a ValueError if nothing is left for them.
 
-    Args:
-        inches: the width of the figure.
-        left, right: the points beside the views, for the labels of axes.
-
-    Raises:
-        ValueError: if the width leaves nothing for the views.
+    `left` and `right` are the points beside the views, for the labels of axes.
     """
     view = printed_width(inches) - left - right
     if not view >= _NARROWEST_VIEW:
@@ -120,9 +115,7 @@ def view_width(inches: float, left: float, right: float) -> float:
 def wrap_names(rows: Sequence[Row], room: float) -> list[Row]:
     """Return rows whose panels and series are broken into lines, for headers and the legend.
 
-    Args:
-        rows: the data.
-        room: the width from the left of the views to the right of the figure.
+    `room` is the width from the left of the views to the right of the figure.
     """
     rooms = {"panel": room, "series": room - LEGEND_SYMBOL}
     return [row | {name: wrap_text(row[name], x) for name, x in rooms.items()} for row in rows]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any, Literal, Unpack
 
 import altair as alt
 
 from ..core.checks import check_confidence
 from ..core.estimates import Estimate
-from ..results import carried_by, overall_label
+from ..results import overall_label
 from .figure import Figure, make_figure, printed_width, view_width, wrap_names
 from .lines import markers, score_scale, with_panels, with_texts
 from .results import (
@@ -83,8 +82,7 @@ def by_group(
     ]
     details = ChartDetails(**options)
     text = details.caption_of(rows, "Bars", correction(scores_of_runs))
-    names = score_titles(shown, next(iter(runs.values())).values())
-    return figure_of_rows(with_panels(rows, names, "score"), text, details)
+    return figure_of_rows(with_panels(rows, score_titles(shown), "score"), text, details)
 
 
 def _overall_keys(name: str, by_key: Mapping[str, Estimate]) -> list[str]:
@@ -128,10 +126,10 @@ def forest(
         )
     keys_of_runs = {"": [row["key"] for row in board["runs"]]}
     keys = shown_names(key, keys_of_runs, "key", "scores", MOST_KEYS)
-    titles = score_titles(keys, carried_by(board, Estimate) or ())
+    titles = score_titles(keys)
     rows = [
         {**row, "series": "", "panel": titles[score], "label": row["run"]}
-        | {"ranks": _rank_range(row)}
+        | {"ranks": "\u2013".join(dict.fromkeys([f"{row['rank_lo']}", f"{row['rank_hi']}"]))}
         for score in keys
         for row in board["runs"]
         if row["key"] == score
@@ -158,17 +156,10 @@ def forest(
 
 def _are_runs(rows: Any) -> bool:
     """Whether these are the rows of a leaderboard."""
-    if not isinstance(rows, list) or not rows or not all(isinstance(x, Mapping) for x in rows):
+    columns = {"run", "key", "score", "letters", "rank_lo", "rank_hi", "n_min", "n_max"}
+    if not isinstance(rows, list) or not rows:
         return False
-    numbers, texts = ("score", "n_min", "n_max"), ("key", "run", "letters")
-    has_numbers = all(isinstance(row.get(name), Real) for row in rows for name in numbers)
-    return has_numbers and all(isinstance(row.get(name), str) for row in rows for name in texts)
-
-
-def _rank_range(row: Row) -> str:
-    """Return the ranks that a run may have: "2" or "2-4", with an en dash."""
-    first, last = row["rank_lo"], row["rank_hi"]
-    return f"{first}" if first == last else f"{first}\u2013{last}"
+    return all(isinstance(row, Mapping) and columns <= row.keys() for row in rows)
 
 
 def figure_of_rows(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import altair as alt
@@ -19,8 +18,7 @@ _ONE_PANEL, _SEVERAL_PANELS = 130.0, 100.0  # heights in a column of a paper
 _COLUMN = 3.3  # inches
 _LABELS = 22.0  # width of the labels of the vertical axis
 _MARKER = 3.0  # half of a marker
-_APART = 9.0  # smallest distance between markers of a line
-MOST_LABELED = 10  # ticks, up to which all are labeled
+MOST_LABELED = 10  # ticks and points of a line, up to which all have a label or a marker
 _MOST_WITH_TOOLTIPS = 500  # points, up to which those without marker have a tooltip
 
 
@@ -42,12 +40,6 @@ class LineAxis:
     ticks: Sequence[float] | None = None
     integers: bool = False
     logarithmic: bool = False
-
-    def position(self, value: float) -> float:
-        """Return where a value is, as a share of the length of the axis."""
-        size = math.log2 if self.logarithmic else float
-        lowest = size(self.lowest)
-        return (size(value) - lowest) / (size(self.highest) - lowest)
 
     def channel(self, column: str = "x") -> alt.X:
         """Return the channel of a column."""
@@ -87,11 +79,8 @@ def score_scale(rows: Iterable[Row]) -> alt.Scale:
     return alt.Scale(zero=False)
 
 
-VerticalChannel = Callable[[str], alt.Y]
-
-
 def vertical_channel(column: str, scale: alt.Scale, **labels: Any) -> alt.Y:
-    """Return the vertical channel of a column. Its title is above the panel."""
+    """Return the vertical channel of a column, with options of its axis. Its title is above it."""
     axis = alt.Axis(
         title=None,
         tickCount=5,
@@ -127,7 +116,7 @@ def figure_of_lines(
     details: ChartDetails,
     *sentences: str,
     highlight: float | None = None,
-    y: VerticalChannel | None = None,
+    y: Mapping[str, Any] | None = None,
     notes: Sequence[alt.Chart] = (),
 ) -> Figure:
     """Return a figure with a panel for each value of `panel`, in which each series is a line.
@@ -138,7 +127,7 @@ def figure_of_lines(
         details: its caption, width and formats of scores. Wider figures have higher panels.
         *sentences: of the caption, or "".
         highlight: a value of the horizontal axis that a dashed line marks.
-        y: returns the vertical channel of a column. Default: the scores and their range.
+        y: arguments of `vertical_channel`. Default: those for scores and their range.
         notes: more layers, in front of the lines.
 
     Raises:
@@ -148,8 +137,8 @@ def figure_of_lines(
     right = max(_MARKER, text_width(f"{x.highest:g}") / 2)
     view = view_width(details.width, _LABELS, right)
     rows = wrap_names(with_texts(rows, details.formats.text), view + right)
-    _mark_apart(rows, x, view)
-    y = y or partial(vertical_channel, scale=score_scale(rows), format=details.formats.score)
+    _mark_some(rows, x)
+    y = y or {"scale": score_scale(rows), "format": details.formats.score}
     height = _ONE_PANEL if len({row["panel"] for row in rows}) == 1 else _SEVERAL_PANELS
     panel = alt.LayerChart(
         layer=[
@@ -164,11 +153,7 @@ def figure_of_lines(
 
 
 def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
-    """Return a dashed vertical line at a value of the horizontal axis, or nothing for None.
-
-    Raises:
-        ValueError: if the axis does not have the value.
-    """
+    """Return a dashed vertical line at a value; a ValueError if the axis does not have it."""
     if value is None:
         return []
     wanted = f"it must be from {x.lowest:g} to {x.highest:g}"
@@ -177,36 +162,34 @@ def _highlight(value: float | None, x: LineAxis) -> list[alt.Chart]:
     return [rule.encode(x=x.channel())]
 
 
-def _lines(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
-    """Return the points of each line, by its panel and series."""
+def _mark_some(rows: Sequence[Row], x: LineAxis) -> None:
+    """Set the column `marker` of rows: of a line of many points only some have a marker.
+
+    These are the labeled ones of a logarithmic axis or every n-th, and the last one. Rows with
+    `marker` as False keep it.
+    """
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        lines.setdefault((row["panel"], row["series"]), []).append(row)
-    return lines
-
-
-def _mark_apart(rows: Sequence[Row], x: LineAxis, width: float) -> None:
-    """Set the column `marker` of rows: false where markers of a line would overlap.
-
-    The first and the last point of each line have a marker. Rows with `marker` as False keep it.
-    """
-    for line in _lines(rows).values():
-        points = [row for row in line if row.get("marker", True)]
-        end, last = x.position(points[-1]["x"]) * width, -math.inf
-        for row in points:
-            position = x.position(row["x"]) * width
-            is_free = position - last >= _APART and end - position >= _APART
-            row["marker"] = is_free or row is points[0] or row is points[-1]
-            last = position if row["marker"] else last
+        if row.setdefault("marker", True):
+            lines.setdefault((row["panel"], row["series"]), []).append(row)
+    for points in lines.values():
+        step = math.ceil(len(points) / MOST_LABELED)
+        for i, row in enumerate(points[:-1]):
+            is_labeled = row["x"] in (x.ticks or ()) if x.logarithmic else i % step == 0
+            row["marker"] = step == 1 or is_labeled
 
 
 def _line_layers(
-    rows: Sequence[Row], x: LineAxis, y: VerticalChannel, room: float
+    rows: Sequence[Row], x: LineAxis, y_options: Mapping[str, Any], room: float
 ) -> list[alt.Chart]:
     """Return the bands, the lines and the markers of a panel.
 
     They have no data: the figure has it.
     """
+
+    def y(column: str) -> alt.Y:
+        return vertical_channel(column, **y_options)
+
     channels = series_channels(list(dict.fromkeys(row["series"] for row in rows)), room)
     base = alt.Chart().encode(x=x.channel(), color=channels["color"])
     layers: list[alt.Chart] = []

@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 from ..core.checks import as_list, check_confidence, check_count, check_text, short
 from ..core.estimates import Estimate, read_score
 from ..core.score import ScoreId
-from ..results import Result, estimates_of
+from ..results import estimates_of
 from ..runs.comparison import Difference
 from ..runs.noise import correction_in_words
 from .style import AS_SHARES, IN_PERCENT, NumberFormats
@@ -69,37 +69,30 @@ def runs_by_name(results: ChartResults) -> dict[str, ChartScores]:
 
 
 def check_scores(name: str, scores: Any) -> None:
-    """Raise a TypeError unless these are what `compute`, `compare` or a leaderboard returns."""
-    if not isinstance(scores, Mapping):
+    """Raise a TypeError unless these are what `compute` or `compare` returns."""
+    if not isinstance(scores, Mapping) or not all(isinstance(key, str) for key in scores):
         raise TypeError(f"{name} is {short(scores)}: give the dict that was returned.")
-    if isinstance(scores, Result) and scores.is_unchanged:
-        return
-    for key, value in scores.items():
-        if not isinstance(key, str) or not _is_entry(key, value):
+    if not isinstance(scores.get("per_question", {}), Mapping):
+        raise TypeError(f"{name} has no dict of scores under 'per_question'.")
+    for x in estimates_of(scores):
+        lo, hi = (None, None) if x.interval is None else (x.interval.lo, x.interval.hi)
+        if (lo is None) != (hi is None):
             raise TypeError(
-                f"{name} has {short(value)} under the key {short(key)}: give the dict that was "
-                f"returned, whose scores are numbers."
+                f"{name} has only one limit of {short(x.full_key)}: give the dict that was "
+                f"returned."
             )
-        other = key.removesuffix("_lo") + "_hi"
-        if key.endswith("_lo") and (value is None) != (scores.get(other) is None):
+        numbers = filter(lambda number: number is not None, (x.score, lo, hi, *(x.band or ())))
+        if not all(map(_is_number, numbers)):
             raise TypeError(
-                f"{name} has only one limit of {short(key.removesuffix('_lo'))}: give the dict "
-                f"that was returned."
+                f"{name} has {short(x.score)} under the key {short(x.full_key)}: give the dict "
+                f"that was returned, whose scores are numbers."
             )
 
 
-def _is_entry(key: str, value: Any) -> bool:
-    """Whether `compute` may return this value under this key."""
-    if key in ("per_question", "checker"):
-        return isinstance(value, Mapping)
-    if key.endswith("_interval"):
-        return isinstance(value, str)
-    if value is None:
-        return key.endswith(("_mu", "_sigma", "_lo", "_hi"))
-    try:
-        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # no double can hold it
-        return False
+def _is_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and -1e308 < value < 1e308
 
 
 def correction(runs: Mapping[str, ChartScores]) -> str:
@@ -232,18 +225,12 @@ def metric_title(score: _Named, k: int | str = "k") -> str:
     return f"{label}: {words.format(k=k)}" if words else label
 
 
-def score_titles(keys: Iterable[str], known: Iterable[_Named]) -> dict[str, str]:
-    """Return the titles of axes for single scores, such as pass@4, by their keys.
-
-    Args:
-        keys: of the scores.
-        known: records of scores; the keys of others are read.
-    """
-    by_key = {score.key: score for score in known}
-    return {key: _score_title(by_key.get(key) or read_score(key)) for key in keys}
+def score_titles(keys: Iterable[str]) -> dict[str, str]:
+    """Return the titles of axes for single scores, such as pass@4, by their keys."""
+    return {key: _score_title(read_score(key)) for key in keys}
 
 
-def _score_title(score: _Named) -> str:
+def _score_title(score: ScoreId) -> str:
     """Return the title of the axis of a single score."""
     if not isinstance(score.k, int) or not _has_k(score):
         return score.key

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -62,32 +62,14 @@ def text_width(text: str) -> float:
     return TEXT * sum(map(em, text))
 
 
-_BREAKS = (r"[^ ]+ ?| ", r"[^-_/ ]+[-_/ ]?|[-_/ ]", r".")
-"""The pieces of a text between which a line may be broken, the best ones first."""
-
-
-def _pieces(text: str, width: float, breaks: Sequence[str]) -> Iterator[str]:
-    """Yield the pieces of a text, of which only those that are too wide are broken further."""
-    for piece in re.findall(breaks[0], text):
-        if breaks[1:] and text_width(piece.rstrip()) > width:
-            yield from _pieces(piece, width, breaks[1:])
-        else:
-            yield piece
-
-
 @lru_cache
 def wrap_text(text: str, width: float) -> str:
-    """Return a text with line breaks, so that its lines are at most so many points wide.
-
-    Lines are broken at spaces; words that are longer than a line after hyphens, underscores and
-    slashes, or anywhere.
-    """
-    lines = [""]
-    for piece in _pieces(text, width, _BREAKS):
-        if lines[-1] and text_width(f"{lines[-1]}{piece}".rstrip()) > width:
-            lines.append("")
-        lines[-1] += piece
-    return "\n".join(line.rstrip() for line in lines)
+    """Return a text with line breaks, so that its lines are at most so many points wide."""
+    lines, most = [text], min(len(text), int(4 * width / TEXT))  # of the narrowest letters
+    while most > 1 and max(map(text_width, lines)) > width:
+        most = min(most - 1, max(map(len, lines)))
+        lines = textwrap.wrap(text, most) or [""]
+    return "\n".join(lines)
 
 
 def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:

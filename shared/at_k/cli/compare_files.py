@@ -9,20 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ..runs.comparison import compare
-from ..runs.differences import Compared, compare_groups, compare_runs, differences_of
+from ..runs.differences import Compared, compare_groups, differences_of
 from ..runs.leaderboard import leaderboard_of_groups
 from ..runs.noise import correction_in_words
 from ..runs.options import ComparisonOptions
-from ..runs.outcomes_of_runs import naming_questions
+from ..runs.outcomes_of_runs import naming_questions, shared_by
 from .comparison_tables import ComparisonView, LeaderboardView
 from .flags import COOL, WARM, add_flags, parameters_and_helps
 from .formats import Scope, View, enumerated, number_of, print_output
-from .graded_files import (
-    add_second_flags,
-    comparison_arguments,
-    graded_files,
-    second_arguments,
-)
+from .graded_files import add_second_flags, file_arguments, graded_files
 from .plot import chart_of_comparison, check_plot, draw
 from .run_input import RunInput, checker_of_all
 from .score_tables import nouns_of
@@ -60,16 +55,9 @@ def _compare_files(
 ) -> None:
     """Print the comparison of two files, or the leaderboard of more.
 
-    Args:
-        files: one for each run.
-        output_format: one of `FORMATS_OF_OUTPUT`.
-        names: of the runs. Default: those of the files.
-        p_values: whether differences have p-values.
-        plot: the path of a chart to be written, or None.
-        flags: all other flags, by the names of parameters.
+    The arguments are the values of flags, by the names of parameters.
     """
-    if plot is not None:
-        check_plot(plot)
+    check_plot(plot)
     if len(files) < 2:
         file = shlex.quote(files[0])
         raise ValueError(
@@ -78,24 +66,22 @@ def _compare_files(
             f"model=B."
         )
     names = _check_names(names, files)
-    second = second_arguments(flags, files)
-    if len(files) != 2 and second:
+    arguments = file_arguments(flags, files)
+    if len(files) != 2 and arguments.second:
         raise ValueError("Flags that end in -b are for the second of two files.")
-    reading, parameters, errors = comparison_arguments(flags)
-    if parameters.get("anytime") and len(files) > 2:
+    if arguments.parameters.get("anytime") and len(files) > 2:
         raise ValueError("--anytime is for two files: the ranks of more hold at one look.")
-    requested = ComparisonOptions(**parameters, all_k=len(files) == 2)
+    requested = ComparisonOptions(**arguments.parameters, all_k=len(files) == 2)
     sources = [(name, [file]) for name, file in zip(names, files, strict=True)]
-    of_second = second if len(files) == 2 else None
-    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=of_second)
-    first = inputs[0].questions
-    with naming_questions(first):
-        overall = compare_runs(runs, options)
-    compared = compare_groups(overall, first.get("groups"))
+    inputs, runs, options = graded_files(sources, arguments, requested)
+    with naming_questions(inputs[0].questions):
+        groups = shared_by([(run.name, run.questions) for run in inputs], "groups")
+        overall = Compared(runs, options)
+    compared = compare_groups(overall, groups)
     scope = _scope(inputs, overall)
     read = [
-        f"{run.name}: {_path_of(run.name, file)}{run.described(unanswered=graded.unanswered)}"
-        for file, run, graded in zip(files, inputs, runs, strict=True)
+        f"{run.name}: {_path_of(run.name, file)}{run.described()}"
+        for file, run in zip(files, inputs, strict=True)
     ]
     view: View
     if len(files) == 2:
@@ -107,8 +93,7 @@ def _compare_files(
     else:
         view = LeaderboardView(leaderboard_of_groups(compared, p_values), scope, read)
     print_output(view.printed(output_format))
-    if plot is not None:
-        draw(plot, lambda: chart_of_comparison(overall, inputs))
+    draw(plot, lambda: chart_of_comparison(overall, inputs))
 
 
 def _scope(inputs: Sequence[RunInput], compared: Compared) -> Scope:

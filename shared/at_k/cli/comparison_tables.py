@@ -8,40 +8,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..runs.comparison import Difference, differences_as_dict
+from ..runs.comparison import Difference, differences_as_dict, zero_in_band
 from ..runs.options import ComparisonOptions
 from .formats import (
-    INTERVAL_NAME,
-    INTERVAL_SCOPE,
     P_VALUES,
     Cells,
+    Limits,
     Scale,
     Scope,
     View,
-    band_heading,
     enumerated,
     group_heading,
-    interval_heading,
-    interval_scope,
-    limits_in_words,
     make_table,
-    outside_of_range,
     p_value,
     short_label,
 )
 
-_LIMIT_COLUMNS = ("lo", "hi", "band lo", "band hi")
 _MOST_PAIRS = 15  # up to which the differences are in a table of their own
-_PAIR_COLUMNS = {
-    "title": "",
-    "difference": "difference",
-    "lo": "lo",
-    "hi": "hi",
-    "band_lo": "band lo",
-    "band_hi": "band hi",
-    "p": "p",
-    "p_adjusted": "adjusted p",
-}
+_LIMITS = {"lo": "lo", "hi": "hi", "band_lo": "band lo", "band_hi": "band hi"}
+_PAIR_COLUMNS = {"title": "", "difference": "difference", **_LIMITS}
+_PAIR_COLUMNS |= {"p": "p", "p_adjusted": "adjusted p"}
 
 
 # --- Two runs -----------------------------------------------------------------------------
@@ -77,14 +63,16 @@ class ComparisonView(View):
         return len(self._overall) > 1
 
     @property
-    def _has_p(self) -> bool:
-        """Whether the differences have p-values."""
-        return self._overall[0].p is not None
+    def _limits(self) -> Limits:
+        """What the limits are."""
+        options = self.options
+        return Limits(options.confidence, str(options.interval), self.scope.row, options.anytime)
 
-    @property
-    def _p_heading(self) -> list[str]:
-        """A list with the heading of the p-values; [] if there are none."""
-        return ["p"] if self._has_p else []
+    def _columns(self, key: str, difference: str, *limits: str) -> dict[str, str]:
+        """Return the headings of a table: of the keys, both runs, the difference and its limits."""
+        columns = {"key": key, "a": self.names[0], "b": self.names[1], "difference": difference}
+        columns |= {name: heading for name, heading in _LIMITS.items() if name in limits}
+        return columns | ({} if self._overall[0].p is None else {"p": "p"})
 
     def data(self) -> dict[str, Any]:
         """The dict that `compare` returns."""
@@ -94,75 +82,61 @@ class ComparisonView(View):
 
     def tables(self) -> list[Cells]:
         """A table for all questions and one for each group, with a row for each k."""
-        limits = _LIMIT_COLUMNS if self._has_band else _LIMIT_COLUMNS[:2]
-        head = [*self.names, "diff", *limits, *self._p_heading]  # most have 80 columns
+        limits = [*_LIMITS][: 4 if self._has_band else 2]
         tables = []
         for group, differences in self.differences.items():
             heading = group_heading(group, len(self.differences) > 1, self.scope.averaging)
-            table = [[heading, *head]]
-            for x in differences:
-                numbers = (x.score, *x.interval, *x.band)[: 1 + len(limits)]
-                cells = [f"{x.a:.4f}", f"{x.b:.4f}", *(f"{number:+.4f}" for number in numbers)]
-                table.append([x.key, *cells, *_p_cells(x)])
-            tables.append(table)
+            columns = self._columns(heading, "diff", *limits)  # most have 80 columns
+            tables.append(make_table(columns, map(_row, differences), _cell))
         return tables
 
     def paper_tables(self) -> list[Cells]:
         """A table for all questions and one for each group, with limits beside the differences."""
-        heading = interval_heading(
-            self.options.confidence, str(self.options.interval), self.scope.row
-        )
-        head = [*self.names, f"Difference ({heading})"]
-        if self._has_band:
-            head.append(band_heading(self.options.confidence))
-        head += self._p_heading
         tables = []
         for group, differences in self.differences.items():
             scale = scale_of_two(differences)
             title = scale.heading if group is None else f"{scale.heading}, {short_label(group)}"
-            table = [[title, *head]]
-            for x in differences:
-                difference = f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}"
-                band = [scale.limits(*x.band)] if self._has_band else []
-                cells = [x.key, scale.number(x.a), scale.number(x.b), difference, *band]
-                table.append([*cells, *_p_cells(x)])
-            tables.append(table)
+            columns = self._columns(title, f"Difference ({self._limits.heading})")
+            if self._has_band:
+                p = columns.pop("p", None)
+                columns["band"] = f"{self._limits.percent} band"
+                columns |= {} if p is None else {"p": p}
+            rows = [
+                {
+                    **{"key": x.key, "a": scale.number(x.a), "b": scale.number(x.b)},
+                    "difference": f"{scale.number(x.score, sign=True)} {scale.limits(*x.interval)}",
+                    "band": scale.limits(*x.band),
+                    "p": x.p and p_value(x.p),
+                }
+                for x in differences
+            ]
+            tables.append(make_table(columns, rows))
         return tables
 
     def records(self) -> Cells:
         """A row for each group and k, with an empty text for the group of all questions."""
-        head = ["group", "key", *self.names, "difference", *_LIMIT_COLUMNS, *self._p_heading]
-        table = [head]
-        for x in itertools.chain(*self.differences.values()):
-            numbers = [x.a, x.b, x.score, *x.interval, *x.band]
-            if x.p is not None:
-                numbers.append(x.p)
-            table.append([x.group or "", x.key, *map(str, numbers)])
-        return table
+        columns = {"group": "group"} | self._columns("key", "difference", *_LIMITS)
+        return make_table(columns, map(_row, itertools.chain(*self.differences.values())))
 
     # --- Sentences ------------------------------------------------------------------------
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the difference and its limits are, and which run is higher."""
-        percent, interval = f"{100 * self.options.confidence:g} %", str(self.options.interval)
+        words, percent = self._limits, self._limits.percent
         limits, band, difference = "lo and hi", "band lo and band hi", "diff"
         if for_paper:
             limits, band, difference = f"{percent} CI", f"{percent} band", "Difference"
         of_what = "of the difference at each k" if self._has_band else "of the difference"
-        scope = interval_scope(interval, self.scope.row, self.options.anytime)
-        conclusion = zero_in_band(self._overall, self.names)
         sentences = [
             f"{difference}: {self.names[1]} minus {self.names[0]}.",
-            f"{limits}: {percent} {INTERVAL_NAME[interval]} {of_what}, {scope}.",
+            f"{limits}: {words.name} {of_what}, {words.scope}.",
         ]
         if self._has_band:
             sentences.append(f"{band}: simultaneous {percent} confidence band over all k.")
+        conclusion = zero_in_band(self._overall, self.names)
         sentences.append(f"The {'band' if self._has_band else 'interval'} {conclusion}.")
-        if self._has_p:
+        if self._overall[0].p is not None:
             sentences.append(P_VALUES)
-        if self.scope.correction:
-            of_runs = itertools.chain(*self.differences.values())
-            sentences += outside_of_range(score for x in of_runs for score in (x.a, x.b))
         return [" ".join(sentences)]
 
     def sentence(self, key: str | None = None) -> str:
@@ -174,15 +148,13 @@ class ComparisonView(View):
         differences, scale = self._overall, scale_of_two(self._overall)
         x = next((x for x in differences if x.key == key), differences[0])
         higher, lower = (self.names[0], x.a), (self.names[1], x.b)
-        (lo, hi), confidence = x.interval, self.options.confidence
+        lo, hi = x.interval
         if x.score >= 0:
             higher, lower = lower, higher
         else:
             lo, hi = -hi, -lo
         unit = " percentage points" if scale.percent else ""
-        interval, row = str(self.options.interval), self.scope.row
-        shown = with_visible_signs(scale, (lo, hi))
-        limits = limits_in_words(shown, (lo, hi), interval, confidence, row, self.options.anytime)
+        limits = self._limits.described(with_visible_signs(scale, (lo, hi)), (lo, hi))
         sentence = (
             f"On {self.scope.in_words()}, {x.key} is {scale.with_unit(higher[1])} for "
             f"{higher[0]} and {scale.with_unit(lower[1])} for {lower[0]}, a difference of "
@@ -191,7 +163,7 @@ class ComparisonView(View):
         if not self._has_band:
             return sentence
         return (
-            f"{sentence} The simultaneous {100 * confidence:g} % confidence band over all "
+            f"{sentence} The simultaneous {self._limits.percent} confidence band over all "
             f"{len(differences)} values of k {zero_in_band(differences, self.names)}."
         )
 
@@ -203,33 +175,25 @@ def with_visible_signs(scale: Scale, limits: tuple[float, float]) -> Scale:
     return scale
 
 
-def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
-    """Return where the band excludes 0, and which run is higher there: what follows "The band"."""
-    ranges = []
-    for sign, successive in itertools.groupby(differences, lambda x: x.sign):
-        keys = [x.key for x in successive]
-        if sign != 0:
-            higher = names[1] if sign > 0 else names[0]
-            if len(differences) == 1:
-                return f"excludes 0: {higher} has the higher {keys[0]}"
-            where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
-            ranges.append(f"{where}, where {higher} is higher")
-    if ranges:
-        return f"excludes 0 {', and '.join(ranges)}"
-    if len(differences) == 1:
-        return f"contains 0, so the data do not show which run has the higher {differences[0].key}"
-    return "contains 0 at all k, so the data do not show which run is higher"
-
-
 def scale_of_two(differences: Sequence[Difference]) -> Scale:
     """The scale of the scores of two runs."""
     scores = [score for x in differences for score in (x.a, x.b)]
     return Scale.of([x.metric for x in differences], scores)
 
 
-def _p_cells(x: Difference) -> list[str]:
-    """Return a list with the cell of the p-value; [] if there is none."""
-    return [] if x.p is None else [p_value(x.p)]
+def _row(x: Difference) -> dict[str, Any]:
+    """Return a row of a table, by the names of its columns."""
+    row = {"group": x.group, "key": x.key, "a": x.a, "b": x.b, "difference": x.score}
+    return row | dict(zip(_LIMITS, (*x.interval, *x.band), strict=True)) | {"p": x.p}
+
+
+def _cell(name: str, value: Any) -> str:
+    """Return a cell by the name of its column: a text, a p-value, a score or a difference."""
+    if isinstance(value, str):
+        return value
+    if name in ("p", "p_adjusted"):
+        return p_value(value)
+    return f"{value:.4f}" if name in ("a", "b") else f"{value:+.4f}"
 
 
 # --- More runs ----------------------------------------------------------------------------
@@ -256,6 +220,11 @@ class LeaderboardView(View):
         yield from self.board.get("groups", {}).items()
 
     @property
+    def _limits(self) -> Limits:
+        """What the limits are."""
+        return Limits(self.board["confidence"], self.board["interval"], self.scope.row)
+
+    @property
     def _shows_pairs(self) -> bool:
         """Whether the differences have a table: if there are few, or if they have p-values."""
         return len(self.board["pairs"]) <= _MOST_PAIRS or "p" in self.board["pairs"][0]
@@ -280,12 +249,11 @@ class LeaderboardView(View):
         """A table for each k, with a row for each run."""
         tables = []
         for group, board in self._boards():
-            scale, level = _scale(board), board["confidence"]
-            interval = interval_heading(level, board["interval"], self.scope.row)
+            scale, words = _scale(board), self._limits
             title = "Run" if group is None else f"Run, {short_label(group)}"
             for key in _keys(board):
-                score = f"{key}{' in %' if scale.percent else ''} ({interval})"
-                table = [[title, score, "Letters", f"Rank ({interval_heading(level)})"]]
+                score = f"{key}{' in %' if scale.percent else ''} ({words.heading})"
+                table = [[title, score, "Letters", f"Rank ({words.percent} CI)"]]
                 for row in _rows_at(board, key):
                     cell = f"{scale.number(row['score'])} {scale.limits(row['lo'], row['hi'])}"
                     rank = f"{row['rank']} ({row['rank_lo']}, {row['rank_hi']})"
@@ -303,9 +271,16 @@ class LeaderboardView(View):
 
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the limits, the ranks and the letters are."""
-        notes = [leaderboard_notes(self.board, for_paper)]
-        if self.scope.correction:
-            notes += outside_of_range(row["score"] for row in self.board["runs"])
+        words, percent = self._limits, self._limits.percent
+        limits = f"{percent} CI" if for_paper else "lo and hi"
+        over = " and k" if len(_keys(self.board)) > 1 else ""
+        notes = [
+            f"{limits}: {words.name} of each score, {words.scope}. The rank intervals and the "
+            f"letters follow from {percent} confidence intervals of all pairwise differences "
+            f"together, over all pairs{over}: runs that share a letter cannot be told apart."
+        ]
+        if "p" in self.board["pairs"][0]:
+            notes.append(P_VALUES)
         if not (for_paper or self._shows_pairs):
             number = len(self.board["pairs"])
             notes.append(f"The {number} differences are in the output of --format json.")
@@ -319,7 +294,7 @@ class LeaderboardView(View):
     def sentence(self) -> str:
         """The highest score at the first k, and which runs it differs from."""
         board, key = self.board, _keys(self.board)[0]
-        rows, scale, confidence = _rows_at(board, key), _scale(board), board["confidence"]
+        rows, scale = _rows_at(board, key), _scale(board)
         best = rows[0]
         behind = [
             pair["b"]
@@ -329,9 +304,7 @@ class LeaderboardView(View):
         equal = [row["run"] for row in rows[1:] if row["run"] not in behind]
         highest = [row["run"] for row in rows if math.isclose(row["score"], best["score"])]
         have, of_one = ("have", f"for {best['run']}, ") if len(highest) > 1 else ("has", "")
-        limits = limits_in_words(
-            scale, (best["lo"], best["hi"]), board["interval"], confidence, self.scope.row
-        )
+        limits = self._limits.described(scale, (best["lo"], best["hi"]))
         conclusions = []
         if behind:
             conclusions.append(f"is higher than that of {enumerated(behind)}")
@@ -340,23 +313,9 @@ class LeaderboardView(View):
         return (
             f"Of {len(rows)} runs on {self.scope.in_words()}, {enumerated(highest)} {have} the "
             f"highest {key}, {scale.with_unit(best['score'])} ({of_one}{limits}). By simultaneous "
-            f"{100 * confidence:g} % confidence intervals of all pairwise differences, the {key} "
+            f"{self._limits.percent} confidence intervals of all pairwise differences, the {key} "
             f"of {best['run']} {' and '.join(conclusions)}."
         )
-
-
-def leaderboard_notes(board: Mapping[str, Any], for_paper: bool = False) -> str:
-    """Return sentences that explain the limits of scores, the ranks and the letters."""
-    percent = f"{100 * board['confidence']:g} %"
-    limits = f"{percent} CI" if for_paper else "lo and hi"
-    over = " and k" if len(_keys(board)) > 1 else ""
-    notes = (
-        f"{limits}: {percent} {INTERVAL_NAME[board['interval']]} of each score, "
-        f"{INTERVAL_SCOPE[board['interval']]}. The rank intervals and the letters follow from "
-        f"{percent} confidence intervals of all pairwise differences together, over all "
-        f"pairs{over}: runs that share a letter cannot be told apart."
-    )
-    return f"{notes} {P_VALUES}" if "p" in board["pairs"][0] else notes
 
 
 def _table_of_runs(board: Mapping[str, Any], key: str, heading: str) -> Cells:
@@ -375,14 +334,7 @@ def _table_of_pairs(board: Mapping[str, Any]) -> Cells:
     title = "{a} - {b}, {key}" if len(_keys(board)) > 1 else "{a} - {b}"
     rows = [{**pair, "title": title.format(**pair)} for pair in board["pairs"]]
     columns = {name: heading for name, heading in _PAIR_COLUMNS.items() if name in rows[0]}
-    return make_table(columns, rows, _pair_cell)
-
-
-def _pair_cell(name: str, value: Any) -> str:
-    """Return a cell of `_table_of_pairs` by the name of its column."""
-    if name == "title":
-        return value
-    return p_value(value) if name in ("p", "p_adjusted") else f"{value:+.4f}"
+    return make_table(columns, rows, _cell)
 
 
 def _keys(board: Mapping[str, Any]) -> list[str]:

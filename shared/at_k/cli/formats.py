@@ -317,30 +317,12 @@ def _latex_text(text: str) -> str:
 
 # --- Words for intervals, samples and runs ------------------------------------------------
 
-INTERVAL_SCOPE = {
-    "sampling": "for the same questions, sampled again",
-    "hierarchical": "for the same questions, sampled again",
-    "posterior": "for the same questions, sampled again",
-    "questions": "for other questions like these",
-}
-INTERVAL_NAME = {
-    "sampling": "confidence interval",
-    "hierarchical": "confidence interval",
-    "posterior": "credible interval",
-    "questions": "confidence interval",
-}
+SAME_QUESTIONS = "for the same questions, sampled again"
+OTHER_QUESTIONS = "for other questions like these"
 P_VALUES = (
     "p: two-sided p-value of no difference, the smallest alpha at which the interval with the "
     "confidence 1 - alpha excludes 0."
 )
-
-
-def outside_of_range(scores: Iterable[float]) -> list[str]:
-    """Return what to say if a corrected score is below 0 or above 1: a sentence, or none."""
-    if all(-1e-9 <= score <= 1 + 1e-9 for score in scores):
-        return []
-    sentence = "An unbiased estimate may lie outside of the range of its score, as here, and limits"
-    return [f"{sentence} do not."]
 
 
 class Scope(NamedTuple):
@@ -379,46 +361,49 @@ class Scope(NamedTuple):
         return f"{number_of(len(self.sizes[0]), self.row)} with {', '.join(clauses)}"
 
 
-def interval_scope(interval: str, row: str = "question", anytime: bool = False) -> str:
-    """Return what an interval is for, such as "for other questions like these".
+class Limits(NamedTuple):
+    """What limits are, in words.
 
     Args:
+        confidence: of the interval.
         interval: "sampling", "hierarchical", "posterior" or "questions".
         row: what a question is called.
-        anytime: whether it holds at all looks together.
+        anytime: whether the limits hold at all looks together.
     """
-    scope = INTERVAL_SCOPE[interval].replace("question", row)
-    return f"{scope}, at all looks together" if anytime else scope
 
+    confidence: float
+    interval: str
+    row: str = "question"
+    anytime: bool = False
 
-def limits_in_words(
-    scale: Scale,
-    limits: tuple[float, float],
-    interval: str,
-    confidence: float,
-    row: str = "question",
-    anytime: bool = False,
-) -> str:
-    """Return the limits of an interval with its name, its confidence and what it is for.
+    @property
+    def percent(self) -> str:
+        """The confidence."""
+        return f"{100 * self.confidence:g} %"
 
-    `interval`, `row` and `anytime` are those of `interval_scope`.
-    """
-    lo, hi = map(scale.number, limits)
-    scope = interval_scope(interval, row, anytime)
-    return f"{100 * confidence:g} % {INTERVAL_NAME[interval]} {lo} to {hi}, {scope}"
+    @property
+    def name(self) -> str:
+        """The name of the interval: "95 % confidence interval"."""
+        kind = "credible" if self.interval == "posterior" else "confidence"
+        return f"{self.percent} {kind} interval"
 
+    @property
+    def scope(self) -> str:
+        """What the interval is for, such as "for other questions like these"."""
+        scope = OTHER_QUESTIONS if self.interval == "questions" else SAME_QUESTIONS
+        scope = scope.replace("question", self.row)
+        return f"{scope}, at all looks together" if self.anytime else scope
 
-def interval_heading(confidence: float, interval: str | None = None, row: str = "question") -> str:
-    """Return the heading of limits: the confidence, and which questions they are for, if known."""
-    heading = f"{100 * confidence:g} % CI"
-    if interval is None:
-        return heading
-    return f"{heading}, {'other' if interval == 'questions' else 'same'} {row}s"
+    @property
+    def heading(self) -> str:
+        """The heading of a column: the confidence, and which questions the limits are for."""
+        which = "other" if self.interval == "questions" else "same"
+        return f"{self.percent} CI, {which} {self.row}s"
 
-
-def band_heading(confidence: float) -> str:
-    """Return the heading of the limits of a simultaneous band."""
-    return f"{100 * confidence:g} % band"
+    def described(self, scale: Scale, limits: tuple[float, float]) -> str:
+        """Return limits with the name of the interval and what it is for."""
+        lo, hi = map(scale.number, limits)
+        return f"{self.name} {lo} to {hi}, {self.scope}"
 
 
 def p_value(p: float) -> str:

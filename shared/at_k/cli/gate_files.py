@@ -14,21 +14,15 @@ from ..runs.gate import (
     SHOWN,
     UNDECIDED,
     Gate,
-    check_margin,
-    check_threshold,
+    check_bound,
     gate_at_least,
     gate_not_worse,
     gate_options,
 )
 from ..runs.outcomes_of_runs import naming_questions
 from .flags import COOL, WARM, add_flags, parameters_and_helps
-from .formats import Scale, limits_in_words, number_of, print_output, printable
-from .graded_files import (
-    add_second_flags,
-    comparison_arguments,
-    graded_files,
-    second_arguments,
-)
+from .formats import Limits, Scale, number_of, print_output, printable
+from .graded_files import add_second_flags, file_arguments, graded_files
 
 EXIT_STATUS = {SHOWN: 0, CONTRARY: 1, UNDECIDED: 3}
 _GATE_EXAMPLES = f"""\
@@ -87,36 +81,31 @@ def _gate_files(
 ) -> int:
     """Print the verdict on files, which are parts of one run, and return the exit status.
 
-    The least score is `at_least`, or that of the file `baseline` minus the margin. `flags` are all
-    other flags, by the names of parameters.
+    The arguments are the values of flags, by the names of parameters.
     """
     if (at_least is None) == (baseline is None):
         problem = "Give the least score as --at-least, or a run to compare as --baseline"
         raise ValueError(f"{problem}{', not both' if baseline else ''}.")
     if margin is not None and baseline is None:
         raise ValueError("--margin belongs to --baseline: give that too, or leave it out.")
-    second = second_arguments(flags, files if baseline is None else [*files, baseline])
-    if second and baseline is None:
+    arguments = file_arguments(flags, files if baseline is None else [*files, baseline])
+    if arguments.second and baseline is None:
         raise ValueError("Flags that end in -b are those of --baseline: give that too.")
-    reading, parameters, errors = comparison_arguments(flags)
-    requested = gate_options(**parameters)
-    margin = check_margin("--margin", margin or 0.0, requested.metric)
+    requested = gate_options(**arguments.parameters)
+    margin = check_bound("--margin", margin or 0.0, requested.metric, is_margin=True)
     sources = [(", ".join(files), files)]
     if at_least is not None:
-        at_least = check_threshold("--at-least", at_least, requested.metric)
+        at_least = check_bound("--at-least", at_least, requested.metric)
     if baseline is not None:
         name = f"{baseline} (baseline)" if [baseline] == list(files) else baseline
         sources.append((name, [baseline]))
-    inputs, runs, options = graded_files(sources, reading, requested, **errors, of_second=second)
+    inputs, runs, options = graded_files(sources, arguments, requested)
     with naming_questions(inputs[0].questions):
         if at_least is not None:
             gate = gate_at_least(runs[0], at_least, options)
         else:
             gate = gate_not_worse(runs[0], runs[1], margin, options)
-    said = "\n".join(
-        f"{run.name}: {run.described(unanswered=graded.unanswered)}"
-        for run, graded in zip(inputs, runs, strict=True)
-    )
+    said = "\n".join(f"{run.name}: {run.described()}" for run in inputs)
     if output_format == "table":
         print_output(f"{said}\n{verdict(gate)}")
     else:
@@ -128,9 +117,8 @@ def _gate_files(
 def verdict(gate: Gate) -> str:
     """Return a sentence: the claim, whether it is shown, and how much more data would decide."""
     scale = Scale(percent=False, decimals=4)
-    interval = limits_in_words(
-        scale, (gate.lo, gate.hi), gate.interval, gate.confidence, anytime=gate.anytime
-    )
+    limits = Limits(gate.confidence, gate.interval, anytime=gate.anytime)
+    interval = limits.described(scale, (gate.lo, gate.hi))
     name = f"{gate.key}, {gate.averaging}," if gate.averaging else gate.key
     if gate.baseline is None:
         measured = f"{name} is {scale.number(gate.score)} ({interval})"
@@ -162,18 +150,15 @@ def _what_would_decide(gate: Gate) -> str:
     labels = ", and more labels in proportion," if gate.has_labels else ""
     more = f"{number_of(gate.more, f'more {gate.unit}')}{of_each}{labels}"
     text = f"About {more} would decide, if the estimate stays the same."
-    if gate.more_anytime is None:
+    if gate.anytime or gate.interval == "posterior":
         return text
-    return (
-        f"{text} To add them and look again, give --anytime (anytime=True) at each look: then "
-        f"about {number_of(gate.more_anytime, f'more {gate.unit}')}{of_each} would decide."
-    )
+    return f"{text} To add them and look again, give --anytime (anytime=True) at each look."
 
 
 def _verdict_as_json(gate: Gate) -> str:
     """Return the verdict as JSON: the status, the fields of the gate, and the sentence."""
     fields = gate._asdict()
-    for name in ("size", "unit", "has_labels", "averaging", "more_anytime"):
+    for name in ("size", "unit", "has_labels", "averaging"):
         del fields[name]
     more = {} if gate.status != UNDECIDED else {f"more_{gate.unit}s": gate.more}
     status = {"status": gate.status, "exit_status": EXIT_STATUS[gate.status]}

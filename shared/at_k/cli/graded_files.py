@@ -7,8 +7,7 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.checks import InputError, Place, short
 from ..readers.run import Run as ReadRun
@@ -16,14 +15,7 @@ from ..readers.run import read_run
 from ..readers.table import SelectionError, Way
 from ..readers.words import KNOWN_WORDS, WORDS, word
 from ..runs.options import ComparisonOptions
-from ..runs.outcomes_of_runs import (
-    Run,
-    grade_sources,
-    in_one_order,
-    naming_questions,
-    read_labels,
-    shared_by,
-)
+from ..runs.outcomes_of_runs import Run, grade_sources, naming_questions
 from .flags import condition, split_arguments
 from .run_input import RunInput
 
@@ -51,13 +43,34 @@ def _condition_or_none(text: str) -> tuple[str, str] | None:
     return condition(text) if text else None
 
 
-def second_arguments(flags: dict[str, Any], files: Sequence[str]) -> dict[str, Any]:
-    """Remove the flags that end in -b; return the arguments of `read_run` that they are.
+class FileArguments(NamedTuple):
+    """The values of the flags of a command that compares runs, or plans one.
+
+    Attributes:
+        reading: arguments of `read_run`.
+        parameters: those of the options of the comparison.
+        second: arguments of `read_run` that differ for the second run.
+        checker_rates: the true-positive and the false-positive rate of the checker.
+        labels: numbers of a person's labels, such as {"tp": 90, "fn": 8, "fp": 3, "tn": 99}, of a
+            single run without a column of labels.
+        common: whether only the questions are compared that all runs have.
+    """
+
+    reading: dict[str, Any]
+    parameters: dict[str, Any]
+    second: dict[str, Any]
+    checker_rates: Any
+    labels: Mapping[str, int] | None
+    common: bool | None
+
+
+def file_arguments(flags: dict[str, Any], files: Sequence[str] = ()) -> FileArguments:
+    """Return the values of flags, by the names of parameters, as what they are arguments of.
 
     Raises:
-        ValueError: if two files are one, and no flag says what differs.
+        ValueError: if two of the files are one, and no flag says what differs.
     """
-    second = {role: x for role in ROLES_OF_SECOND if (x := flags.pop(f"{role}_b")) is not None}
+    second = {x: y for x in ROLES_OF_SECOND if (y := flags.pop(f"{x}_b", None)) is not None}
     if "where" in second:
         second["where"] = [pair for pair in second["where"] if pair is not None]
     if len({*files}) < len(files) and not second:
@@ -66,32 +79,17 @@ def second_arguments(flags: dict[str, Any], files: Sequence[str]) -> dict[str, A
             f"{file} is given twice, so a run would be compared with itself. If it has two runs, "
             f"say which rows are whose: --where model=A --where-b model=B."
         )
-    return second
-
-
-def comparison_arguments(
-    flags: Mapping[str, Any],
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Return the arguments of `read_run`, those of the options, and further ones of `graded_files`.
-
-    The last are checker_rates, labels and common. `flags` has the values of all flags, by the names
-    of parameters.
-    """
     reading, parameters = split_arguments(flags)
     if "include" in parameters:
         parameters["metric"] = parameters.pop("include")
-    further = {x: parameters.pop(x, None) for x in ("checker_rates", "labels", "common")}
-    return reading, parameters, further
+    further = (parameters.pop(x, None) for x in ("checker_rates", "labels", "common"))
+    return FileArguments(reading, parameters, second, *further)
 
 
 def graded_files(
     sources: Sequence[tuple[str, Sequence[str]]],
-    reading: Mapping[str, Any],
+    arguments: FileArguments,
     options: ComparisonOptions,
-    checker_rates: Sequence[float] | None = None,
-    labels: Mapping[str, int] | None = None,
-    common: bool | None = None,
-    of_second: Mapping[str, Any] | None = None,
 ) -> tuple[list[RunInput], list[Run], Any]:
     """Return the runs of a comparison as they were read, and graded; and its options.
 
@@ -99,58 +97,50 @@ def graded_files(
 
     Args:
         sources: the name of each run, and its files.
-        reading: arguments of `read_run`.
+        arguments: the values of flags.
         options: of the comparison, which are validated before any sample is checked.
-        checker_rates: the true-positive and the false-positive rate of the checker.
-        labels: numbers of a person's labels, such as {"tp": 90, "fn": 8, "fp": 3, "tn": 99}, of a
-            single run without a column of labels.
-        common: whether only the questions are compared that all runs have.
-        of_second: arguments of `read_run` that differ for the second run.
     """
+    reading, labels = arguments.reading, arguments.labels
     if labels is not None and len(sources) != 1:
         raise ValueError(
             f"--labels has counts, which are those of one run, and there are {len(sources)} runs: "
             f"name a column with the labels of each run."
         )
-    inputs = _read_runs(sources, reading, options, of_second)
-    by_order = bool(reading.get("by_order"))
-    pairs = [(run.name, run.questions) for run in inputs]
-    questions, _ = in_one_order(pairs, by_order, bool(common))
-    inputs = [replace(run, questions=own) for run, (_, own) in zip(inputs, questions, strict=True)]
-    first = inputs[0].questions
-    with naming_questions(first):
-        shared_by(questions, "groups")
-    if "clusters" in first:
-        options.clusters = first["clusters"]  # refused by an interval that does not use them
-    if options.checking.labels is None:
-        for run in inputs:
-            with naming_questions(run.questions):
-                refuse_ungraded(run.questions)
-    labels_of_runs: Any = read_labels(run for _, run in questions) if labels is None else [labels]
+    read = _read_runs(sources, arguments, options)
+    if options.interval != "questions":
+        options.clusters = read[0][1].get("clusters")  # to be refused
     with contextlib.redirect_stdout(sys.stderr):  # a checker cannot print among the scores
-        runs, options = grade_sources(questions, options, checker_rates, labels_of_runs, by_order)
-    return inputs, runs, options
+        runs, options = grade_sources(
+            read,
+            options,
+            arguments.checker_rates,
+            None if labels is None else [labels],
+            bool(reading.get("by_order")),
+            bool(arguments.common),
+        )
+    checker = options.check_correct_fn
+    return [RunInput(run.source, checker, run.name, run.unanswered) for run in runs], runs, options
 
 
 def _read_runs(
     sources: Sequence[tuple[str, Sequence[str]]],
-    reading: Mapping[str, Any],
+    arguments: FileArguments,
     options: ComparisonOptions,
-    of_second: Mapping[str, Any] | None,
-) -> list[RunInput]:
-    """Read the questions of each run; the arguments are those of `graded_files`.
-
-    Groups are read if they are named, clusters if the interval uses them.
-    """
+) -> list[tuple[str, ReadRun]]:
+    """Read the questions of each run; the arguments are those of `graded_files`."""
     # A role that is None would be read from a column with a usual name.
     unnamed = {"groups"} if options.interval == "questions" else {"groups", "clusters"}
-    reading = {x: y for x, y in reading.items() if y is not None or x not in unnamed}
-    inputs: list[RunInput] = []
+    given = arguments.reading.items()
+    reading = {x: y for x, y in given if y is not None or x not in unnamed}
+    read: list[tuple[str, ReadRun]] = []
     for name, files in sources:
-        questions = _read_files(files, reading, len(inputs), len(sources))
-        inputs.append(RunInput(questions, options.check_correct_fn, name))
-        reading = dict(reading) | dict(of_second or {})
-    return inputs
+        questions = _read_files(files, reading, len(read), len(sources))
+        read.append((name, questions))
+        reading = reading | arguments.second
+        if options.checking.labels is None:
+            with naming_questions(questions):
+                refuse_ungraded(questions)
+    return read
 
 
 def _read_files(
@@ -158,11 +148,8 @@ def _read_files(
 ) -> ReadRun:
     """Read the questions of a run; an error about its columns names its file and its flags.
 
-    Args:
-        files: of the run.
-        reading: arguments of `read_run`.
-        index: of the run.
-        number: of all runs. The flags of the second of two end in -b.
+    `index` is that of the run, and `number` that of all runs. The flags of the second of two end in
+    -b.
     """
     try:
         return read_run(files, **reading)

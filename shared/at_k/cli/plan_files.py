@@ -11,8 +11,17 @@ from ..runs.noise import correction_in_words
 from ..runs.outcomes_of_runs import Run
 from ..runs.plan import AT_LIMIT, PlanOptions, Wanted, plan, plan_runs
 from .flags import COOL, WARM, add_flags, parameters_and_helps
-from .formats import INTERVAL_SCOPE, Cells, View, make_table, number_of, print_output
-from .graded_files import comparison_arguments, graded_files
+from .formats import (
+    OTHER_QUESTIONS,
+    SAME_QUESTIONS,
+    Cells,
+    Limits,
+    View,
+    make_table,
+    number_of,
+    print_output,
+)
+from .graded_files import file_arguments, graded_files
 from .run_input import RunInput
 
 _FLAGS = {
@@ -57,26 +66,24 @@ def add_plan_flags(command: argparse.ArgumentParser) -> None:
 def _plan_files(files: Sequence[str], output_format: str, **flags: Any) -> None:
     """Print the plan from pilot runs in files, or from assumed rates.
 
-    `flags` are all other flags, by the names of parameters.
+    The arguments are the values of flags, by the names of parameters.
     """
     if len(files) > 2:
         raise ValueError(f"There are {len(files)} files: give one pilot run, or two.")
-    reading, parameters, errors = comparison_arguments(flags)
-    if errors["labels"] is not None and not files:
+    arguments = file_arguments(flags)
+    parameters = arguments.parameters
+    if arguments.labels is not None and not files:
         raise ValueError("--labels has the labels of a pilot run: give its file too.")
     for name, flag in _FLAGS.items():
         if flag in parameters:
             parameters[name] = parameters.pop(flag)
-    options = PlanOptions(**parameters, checker_rates=errors["checker_rates"])
+    options = PlanOptions(**parameters, checker_rates=arguments.checker_rates)
     inputs: list[RunInput] = []
     runs: list[Run] = []
     if files:
         sources = [(file, [file]) for file in files]
-        inputs, runs, options = graded_files(sources, reading, options, **errors)
-    read = [
-        run.described(unanswered=graded.unanswered)
-        for run, graded in zip(inputs, runs, strict=True)
-    ]
+        inputs, runs, options = graded_files(sources, arguments, options)
+    read = [run.described() for run in inputs]
     view = PlanView(plan_runs(runs, options), options.wanted, read)
     print_output(view.printed(output_format))
 
@@ -125,8 +132,7 @@ class PlanView(View):
             f"{plan['key']}, expected score {plan['score']:.4f}. +-: half-width of the "
             f"{confidence} interval. diff.: by how much the score of a second run has to be higher "
             f"for `at-k compare` to find it with a probability of {power}. sampling: "
-            f"{INTERVAL_SCOPE['sampling']}. questions: {INTERVAL_SCOPE['questions']}; comparisons "
-            f"are paired by question."
+            f"{SAME_QUESTIONS}. questions: {OTHER_QUESTIONS}; comparisons are paired by question."
         ]
         has_labels = "labels" in self.plan["rows"][0]
         if has_labels:
@@ -138,7 +144,7 @@ class PlanView(View):
             claim = f"has a half-width of at most {wanted.value:g}"
             if wanted.name == "difference":
                 claim = f"finds a difference of {wanted.value:g} with a probability of {power}"
-            claim += f", {INTERVAL_SCOPE[wanted.kind]}"
+            claim += f", {Limits(plan['confidence'], wanted.kind).scope}"
             notes.append(_cheapest_design(plan["cheapest"], claim, has_labels))
         return [*notes, _assumptions(plan["assumptions"])]
 

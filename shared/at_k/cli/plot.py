@@ -22,29 +22,23 @@ PLOT_HELP = (
 _FILE_SUFFIXES = (".svg", ".pdf", ".png", ".html")
 
 
-def draw(file: str, figure: Callable[[], Figure]) -> None:
-    """Write a chart.
+def draw(file: str | None, figure: Callable[[], Figure]) -> None:
+    """Write a chart; a ValueError if there is none, also because its file cannot be written.
 
-    Args:
-        file: the path of the chart.
-        figure: returns the chart.
-
-    Raises:
-        ValueError: if there is no chart, also because its file cannot be written.
+    None is for no chart.
     """
+    if file is None:
+        return
     try:
         figure().save(file)
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         raise ValueError(f"There is no chart: {error}") from error
 
 
-def check_plot(file: str) -> None:
-    """Raise before anything is scored if a chart cannot be written to this file.
-
-    Raises:
-        ValueError: if the suffix is not that of a format, or the folder does not exist.
-        ImportError: if Altair is not installed.
-    """
+def check_plot(file: str | None) -> None:
+    """Raise a ValueError or ImportError if a chart cannot be written: before anything is scored."""
+    if file is None:
+        return
     path = Path(file)
     if path.suffix.lower() not in _FILE_SUFFIXES:
         raise ValueError(
@@ -57,17 +51,10 @@ def check_plot(file: str) -> None:
 
 
 def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
-    """Return the chart of the scores of a run.
+    """Return the chart of the scores of a run; a ValueError if there is nothing that it can show.
 
     It shows single questions or groups where these are scored, or else the scores against k, or
     G-Pass@k against its threshold if there is a single k.
-
-    Args:
-        view: the scores.
-        run: what the caption is about.
-
-    Raises:
-        ValueError: if there is nothing that a chart can show.
     """
     from ..charts import by_group, by_k, by_question, by_threshold
 
@@ -93,12 +80,7 @@ def chart_of_scores(view: ScoresView, run: RunInput) -> Figure:
 
 
 def chart_of_comparison(compared: Compared, inputs: Sequence[RunInput]) -> Figure:
-    """Return the chart of a comparison: the difference of two runs against k, or a leaderboard.
-
-    Args:
-        compared: the runs.
-        inputs: what the caption is about.
-    """
+    """Return the chart of a comparison: the difference of two runs against k, or a leaderboard."""
     from ..charts import difference, forest
     from ..runs.differences import differences_of
     from ..runs.leaderboard import leaderboard_of

@@ -13,7 +13,7 @@ from typing import Any
 import at_k
 
 from ..core.estimates import Estimate
-from .formats import Scale, as_flag, limits_in_words
+from .formats import Limits, Scale, as_flag
 from .score_tables import ScoresView
 
 PUBLISHED_FORMAT = "eval-results"
@@ -26,12 +26,7 @@ PUBLISHED_FIELDS = {
 
 
 def check_published(fields: Mapping[str, str | None], output_format: str) -> None:
-    """Raise a ValueError unless the format has what it needs and takes what is given.
-
-    Args:
-        fields: the values of PUBLISHED_FIELDS.
-        output_format: of the command.
-    """
+    """Raise a ValueError unless the format has what it needs and takes what is given."""
     is_published = output_format == PUBLISHED_FORMAT
     for name, value in fields.items():
         flag = as_flag(name)
@@ -84,6 +79,6 @@ def _notes(x: Estimate, view: ScoresView) -> str:
     notes = [x.key, view.scope.in_words()]
     if x.interval is not None and x.limits is not None:
         method = view.method_of(x)
-        words = limits_in_words(Scale(False, 4), x.limits, method, view.confidence or 0.0)
+        words = Limits(view.confidence or 0.0, method).described(Scale(False, 4), x.limits)
         notes += [f"standard error {x.interval.sigma:.4f}", f"{words} ({method})"]
     return "; ".join([*notes, f"evaluate-at-k {at_k.__version__}"])

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.checking import Checked, Checking
 from ..core.computation import SampledQuestions
-from ..core.samples import Samples, read_samples
+from ..core.samples import Samples, read_samples, sample_place
 from ..readers.run import Run as ReadRun
 from .formats import number_of
 
@@ -25,11 +25,13 @@ class RunInput:
         questions: the arguments of `compute` that were read, with what is known about them.
         check_correct_fn: the checker of their samples.
         name: of the run, or of its file.
+        unanswered: number of samples in which the checker found no answer.
     """
 
     questions: ReadRun
     check_correct_fn: str | Callable[..., Any] = "exact_match"
     name: str = ""
+    unanswered: int = 0
 
     @property
     def checker(self) -> str | None:
@@ -54,13 +56,10 @@ class RunInput:
         n = most if least == most else f"{least} to {most}"
         return {"questions": len(self.sizes), "n": n, "checker": self.checker}
 
-    def described(self, row: str = "question", noun: str = "sample", unanswered: int = 0) -> str:
+    def described(self, row: str = "question", noun: str = "sample") -> str:
         """Return a sentence that says what was read, from which columns, and how it was checked.
 
-        Args:
-            row: what a question is called.
-            noun: what a sample is called.
-            unanswered: number of samples in which the checker found no answer.
+        A question is called `row`, and a sample `noun`.
         """
         columns, sizes = dict(self.questions.columns), self.caption["n"]
         text = f"{number_of(len(self.sizes), row)}, {number_of(sizes, noun)} each"
@@ -75,8 +74,8 @@ class RunInput:
             text += f", already graded in {graded}"
         elif "references" in columns:
             text += f", checked against {columns.pop('references')} with {self.checker}"
-            if unanswered:
-                text += f" ({unanswered} without an answer, incorrect)"
+            if self.unanswered:
+                text += f" ({self.unanswered} without an answer, incorrect)"
         if counts:
             names = counts if isinstance(counts, str) else ", ".join(counts.values())
             text += f", counted in {names}"
@@ -101,34 +100,30 @@ class CheckedOnce(SampledQuestions):
         return self.checks[0]
 
 
-def warn_of_other_grades(questions: ReadRun, outcomes: Samples | None, run: str = "") -> None:
+def warn_of_other_grades(questions: ReadRun, outcomes: Samples) -> None:
     """Warn if a harness has graded samples otherwise than the checker does.
 
     Args:
         questions: that were read.
         outcomes: of their samples, as the checker says.
-        run: the name of the run, if there are several.
     """
-    if questions.grades is None or outcomes is None:
+    if questions.grades is None:
         return
-    values = outcomes.values.tolist()
-    scored = [True] * len(values) if outcomes.scored is None else outcomes.scored.tolist()
-    ids = next(iter(questions.identifiers.values()), range(len(questions.grades)))
-    compared, others, start = 0, [], 0
-    for question, size, grades in zip(ids, outcomes.sizes.tolist(), questions.grades, strict=True):
-        for i, grade in enumerate(grades[:size]):
-            if isinstance(grade, (int, float)) and scored[start + i]:
-                compared += 1
-                if grade != values[start + i]:
-                    name = " ".join(question) if isinstance(question, tuple) else question
-                    others.append(
-                        f"question {name}, sample {i} ({grade:g} there, {values[start + i]:g} here)"
-                    )
-        start += size
+    rows = zip(questions.grades, outcomes.sizes.tolist(), strict=True)
+    grades = [grade for row, size in rows for grade in [*row, *[None] * size][:size]]
+    scored = zip(grades, outcomes.values.tolist(), outcomes.is_scored.tolist(), strict=True)
+    compared, others = 0, []
+    for i, (theirs, ours, is_scored) in enumerate(scored):
+        if is_scored and isinstance(theirs, (int, float)):
+            compared += 1
+            if theirs != ours:
+                _, question, sample, *_ = sample_place("", outcomes.sizes, i)
+                name = questions.ids[question] if questions.ids else question
+                name = " ".join(name) if isinstance(name, tuple) else name
+                others.append(f"question {name}, sample {sample} ({theirs:g} there, {ours:g} here)")
     if others:
         warnings.warn(
-            f"The log{f' of {run}' if run else ''} grades {len(others)} of {compared} samples "
-            f"otherwise than the checker does: "
+            f"The log grades {len(others)} of {compared} samples otherwise than the checker does: "
             f"{'; '.join(others[:5])}{'; ..' if len(others) > 5 else ''}.",
             stacklevel=2,
         )

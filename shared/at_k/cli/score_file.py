@@ -9,6 +9,7 @@ import functools
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core.checking import Checked
@@ -18,12 +19,11 @@ from ..core.estimates import Estimate
 from ..intervals.labelled import Errors, check_errors
 from ..loading import metric_script
 from ..readers.missing import CHOICES, MissingError
-from ..readers.run import Run as ReadRun
 from ..readers.run import read_run
 from ..readers.words import number_in
 from ..results import Result, estimates_of
 from ..runs.noise import Noise, correction_in_words, noise_of
-from ..runs.options import WITHOUT_K, ComparisonOptions, compared_scores
+from ..runs.options import COMPARED_SCORES, WITHOUT_K, ComparisonOptions, RunOptions
 from ..runs.outcomes_of_runs import Run, naming_questions, number_unanswered
 from .flags import COOL, WARM, add_flags, parameter_helps, split_arguments
 from .formats import FORMATS_OF_OUTPUT, Scope, print_output
@@ -57,7 +57,7 @@ Several files are parts of one run, and - is standard input:
   python make.py | at-k {name} - --json
 """
 
-_WITH_NOISE = {*compared_scores()} - {"bayes@N", "score_agg"}
+_WITH_NOISE = {*COMPARED_SCORES} - {"bayes@N", "score_agg"}
 _DEFINING = {"weights", "lam", "pass_power", "unanimous_power", "R0", "categories", "budget"}
 """Options that define a score, which a comparison does not have."""
 
@@ -93,26 +93,19 @@ def _score_files(
     plot: str | None = None,
     **flags: Any,
 ) -> None:
-    """Print the scores of files, which are parts of one run.
+    """Print the scores of a metric for files, which are parts of one run.
 
-    Args:
-        name, computation: of the metric.
-        files: their names.
-        output_format: one of `FORMATS_OF_OUTPUT`, or `PUBLISHED_FORMAT`.
-        plot: the path of a chart to be written, or None.
-        flags: all other flags, by the names of parameters.
+    The other arguments are the values of flags, by the names of parameters.
     """
     fields = {field: flags.pop(field) for field in PUBLISHED_FIELDS}
     check_published(fields, output_format)
     reading, parameters = split_arguments(flags)
-    if plot is not None:
-        check_plot(plot)
+    check_plot(plot)
     run = _read(name, computation, files, reading, parameters)
     view = _scored(name, computation, run, parameters)
     is_published = output_format == PUBLISHED_FORMAT
     print_output(published(view, fields) if is_published else view.printed(output_format))
-    if plot is not None:
-        draw(plot, lambda: chart_of_scores(view, run))
+    draw(plot, lambda: chart_of_scores(view, run))
 
 
 def _read(
@@ -124,11 +117,7 @@ def _read(
 ) -> RunInput:
     """Return the samples of files, which are parts of one run.
 
-    Args:
-        name, computation: of the metric.
-        files: their names.
-        reading: arguments of `read_run`, which are changed.
-        parameters: of the metric, as the caller gives them.
+    `reading` has arguments of `read_run`, and is changed; `parameters` are those of the metric.
 
     Raises:
         ValueError: if nothing says which samples are correct.
@@ -158,18 +147,25 @@ def _read(
 
 
 def _scored(
-    name: str, computation: Computation, run: RunInput, parameters: dict[str, Any]
+    name: str, computation: Computation, run: RunInput, parameters: Mapping[str, Any]
 ) -> ScoresView:
-    """Return the scores of a run, and what the tables and sentences say about it.
-
-    `parameters` are those of the metric, and are changed if pass@k is the only score.
-    """
-    questions, known = run.questions, computation.parameters
+    """Return the scores of a run, and what the tables and sentences say about it."""
+    questions = run.questions
+    defaults = {x.name: x.default for x in computation.parameters.values()}
+    read_options = questions.keys() & defaults.keys()
+    given = {x: questions[x] for x in read_options} | dict(parameters)
+    if name == "gpassk" and "include" not in given and run.sizes.max(initial=1) == 1:
+        given["include"] = "pass@k"  # all scores of one sample are equal
+    options, noise = defaults | given, None
     # A checker cannot print among the scores.
     with contextlib.redirect_stdout(sys.stderr), naming_questions(questions):
-        if name == "gpassk" and "include" not in parameters and run.sizes.max(initial=1) == 1:
-            parameters["include"] = "pass@k"  # all scores of one sample are equal
-        scores, noise, unanswered = _scores_and_noise(computation, questions, parameters)
+        read = computation.samples(questions["predictions"], questions.get("references"), given)
+        samples = CheckedOnce(read.batch, read.validate, read.cache)
+        scores = computation.results(samples, **given)
+        for checked in samples.checks:  # none if the metric has not asked for outcomes
+            warn_of_other_grades(questions, checked.outcomes)
+            run = replace(run, unanswered=number_unanswered(checked))
+            noise = None if _DEFINING & given.keys() else _noise_of(scores, checked, options)
     nouns = nouns_of([name])
     scope = Scope(
         [run.sizes],
@@ -179,11 +175,10 @@ def _scored(
         averaging=scores.averaging,
         missing=questions.missing,
     )
-    read = [f"{run.name}{run.described(*nouns, unanswered)}"]
+    said = [f"{run.name}{run.described(*nouns)}"]
     if words := ", ".join(filter(None, [scope.correction, scope.averaging])):
-        read.append(f"Scores are {words}.")
-    options = {parameter.name: parameter.default for parameter in known.values()} | parameters
-    return ScoresView(scores, scope, read, options, noise, questions.ids)
+        said.append(f"Scores are {words}.")
+    return ScoresView(scores, scope, said, options, noise, questions.ids)
 
 
 def _with_both_scores(
@@ -209,29 +204,6 @@ def _with_both_scores(
     return MissingError(text, error.ways)
 
 
-def _scores_and_noise(
-    computation: Computation, arguments: ReadRun, parameters: dict[str, Any]
-) -> tuple[Result, Noise | None, int]:
-    """Return the result of `compute`, the noise of one score, and how many samples lack answers.
-
-    Args:
-        computation: of the metric.
-        arguments: of `compute`, as they were read.
-        parameters: the other arguments.
-    """
-    names = computation.parameters
-    options = {name: x for name, x in arguments.items() if name in names} | parameters
-    read = computation.samples(arguments["predictions"], arguments.get("references"), options)
-    samples = CheckedOnce(read.batch, read.validate, read.cache)
-    scores = computation.results(samples, **options)
-    if not samples.checks:  # the metric has not asked for outcomes
-        return scores, None, 0
-    (checked,) = samples.checks
-    warn_of_other_grades(arguments, checked.outcomes)
-    noise = _noise_of(scores, checked, options, names["confidence"].default)
-    return scores, noise, number_unanswered(checked)
-
-
 def _leading_score(scores: Result) -> Estimate | None:
     """Return one score of all questions whose noise is known, or None.
 
@@ -243,39 +215,23 @@ def _leading_score(scores: Result) -> Estimate | None:
     return max(of_first, key=lambda x: int(str(x.k)), default=None)
 
 
-def _noise_of(
-    scores: Result, checked: Checked, options: Mapping[str, Any], confidence: float | None
-) -> Noise | None:
+def _noise_of(scores: Result, checked: Checked, options: Mapping[str, Any]) -> Noise | None:
     """Return what the error of the leading score is made of, or None if that is not known.
 
-    Args:
-        scores: of all questions and of groups.
-        checked: their samples.
-        options: of the metric.
-        confidence: its default.
+    `options` are all of the metric.
     """
-    score = _leading_score(scores)
-    if score is None or score.interval is None or _DEFINING & options.keys():
+    score, outcomes, clusters = _leading_score(scores), checked.outcomes, options["clusters"]
+    if score is None or score.interval is None:
         return None
-    k = None if score.metric in WITHOUT_K else int(str(score.k))
-    outcomes = checked.outcomes
-    clusters = range(len(outcomes)) if options.get("clusters") is None else options["clusters"]
-    if len(set(clusters)) < 2 or outcomes.n.max() < 2 or (k or 1) > outcomes.n.min():
+    clusters, n = range(len(outcomes)) if clusters is None else clusters, outcomes.n
+    has_k = score.metric not in WITHOUT_K
+    if len(set(clusters)) < 2 or n.max() < 2 or (has_k and int(str(score.k)) > n.min()):
         return None
     rates, labels, errors = options.get("checker_rates"), options.get("labels"), Errors()
     if check_errors(rates, labels):
         errors = Errors.from_options(rates, labels, outcomes)
-    comparison = ComparisonOptions(
-        score.metric,
-        None if k is None else [k],
-        "questions",
-        options.get("confidence", confidence),
-        0.5 if score.tau is None else score.tau,
-        options.get("clusters"),
-        options.get("w"),
-        groups=options.get("groups"),
-        average=options.get("average", "questions"),
-        question_weights=options.get("question_weights"),
-    )
+    shared = {x: options[x] for x in RunOptions.__annotations__ if x in options}
+    metric, confidence = score.key if has_k else score.metric, options["confidence"]
+    comparison = ComparisonOptions(metric, None, "questions", confidence, **shared)
     noise = noise_of(Run("The file", outcomes, checked.answers, errors), comparison)[0]
     return noise if noise.standard_error > 0 else None

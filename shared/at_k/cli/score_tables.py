@@ -14,18 +14,15 @@ from ..core.estimates import Estimate
 from ..results import estimates_of, overall_label
 from ..runs.noise import Noise
 from .formats import (
-    INTERVAL_SCOPE,
+    OTHER_QUESTIONS,
+    SAME_QUESTIONS,
     Cells,
+    Limits,
     Scale,
     Scope,
     View,
-    band_heading,
     enumerated,
-    interval_heading,
-    interval_scope,
-    limits_in_words,
     make_table,
-    outside_of_range,
     short_label,
 )
 
@@ -118,18 +115,16 @@ class ScoresView(View):
         questions follow in a table of their own.
         """
         headings = self._group_headings("" if self._methods else "score")
-        groups = self._by_group
-        if self._methods:
-            tables = [
-                _interval_table([row for row in self._rows if row["group"] == group], heading)
-                for group, heading in zip(groups, headings, strict=True)
-            ]
-        else:
-            keys = groups[None]
-            rows = [
-                [key, *(f"{group[key].score:.4f}" for group in groups.values())] for key in keys
-            ]
-            tables = [[["", *headings], *rows]]
+        groups, tables = self._by_group, []
+        if not self._methods:
+            rows = [[x, *(f"{y[x].score:.4f}" for y in groups.values())] for x in groups[None]]
+            return [[["", *headings], *rows], *self._per_question_table()]
+        for group, heading in zip(groups, headings, strict=True):
+            shown = [row for row in self._rows if row["group"] == group]
+            columns = {"key": heading} | _known_columns(shown)
+            if all(row.get("mu", row["score"]) == row["score"] for row in shown):
+                columns.pop("mu", None)  # the center of the intervals is the score itself
+            tables.append(make_table(columns, shown, _cell))
         return [*tables, *self._per_question_table()]
 
     def paper_tables(self) -> list[Cells]:
@@ -139,9 +134,10 @@ class ScoresView(View):
         scale = self._scale([*self._by_group[None].values()])
         suffix, band = "", []
         if self.confidence is not None and self._methods:
-            method = next(iter(self._methods)) if len(self._methods) == 1 else None
-            suffix = f" ({interval_heading(self.confidence, method, self.scope.row)})"
-            band = [band_heading(self.confidence)] if self._has_band else []
+            words = Limits(self.confidence, next(iter(self._methods)), self.scope.row)
+            is_one = len(self._methods) == 1
+            suffix = f" ({words.heading if is_one else f'{words.percent} CI'})"
+            band = [f"{words.percent} band"] if self._has_band else []
         grid = [
             [_paper_cells(scale, group.get(key), bool(band)) for group in self._by_group.values()]
             for key in rows
@@ -192,8 +188,6 @@ class ScoresView(View):
     def notes(self, for_paper: bool = False) -> list[str]:
         """What the limits are for, why scores have none, and what mG-Pass@k and maj@k are."""
         notes = self._notes_of_limits(for_paper)
-        if self.scope.correction:
-            notes += outside_of_range(x.score for x in self.estimates)
         if "falls_with_k" in self.scores.get("checker", {}):
             notes.append(
                 "The corrected pass@k falls with k, which no success rates allow: do not report it."
@@ -241,11 +235,12 @@ class ScoresView(View):
             return []
         limits, band = "lo and hi are limits", "band lo and band hi are limits"
         if for_paper:
-            limits = f"{interval_heading(self.confidence)}: confidence limits"
-            band = f"{band_heading(self.confidence)}: limits"
-        scopes = {interval_scope(method, self.scope.row) for method in self._methods}
-        same, other = INTERVAL_SCOPE["sampling"], INTERVAL_SCOPE["questions"]
-        words = scopes.pop() if len(scopes) == 1 else f"{same}; by `questions`, {other}"
+            percent = f"{100 * self.confidence:g} %"
+            limits, band = f"{percent} CI: confidence limits", f"{percent} band: limits"
+        scopes = {Limits(self.confidence, x, self.scope.row).scope for x in self._methods}
+        words = f"{SAME_QUESTIONS}; by `questions`, {OTHER_QUESTIONS}"
+        if len(scopes) == 1:
+            (words,) = scopes
         notes = [f"{limits} {words}."]
         shown = self._by_group[None].values() if "hierarchical" in self._methods else []
         if numbers := [f"{x.key} {words}" for x in shown if (words := self._extrapolated(x))]:
@@ -311,7 +306,7 @@ class ScoresView(View):
         words = " to ".join(map(scale.number, x.limits))
         if is_first:
             confidence, anytime = self.confidence or 0.0, bool(self.options.get("anytime"))
-            words = limits_in_words(scale, x.limits, method, confidence, self.scope.row, anytime)
+            words = Limits(confidence, method, self.scope.row, anytime).described(scale, x.limits)
         if extrapolated := self._extrapolated(x):
             words += f", extrapolated {extrapolated}"
         return f"{name} is {scale.with_unit(value)} ({words})"
@@ -356,18 +351,6 @@ def _reasons_for_no_interval(estimates: Iterable[Estimate]) -> list[str]:
     intervals = (x.interval for x in estimates if x.interval is not None and x.interval.is_unknown)
     reasons = sorted({str(interval.interval) for interval in intervals})
     return [f"{reason.replace('none', 'No interval', 1)}." for reason in reasons]
-
-
-def _interval_table(rows: Sequence[Mapping[str, Any]], heading: str) -> Cells:
-    """A row for each score, with the columns of its interval that have values.
-
-    The rows are dicts of `_score_rows`, and `heading` is that of their keys. The center of the
-    intervals is left out if it is the score itself.
-    """
-    columns = _known_columns(rows)
-    if all(row.get("mu", row["score"]) == row["score"] for row in rows):
-        columns.pop("mu", None)
-    return make_table({"key": heading} | columns, rows, _cell)
 
 
 def _paper_cells(scale: Scale, x: Estimate | None, has_band: bool) -> list[str]:

@@ -40,12 +40,8 @@ def at_k(
     A score is NaN if it cannot be computed, and a warning in the log of the run says why.
 
     Args:
-        k: sizes of the subsets of samples.
         n: number of samples to generate for each document. Default: the largest k.
-        scores: names of scores of the metric `gpassk`, or "max@k".
-        interval: "sampling", for the same questions, sampled again; "questions", for other
-            questions like these; or another one of `gpassk`.
-        confidence: of the limits `pass@4_lo` and `pass@4_hi`, or None for scores alone.
+        k, scores, interval, confidence: as of `at_k.integrations.inspect.at_k`.
         **scoring: how lighteval scores a sample: its `normalize`, `strip_strings` and
             `sample_scoring_function`, as for `PassAtK`.
 

@@ -69,11 +69,7 @@ def at_k(
     Args:
         references: the target of the document.
         predictions: its responses, as the filter returns them.
-        k: sizes of the subsets of responses.
-        scores: names of scores of the metric `gpassk`, or "max@k".
-        interval: "sampling", for the same questions, sampled again; "questions", for other
-            questions like these; or another one of `gpassk`.
-        confidence: of the limits `pass@4_lo` and `pass@4_hi`, or None for scores alone.
+        k, scores, interval, confidence: as of `at_k.integrations.inspect.at_k`.
         check_correct_fn: a named checker, such as "numeric", or `!function utils.check` in YAML.
 
     Raises:

@@ -45,14 +45,7 @@ class ScoreRequest:
 
     def __post_init__(self) -> None:
         interval_options(1, self.confidence, self.interval, None)
-        names = as_list("scores", self.scores)
-        if "vote@k" in names:
-            raise ValueError(
-                "scores has 'vote@k', which compares answers, and a metric of a harness is given "
-                "grades: score its log, as by `at-k cons_at_k LOG --check-correct-fn numeric`."
-            )
-        names = check_names("scores", names, _KNOWN)
-        self.scores = tuple(names)
+        self.scores = tuple(check_names("scores", as_list("scores", self.scores), _KNOWN))
         self.k = tuple(check_ks(self.k) or ())
 
     def values(
@@ -74,30 +67,28 @@ class ScoreRequest:
             questions that it is about, or NaN.
         """
         n = [len(samples) for samples in outcomes]
-        fewest, most = min(n, default=0), max(n, default=0)
-        possible = tuple(k for k in self.k if k <= fewest)
-        problems: dict[str, float] = {}
-        attempts = [(self.k, self.confidence), (possible, self.confidence), (possible, None)]
-        if most == 1 and len(possible) < len(self.k):
-            # An estimate for k > n needs to know how questions differ, which n = 1 does not show.
-            problems[f"questions with one scored sample each: no scores at k = {max(self.k)}"] = (
-                float(len(n))
-            )
-            del attempts[0]
         estimates: list[Estimate] = []
-        for ks, confidence in attempts if outcomes else ():
-            try:
-                estimates = self._estimates(outcomes, ks, confidence, groups, clusters)
-                break
-            except ValueError as error:
-                text, number = str(error).rstrip("."), math.nan
-                if len(possible) < len(ks):
-                    text = (
-                        f"questions with fewer than {max(ks)} scored samples, such as "
-                        f"{ids[n.index(fewest)]} with {fewest}: no scores at k = {max(ks)}"
-                    )
-                    number = float(sum(size < max(ks) for size in n))
-                problems[text] = number
+        problems: dict[str, float] = {}
+        for k in self.k if outcomes else ():
+            few = [i for i, size in enumerate(n) if size < k]
+            if few and max(n) == 1:
+                # An estimate needs to know how questions differ, which n = 1 does not show.
+                text = f"questions with one scored sample each: no scores at k = {k}"
+                problems[text] = float(len(n))
+                continue
+            for confidence in (self.confidence, None):
+                try:
+                    estimates += self._estimates(outcomes, k, confidence, groups, clusters)
+                    break
+                except ValueError as error:
+                    text, number = str(error).rstrip("."), math.nan
+                    if few:
+                        text = (
+                            f"questions with fewer than {k} scored samples, such as {ids[few[0]]} "
+                            f"with {n[few[0]]}: no scores at k = {k}"
+                        )
+                        number = float(len(few))
+                    problems[text] = number
         scores = {name: x for estimate in estimates for name, x in _values_by_name(estimate)}
         requested_first = {
             name: scores.get(name, math.nan)
@@ -123,26 +114,20 @@ class ScoreRequest:
     def _estimates(
         self,
         outcomes: Sequence[Sequence[Any]],
-        ks: Sequence[int],
+        k: int,
         confidence: float | None,
         groups: Sequence[str] | None,
         clusters: Sequence[Any] | None,
     ) -> list[Estimate]:
-        """Return the estimates at these k, with limits if there is a confidence."""
-        if not ks:
-            return []
-        options: dict[str, Any] = {"k": list(ks), "groups": groups}
+        """Return the estimates at this k, with limits if there is a confidence."""
+        options: dict[str, Any] = {"predictions": outcomes, "k": k, "groups": groups}
         if confidence is not None:
-            options |= {
-                "confidence": confidence,
-                "interval": self.interval,
-                "clusters": clusters,
-            }
+            options |= {"confidence": confidence, "interval": self.interval, "clusters": clusters}
         results = []
         if self._binary:
-            results.append(GPASSK.compute(predictions=outcomes, include=self._binary, **options))
+            results.append(GPASSK.compute(include=self._binary, **options))
         if "max@k" in self.scores:
-            results.append(MAX_AT_K.compute(predictions=outcomes, **options))
+            results.append(MAX_AT_K.compute(**options))
         return [estimate for result in results for estimate in estimates_of(result)]
 
 

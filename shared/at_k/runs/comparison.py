@@ -7,7 +7,8 @@ the keys of those that were changed, merged, or read from a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 from ..core.score import ScoreId
@@ -150,14 +151,16 @@ def compare(
             Annals of Statistics 14, 896.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .differences import compare_groups, compare_sources, differences_of
+    from .differences import Compared, compare_groups, differences_of
+    from .outcomes_of_runs import grade_sources
 
     check_options(compare, options)
     requested = ComparisonOptions(
         metric, k, interval, confidence, temperature=temperature, anytime=anytime, **options
     )
-    sources = {"R_a": R_a, "R_b": R_b}
-    overall = compare_sources(sources, requested, checker_rates, labels, by_order, common)
+    sources = [("R_a", R_a), ("R_b", R_b)]
+    graded = grade_sources(sources, requested, checker_rates, labels, by_order, common)
+    overall = Compared(*graded)
     differences = [
         difference
         for group, compared in compare_groups(overall, overall.options.groups).items()
@@ -217,3 +220,27 @@ def differences_in(comparison: Mapping[str, Any]) -> list[Difference]:
         )
         differences.append(difference)
     return differences
+
+
+def by_sign(differences: Iterable[Difference]) -> list[tuple[int, list[Difference]]]:
+    """Return successive differences of the same sign together, each time with their sign."""
+    groups = itertools.groupby(differences, lambda x: x.sign)
+    return [(sign, [*successive]) for sign, successive in groups]
+
+
+def zero_in_band(differences: Sequence[Difference], names: Sequence[str]) -> str:
+    """Return where the band excludes 0, and which run is higher there: what follows "The band"."""
+    ranges = []
+    for sign, successive in by_sign(differences):
+        keys = [x.key for x in successive]
+        if sign != 0:
+            higher = names[1] if sign > 0 else names[0]
+            if len(differences) == 1:
+                return f"excludes 0: {higher} has the higher {keys[0]}"
+            where = f"at {keys[0]}" if len(keys) == 1 else f"from {keys[0]} to {keys[-1]}"
+            ranges.append(f"{where}, where {higher} is higher")
+    if ranges:
+        return f"excludes 0 {', and '.join(ranges)}"
+    if len(differences) == 1:
+        return f"contains 0, so the data do not show which run has the higher {differences[0].key}"
+    return "contains 0 at all k, so the data do not show which run is higher"

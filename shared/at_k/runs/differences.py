@@ -42,8 +42,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -56,46 +55,63 @@ from ..core.score import ScoreId
 from ..intervals.band import confidence_of_each, path_angles, path_exceedance
 from ..intervals.labelled import Errors, falls_with_k
 from .comparison import Difference
-from .measure import score_runs
 from .options import ComparisonOptions
-from .outcomes_of_runs import Run, grade_sources
-from .scored_run import ScoredRun
+from .outcomes_of_runs import Run
+from .scored_run import ScoredRun, score_runs
 
 _LARGEST_Z, _HALVINGS = 8.0, 26
 
 
-class Differences:
-    """The differences b - a between all pairs of K runs, for m scores of each.
+class Compared:
+    """K runs on the same questions with m scores of each, and the differences b - a of all pairs.
+
+    For "questions", the questions are new too, and so the runs are paired by question.
 
     Args:
-        runs: the scores of the runs, with the same options of limits. For "questions", the
-            questions are new too, and so the runs are paired by question.
-        bounds: the least and the largest possible score.
+        runs: with their outcomes. A checker may leave samples unscored, so k is chosen by the
+            samples that have outcomes.
+        options: of the comparison.
+        warns: whether to warn of each run whose corrected pass@k falls with k.
 
     Attributes:
+        options: for the samples of the runs.
+        scored: the runs with their scores.
+        scores: m scores, one for each k.
+        falling: the names of runs whose corrected pass@k falls with k.
         pairs: (P, 2) the indices of a and b.
         values: (P, m) the differences.
         simultaneous: simultaneous inference about all of them.
     """
 
-    def __init__(self, runs: Sequence[ScoredRun], bounds: tuple[float, float]):
-        self._runs, self._bounds = runs, bounds
-        self._options = runs[0].options
-        self._new_questions = self._options.method == "questions"
+    def __init__(self, runs: Sequence[Run], options: ComparisonOptions, warns: bool = True):
+        self.runs = runs
+        self.options = options.for_samples({run.name: run.outcomes.n for run in runs})
+        self.scored = scored = score_runs(runs, self.options)
+        self.scores: list[ScoreId] = [*scored[0].points.keys]
+        self.falling = warn_of_falling_runs(runs, self.options) if warns else []
+        self._bounds, self._new_questions = scored[0].bounds, self.options.interval == "questions"
         self.pairs = np.array([*itertools.combinations(range(len(runs)), 2)])
         a, b = self.pairs.T
-        estimates = np.array([run.estimates for run in runs])
+        estimates = np.array([run.estimates for run in scored])
         self.values = estimates[b] - estimates[a]
         self._correlation = np.zeros(self.values.shape)
         self._shared = np.zeros(self.values.shape)
-        pairs = [(runs[i], runs[j]) for i, j in self.pairs.tolist()]
+        pairs = [(scored[i], scored[j]) for i, j in self.pairs.tolist()]
         if self._new_questions:
             for pair, (run_a, run_b) in enumerate(pairs):
-                least = _least_variance(run_a, run_b, bounds[1] - bounds[0])
+                least = _least_variance(run_a, run_b)
                 self._correlation[pair] = _correlation(run_a.errors, run_b.errors, least)
                 self._shared[pair] = np.abs(run_b.standard_errors - run_a.standard_errors)
         angles = np.array([path_angles(self._covariance(*pair)) for pair in pairs])
         self.simultaneous = Simultaneous(len(runs), angles, not self._new_questions)
+
+    @property
+    def checkers(self) -> dict[str, dict[str, float]]:
+        """For each run what its scores are corrected for; empty if they are not corrected."""
+        checkers = {run.name: run.errors.described() for run in self.runs if run.errors != Errors()}
+        for name in self.falling:
+            checkers[name]["falls_with_k"] = True
+        return checkers
 
     def _covariance(self, a: ScoredRun, b: ScoredRun) -> np.ndarray:
         """(m, m) covariance of the errors of the differences of a pair.
@@ -110,10 +126,6 @@ class Differences:
         assert b.covariance is not None
         return a.covariance + b.covariance
 
-    def at_all_looks(self) -> Differences:
-        """Return the differences with limits that hold at all looks together."""
-        return Differences([run.at_all_looks() for run in self._runs], self._bounds)
-
     def limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) lower and upper limits of the differences."""
         limits = [self._pair_limits(pair, confidence) for pair in range(len(self.pairs))]
@@ -121,7 +133,7 @@ class Differences:
 
     def _pair_limits(self, pair: int, confidence: float) -> np.ndarray:
         """(2, m) lower and upper limits of the differences of a pair, given by its index."""
-        a, b = (self._runs[run] for run in self.pairs[pair])
+        a, b = (self.scored[run] for run in self.pairs[pair])
         (lo_a, hi_a), (lo_b, hi_b) = a.limits(confidence), b.limits(confidence)
         r, difference, shared = self._correlation[pair], self.values[pair], self._shared[pair]
         alpha = 1 - a.look_confidence(confidence)
@@ -144,7 +156,7 @@ class Differences:
 
     def simultaneous_limits(self, confidence: float) -> np.ndarray:
         """(2, P, m) limits that cover together, over all pairs and scores."""
-        if self._options.anytime:  # Bonferroni: the bounds are those of one look
+        if self.options.anytime:  # Bonferroni: the bounds are those of one look
             return self.limits(1 - (1 - confidence) / self.values.size)
         return self.limits(self.simultaneous.confidence_of_each(confidence))
 
@@ -152,7 +164,7 @@ class Differences:
         """(2, K, K, m) lower and upper limits: [:, i, j] are those of run i minus run j."""
         lo, hi = self.limits(confidence)
         a, b = self.pairs.T
-        runs = len(self._runs)
+        runs = len(self.runs)
         result = np.zeros((2, runs, runs, lo.shape[1]))
         result[:, b, a] = lo, hi
         result[:, a, b] = -hi, -lo
@@ -161,7 +173,7 @@ class Differences:
     def p_values(self) -> np.ndarray:
         """(K, K, m) p-values of the differences between each two runs, each by itself."""
         normal = NormalDist()
-        p = np.ones((len(self._runs), len(self._runs), self.values.shape[1]))
+        p = np.ones((len(self.runs), len(self.runs), self.values.shape[1]))
         for pair, score in np.argwhere(self.values != 0).tolist():
             least, most = 0.0, _LARGEST_Z
             for _ in range(_HALVINGS):
@@ -173,16 +185,14 @@ class Differences:
         return p
 
 
-def _least_variance(a: ScoredRun, b: ScoredRun, width: float) -> np.ndarray | float:
+def _least_variance(a: ScoredRun, b: ScoredRun) -> np.ndarray | float:
     """(m,) the smallest variance of b - a: that for new samples of the same questions.
-
-    `width` is that of the range of scores.
 
     Where samples show no variation, 2 stands for one question that only a answers and one that
     only b does.
     """
     if a.covariance is None or b.covariance is None:
-        return 2.0 * width**2 / a.number**2
+        return 2.0 * (a.bounds[1] - a.bounds[0]) ** 2 / a.number**2
     return np.diag(a.covariance + b.covariance)
 
 
@@ -267,58 +277,6 @@ def studentized_range_tail(q: float, runs: int) -> float:
 # --- Runs ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Compared:
-    """Scored runs and their differences.
-
-    Args:
-        options: of the comparison, for the samples of the runs.
-        scores: m scores, one for each k.
-        runs: with their outcomes.
-        scored: the runs with their scores.
-        differences: of all pairs of runs.
-        falling: the names of runs whose corrected pass@k falls with k.
-    """
-
-    options: ComparisonOptions
-    scores: list[ScoreId]
-    runs: Sequence[Run]
-    scored: Sequence[ScoredRun]
-    differences: Differences
-    falling: Sequence[str] = ()
-
-    @property
-    def checkers(self) -> dict[str, dict[str, float]]:
-        """For each run what its scores are corrected for; empty if they are not corrected."""
-        checkers = {run.name: run.errors.described() for run in self.runs if run.errors != Errors()}
-        for name in self.falling:
-            checkers[name]["falls_with_k"] = True
-        return checkers
-
-
-def compare_sources(
-    sources: Mapping[str, Any],
-    options: ComparisonOptions,
-    checker_rates: tuple[float, float] | None = None,
-    labels: Any = None,
-    by_order: bool = False,
-    common: bool = False,
-) -> Compared:
-    """Read, check and compare runs, by their names; see `grade_sources`."""
-    pairs = list(sources.items())
-    graded = grade_sources(pairs, options, checker_rates, labels, by_order, common)
-    return compare_runs(*graded)
-
-
-def compare_runs(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
-    """Compare runs on the same questions, with a warning if a corrected pass@k falls with k.
-
-    A checker may leave samples unscored, so k is chosen by the samples that have outcomes.
-    """
-    compared = _compare(runs, options)
-    return replace(compared, falling=warn_of_falling_runs(runs, compared.options))
-
-
 def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[str]:
     """Return the names of runs whose corrected pass@k falls with k, and warn of each."""
     if options.metric != "pass@k":
@@ -330,13 +288,6 @@ def warn_of_falling_runs(runs: Sequence[Run], options: ComparisonOptions) -> lis
         if not run.errors.rates.are_exact
         and falls_with_k(run.outcomes.counts(), scores, run.errors.rates, options.weights, run.name)
     ]
-
-
-def _compare(runs: Sequence[Run], options: ComparisonOptions) -> Compared:
-    """Compare runs on the same questions, as `compare_runs` without its warning."""
-    options = options.for_samples({run.name: run.outcomes.n for run in runs})
-    scores, scored, bounds = score_runs(runs, options)
-    return Compared(options, scores, runs, scored, Differences(scored, bounds))
 
 
 def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]:
@@ -357,7 +308,7 @@ def compare_groups(overall: Compared, groups: Any) -> dict[str | None, Compared]
         rows = np.flatnonzero(index == group)
         runs = [run.for_questions(rows) for run in overall.runs]
         try:
-            result[label] = _compare(runs, overall.options.for_questions(rows))
+            result[label] = Compared(runs, overall.options.for_questions(rows), warns=False)
         except ValueError as error:
             raise ValueError(f"Group {label}: {error}") from error
     return result
@@ -374,12 +325,12 @@ def differences_of(
         group: the label of the questions, or None for all questions.
     """
     a, b = (run.estimates.tolist() for run in compared.scored)
-    differences, confidence = compared.differences, compared.options.confidence
+    confidence = compared.options.confidence
     intervals, bands = (
         [(lo, hi) for lo, hi in limits[:, 0].T.tolist()]
-        for limits in (differences.limits(confidence), differences.simultaneous_limits(confidence))
+        for limits in (compared.limits(confidence), compared.simultaneous_limits(confidence))
     )
-    p = differences.p_values()[0, 1].tolist() if p_values else [None] * len(a)
+    p = compared.p_values()[0, 1].tolist() if p_values else [None] * len(a)
     return [
         Difference(*score, group, b[i] - a[i], a[i], b[i], intervals[i], bands[i], p[i])
         for i, score in enumerate(compared.scores)

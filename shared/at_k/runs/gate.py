@@ -17,17 +17,16 @@ to be wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import as_list, check_number
+from ..core.checks import check_number
 from ..core.rewards import check_rewards, has_real_rewards
-from .differences import compare_runs, differences_of, warn_of_falling_runs
-from .measure import score_runs
-from .options import REWARDS, WITHOUT_K, ComparisonOptions, check_metric
+from .differences import Compared, differences_of, warn_of_falling_runs
+from .options import REWARDS, WITHOUT_K, ComparisonOptions
 from .outcomes_of_runs import Run
+from .scored_run import score_runs
 
 SHOWN, CONTRARY, UNDECIDED = "shown", "contrary", "undecided"
 
@@ -49,8 +48,6 @@ class Gate(NamedTuple):
         has_labels: whether labels estimate the rates of the checker.
         averaging: how questions are averaged, or "".
         anytime: whether the limits hold at all looks together.
-        more_anytime: `more` for limits that hold at all looks together, if these do not and the
-            claim is undecided; otherwise None.
     """
 
     key: str
@@ -66,7 +63,6 @@ class Gate(NamedTuple):
     has_labels: bool
     averaging: str = ""
     anytime: bool = False
-    more_anytime: int | None = None
 
     @property
     def estimate(self) -> float:
@@ -97,47 +93,36 @@ class Gate(NamedTuple):
         return max(1, math.ceil(self.size * ((side / distance) ** 2 - 1)))
 
 
-def gate_options(
-    metric: str = "pass@k", k: int | list[int] | None = None, *arguments: Any, **options: Any
-) -> ComparisonOptions:
+def gate_options(*arguments: Any, **options: Any) -> ComparisonOptions:
     """Return the options of a gate: those of `ComparisonOptions`, with one k, by default 1."""
-    score = check_metric("metric", metric)
-    if k is None and score.k is None and score.metric not in WITHOUT_K:
-        k = 1
-    if k is not None and len(ks := as_list("k", k)) > 1:
-        raise ValueError(f"There are {len(ks)} values of k: a gate has one score, so give one k.")
-    return ComparisonOptions(metric, k, *arguments, **options)
+    result = ComparisonOptions(*arguments, **options)
+    if result.k is None and result.metric not in WITHOUT_K:
+        result.k = 1
+    if (number := len(result.ks)) > 1:
+        raise ValueError(f"There are {number} values of k: a gate has one score, so give one k.")
+    return result
 
 
-def check_threshold(name: str, threshold: Any, metric: str) -> float:
-    """Return the least score, which messages call `name`; a ValueError if it cannot be a score."""
-    number = check_number(name, threshold, "give a finite number", -1e300, 1e300)
+def check_bound(name: str, value: Any, metric: str, is_margin: bool = False) -> float:
+    """Return the least score, or a margin of it, which messages call `name`.
+
+    It is a ValueError if it cannot be a score of this metric, or if a margin is negative.
+    """
+    wanted, least = "give a finite number", -1e300
+    if is_margin:
+        wanted, least = "give a number that is not negative", 0
+    number = check_number(name, value, wanted, least, 1e300)
     if metric in REWARDS:
         return number
-    return check_number(name, threshold, _unit_rule(metric, 0.6), 0, 1)
-
-
-def check_margin(name: str, margin: Any, metric: str) -> float:
-    """Return the margin, which messages call `name`.
-
-    It is a ValueError if it is negative, or more than the metric can vary.
-    """
-    number = check_number(name, margin, "give a number that is not negative", 0, 1e300)
-    return (
-        number if metric in REWARDS else check_number(name, number, _unit_rule(metric, 0.02), 0, 1)
-    )
-
-
-def _unit_rule(metric: str, share: float) -> str:
-    """Return what would be right for a score from 0 to 1, with `share` as an example."""
-    return f"{metric} is from 0 to 1, so give {share} for {100 * share:g} %"
+    example = 0.02 if is_margin else 0.6
+    wanted = f"{metric} is from 0 to 1, so give {example} for {100 * example:g} %"
+    return check_number(name, number, wanted, 0, 1)
 
 
 def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gate:
     """Judge whether the score of a run is at least a threshold.
 
-    If that is not decided, the gate also says what limits for looking again would need. Warns if a
-    corrected pass@k falls with k.
+    Warns if a corrected pass@k falls with k.
     """
     options = options.for_samples({run.name: run.outcomes.n})
     if options.metric in REWARDS and not (options.w is None and has_real_rewards(run.outcomes)):
@@ -147,38 +132,20 @@ def gate_at_least(run: Run, threshold: float, options: ComparisonOptions) -> Gat
                 f"The least score is {threshold:g}, and {options.metric} of rewards from "
                 f"{rewards.min():g} to {rewards.max():g} cannot be less or more than these."
             )
-    (score,), (scored,), _ = score_runs([run], options)
+    (scored,) = score_runs([run], options)
+    (score,) = scored.points.keys
     warn_of_falling_runs([run], options)
     ((lo,), (hi,)) = scored.limits_with_moves(options.confidence).tolist()
     (estimate,) = scored.estimates.tolist()
-    gate = Gate(score.key, estimate, None, threshold, lo, hi, **_basis([run], options))
-    return _with_next_look(
-        gate, lambda: scored.at_all_looks().limits_with_moves(options.confidence)
-    )
+    return Gate(score.key, estimate, None, threshold, lo, hi, **_basis([run], options))
 
 
 def gate_not_worse(run: Run, baseline: Run, margin: float, options: ComparisonOptions) -> Gate:
     """Judge whether the score of a run is at least that of a baseline minus a margin."""
-    compared = compare_runs([baseline, run], options)
+    compared = Compared([baseline, run], options)
     (x,) = differences_of(compared)
     basis = _basis([baseline, run], compared.options)
-    gate = Gate(x.key, x.b, x.a, 0.0 - margin, *x.interval, **basis)
-    return _with_next_look(
-        gate, lambda: compared.differences.at_all_looks().limits(gate.confidence)
-    )
-
-
-def _with_next_look(gate: Gate, limits: Callable[[], np.ndarray]) -> Gate:
-    """Return a gate with what would decide it at a further look, if it is not decided.
-
-    Args:
-        gate: by the limits of one look, or of all.
-        limits: returns the lower and the upper limit that hold at all looks together.
-    """
-    if gate.status != UNDECIDED or gate.anytime or gate.interval == "posterior":
-        return gate
-    lo, hi = limits().reshape(2).tolist()
-    return gate._replace(more_anytime=gate._replace(lo=lo, hi=hi).more)
+    return Gate(x.key, x.b, x.a, 0.0 - margin, *x.interval, **basis)
 
 
 def _basis(runs: list[Run], options: ComparisonOptions) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def leaderboard(
         p_values: whether to add p and p_adjusted to the differences.
         by_order: see `compare`.
         common: see `compare`.
-        tau: share of correct samples that G-Pass@k requires, from 0 to 1.
+        tau: see `compare`.
         clusters: see `compare`.
         w: see `compare`.
         check_correct_fn: see `compare`.
@@ -106,29 +106,16 @@ def leaderboard(
     References:
         Gramm, Guo, Hueffner, Niedermeier & Schmidt (2008). Algorithms for Compact Letter Displays:
             Comparison and Evaluation. Computational Statistics & Data Analysis 52, 725.
-        Kellerman (1973). Determination of Keyword Conflict. IBM Technical Disclosure Bulletin 16,
-            544.
-        Kramer (1956). Extension of Multiple Range Tests to Group Means with Unequal Numbers of
-            Replications. Biometrics 12, 307.
         Piepho (2004). An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons.
             Journal of Computational and Graphical Statistics 13, 456.
-        Royen (2014). A Simple Proof of the Gaussian Correlation Conjecture Extended to
-            Multivariate Gamma Distributions. Far East Journal of Theoretical Statistics 48, 139.
+        Hayter (1984). Annals of Statistics 12, 61; and Royen (2014). Far East Journal of
+            Theoretical Statistics 48, 139: see `at_k.runs.differences`.
     """
     # Imported here because SciPy takes longer to import than the rest of at_k.
-    from .differences import compare_groups, compare_sources
+    from .differences import Compared, compare_groups
+    from .outcomes_of_runs import grade_sources
 
     check_options(leaderboard, options)
-    sources = check_runs(runs)
-    requested = ComparisonOptions(
-        metric, k, interval, confidence, temperature=temperature, all_k=False, **options
-    )
-    overall = compare_sources(sources, requested, by_order=by_order, common=common)
-    return leaderboard_of_groups(compare_groups(overall, overall.options.groups), p_values)
-
-
-def check_runs(runs: Any) -> dict[str, Any]:
-    """Return the runs by their names; a ValueError if they are fewer than two."""
     if not isinstance(runs, Mapping):
         raise ValueError(f"runs is {short(runs)}: give a dict from names to runs.")
     for name in runs:
@@ -136,7 +123,12 @@ def check_runs(runs: Any) -> dict[str, Any]:
             raise ValueError(f"runs has the name {short(name)}: give each run a text as its name.")
     if len(runs) < 2:
         raise ValueError(f"A leaderboard needs two runs or more, and runs has {len(runs)}.")
-    return dict(runs)
+    requested = ComparisonOptions(
+        metric, k, interval, confidence, temperature=temperature, all_k=False, **options
+    )
+    graded = grade_sources([*runs.items()], requested, by_order=by_order, common=common)
+    overall = Compared(*graded)
+    return leaderboard_of_groups(compare_groups(overall, overall.options.groups), p_values)
 
 
 def leaderboard_of_groups(
@@ -150,12 +142,12 @@ def leaderboard_of_groups(
 
 def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
     """Return what `leaderboard` returns, for compared runs."""
-    options, differences = compared.options, compared.differences
-    simultaneous = differences.simultaneous.confidence_of_each(options.confidence)
-    lo, hi = differences.limits_by_run(options.confidence)
-    band_lo, band_hi = differences.limits_by_run(simultaneous)
+    options = compared.options
+    simultaneous = compared.simultaneous.confidence_of_each(options.confidence)
+    lo, hi = compared.limits_by_run(options.confidence)
+    band_lo, band_hi = compared.limits_by_run(simultaneous)
     limits = {"lo": lo, "hi": hi, "band_lo": band_lo, "band_hi": band_hi}
-    p = differences.p_values() if p_values else None
+    p = compared.p_values() if p_values else None
     rows: list[dict[str, Any]] = []
     estimates: list[Estimate] = []
     pairs: list[dict[str, Any]] = []
@@ -177,7 +169,7 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
             }
             if p is not None:
                 pair["p"] = float(p[a, b, column])
-                pair["p_adjusted"] = differences.simultaneous.adjusted(pair["p"])
+                pair["p_adjusted"] = compared.simultaneous.adjusted(pair["p"])
             pairs.append(pair)
     checkers = compared.checkers
     board = ({"checker": checkers} if checkers else {}) | {
@@ -195,13 +187,9 @@ def leaderboard_of(compared: Compared, p_values: bool = False) -> Result:
 def _rows(
     compared: Compared, column: int, order: Sequence[int], better: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Return the rows of the runs for one score, by descending score.
+    """Return the rows of the runs for the score of a column, in their order: by descending score.
 
-    Args:
-        compared: the runs.
-        column: index of the score.
-        order: the runs by descending score.
-        better: (K, K) whether each run is certainly better than each other.
+    `better` says whether each of the K runs is certainly better than each other, (K, K).
     """
     scores = np.array([run.estimates[column] for run in compared.scored])
     rank, rank_lo, rank_hi = ranks(scores, better)
@@ -268,10 +256,7 @@ def _clique_cover(alike: np.ndarray) -> list[list[int]]:
     """Return groups of runs that are all alike, such that each pair of them is in a group.
 
     A run with a pair that is in no group starts one. The group takes the run with most such pairs
-    among those that are alike all its members, until there is none.
-
-    Args:
-        alike: (K, K), symmetric: whether two runs do not differ.
+    among those that are alike all its members, until there is none. `alike` is (K, K), symmetric.
     """
     runs = len(alike)
     alike = alike & ~np.eye(runs, dtype=bool)

@@ -142,10 +142,11 @@ def noise(
 def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
     """Return the noise of the scores of a `Run`, for options with the interval "questions"."""
     from ..core.interval import normal_z
-    from .measure import score_runs
+    from .scored_run import score_runs
 
     options = options.for_samples({run.name: run.outcomes.n})
-    scores, (scored,), _ = score_runs([run], options)
+    (scored,) = score_runs([run], options)
+    scores = [*scored.points.keys]
     confidence = options.confidence
     variance = np.maximum(scored.standard_errors**2, 0.0)
     checker_variance = np.zeros(len(scores))
@@ -158,26 +159,19 @@ def noise_of(run: Any, options: ComparisonOptions) -> list[Noise]:
     standard_errors = np.where(is_flat, 0.0, standard_errors)
     variance = np.where(is_flat, np.where(hi > lo, hi - lo, 1.0) ** 2, variance)
     checker_variance = np.where(is_flat, 0.0, checker_variance)
-    within, same_questions = None, None
+    same_questions: list[Any] = [None] * len(scores)
+    within = np.zeros(len(scores))
     if scored.covariance is not None:
-        same_questions = scored.limits_with_moves(confidence, same_questions=True)
-        within = np.diag(scored.covariance)
-        within = np.where(is_flat, np.diff(same_questions, axis=0)[0] ** 2, within)
-        within = np.minimum(within, variance)
+        same_limits = scored.for_same_questions().limits_with_moves(confidence)
+        within = np.where(is_flat, np.diff(same_limits, axis=0)[0] ** 2, np.diag(scored.covariance))
+        within, same_questions = np.minimum(within, variance), [*map(tuple, same_limits.T.tolist())]
     total = variance + checker_variance
-    return [
-        Noise(
-            score,
-            float(scored.estimates[i]),
-            float(standard_errors[i]),
-            float((variance[i] - (0.0 if within is None else within[i])) / total[i]),
-            None if within is None else float(within[i] / total[i]),
-            float(checker_variance[i] / total[i]),
-            None if same_questions is None else tuple(same_questions[:, i].tolist()),
-            (float(lo[i]), float(hi[i])),
-        )
-        for i, score in enumerate(scores)
-    ]
+    shares = [(variance - within) / total, within / total, checker_variance / total]
+    columns: list[list[Any]] = [x.tolist() for x in (scored.estimates, standard_errors, *shares)]
+    if scored.covariance is None:
+        columns[3] = [None] * len(scores)  # the share of the samples is not known
+    limits = zip(lo.tolist(), hi.tolist(), strict=True)
+    return [Noise(*row) for row in zip(scores, *columns, same_questions, limits, strict=True)]
 
 
 def correction_in_words(checker: Mapping[str, float]) -> str:

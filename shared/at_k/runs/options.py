@@ -49,6 +49,9 @@ WITHOUT_K = ("avg@N", "bayes@N", "score_agg")
 REWARDS = ("max@k", "avg@N", "bayes@N")
 """Scores in the unit of the rewards. All others are from 0 to 1."""
 
+COMPARED_SCORES = (*PASS_FAMILY, "vote@k", "max@k", *WITHOUT_K)
+"""The scores that runs are compared by."""
+
 _INTERVALS = {"bayes@N": ("posterior",), "score_agg": ("questions",)}
 _USUAL_KS = (4, 8, 16)
 
@@ -67,28 +70,6 @@ class RunOptions(TypedDict, total=False):
     groups: list[str] | None
     average: str
     question_weights: list[float] | None
-
-
-def compared_scores() -> list[str]:
-    """Return the names of the scores that runs are compared by."""
-    return [*PASS_FAMILY, "vote@k", "max@k", *WITHOUT_K]
-
-
-def check_metric(name: str, metric: Any) -> ScoreId:
-    """Return the score that runs are compared by, from its name or a key such as "pass@4".
-
-    Messages call the parameter `name`.
-    """
-    if isinstance(metric, str) and metric in ("picked@k", "weighted_vote@k"):
-        raise ValueError(
-            f"{metric} needs a number for each sample, which comparisons do not take: compare its "
-            f"scores of the questions (return_per_question), each in a list of one, as avg@N with "
-            f"interval='questions'."
-        )
-    if not isinstance(metric, str):
-        check_name(name, metric, compared_scores())
-    (score,), _ = included_scores(metric, None, compared_scores(), parameter=name)
-    return score
 
 
 @dataclass
@@ -159,9 +140,10 @@ class ComparisonOptions:
 
     def _read_metric(self) -> None:
         """Take k and tau out of a metric that is a key."""
-        score = check_metric("metric", self.metric)
+        if not isinstance(self.metric, str):
+            check_name("metric", self.metric, COMPARED_SCORES)
+        (score,), _ = included_scores(self.metric, self.k, COMPARED_SCORES, parameter="metric")
         if score.k is not None:
-            included_scores(self.metric, self.k, compared_scores(), parameter="metric")
             self.metric, self.k = score.metric, [int(score.k)]
         if score.tau is not None:
             if self.tau not in (0.5, score.tau):
@@ -185,7 +167,7 @@ class ComparisonOptions:
 
     @property
     def ks(self) -> list[int]:
-        """Ascending after `for_samples`; empty if the metric has no k."""
+        """The k, ascending after `for_samples`; empty if the metric has none."""
         return [] if self.k is None else as_list("k", self.k)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -33,10 +33,11 @@ class Run(NamedTuple):
 
     Args:
         name: for messages and tables.
-        outcomes: of its samples.
+        outcomes: of its samples; before they are checked, the samples with their references.
         answers: (S,) the code of the answer of each sample, or None if samples are outcomes.
         errors: of the checker, which scores are corrected for.
         unanswered: number of samples in which the checker found no answer.
+        source: what the run was parsed from, with its questions in the order of the first run.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Run(NamedTuple):
     answers: np.ndarray | None = None
     errors: Errors = Errors()
     unanswered: int = 0
+    source: Any = None
 
     def for_questions(self, rows: Sequence[int] | np.ndarray) -> Run:
         """The run on these questions, in this order."""
@@ -61,20 +63,6 @@ class Run(NamedTuple):
         return Run(self.name, subset, answers, self.errors)
 
 
-class Ungraded(NamedTuple):
-    """A run whose samples have not been checked.
-
-    Args:
-        name: for messages and tables.
-        samples: its outcomes, or the samples to be checked.
-        answers: (S,) the code of the answer of each outcome, if they are known.
-    """
-
-    name: str
-    samples: Samples
-    answers: np.ndarray | None = None
-
-
 def grade_sources(
     sources: Sequence[tuple[str, Any]],
     options: OptionsT,
@@ -86,60 +74,40 @@ def grade_sources(
     """Read and check runs on the same questions, all in the order of the first.
 
     Args:
-        sources: the name of each run, and what it is, see `parse_run`.
+        sources: the name of each run, and what it is, see `_parsed`.
         options: of the comparison or the plan. They are validated for the numbers of samples before
             any sample is checked.
-        checker_rates, labels: see `with_errors`. Default: the labels that the runs were read with.
+        checker_rates, labels: see `_with_errors`. Default: the labels that the runs were read with.
         by_order, common: see `in_one_order`.
 
     Returns:
         The runs, and the options with clusters, groups and weights that the runs were read with.
     """
-    for name, source in sources:
-        if is_read_result(source) and source.get("R0") is not None:
-            raise ValueError(
-                f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k "
-                f"use: read it without R0."
-            )
     sources, orders = in_one_order(sources, by_order, common)
     first = sources[0][1]
     with naming_questions(first):
         options = _with_those_of(sources, options)
     checking = options.checking
-    if labels is None and checker_rates is None:
-        labels = read_labels(source for _, source in sources)
-    elif labels is not None:
-        labels = _labels_in_order(labels, orders)
-    parsed = []
+    if labels is not None or checker_rates is None:
+        labels = _labels_in_order(labels, sources, orders)
+    runs = []
     for name, source in sources:
         with naming_questions(source):
-            parsed.append(parse_run(name, source, checking.labels))
+            runs.append(_parsed(name, source, checking.labels))
     with naming_questions(first):
-        check_same_questions(parsed)
-    if any(run.samples.references is not None for run in parsed):  # which may take long to check
-        with naming_questions(first):
-            options.for_samples({run.name: run.samples.n for run in parsed})
-    elif not checking.matches_exactly:
-        raise ValueError(
-            "check_correct_fn is given, but no run has references to check against: a run with "
-            "references is a dict of predictions and references, as at_k.read returns it."
-        )
-    graded = []
-    for run, (name, source) in zip(parsed, sources, strict=True):
-        with naming_questions(source):
-            graded.append(_grade(run, checking))
-        warn_of_stopping(graded[-1].outcomes, f"{name}: " if len(sources) > 1 else "")
-    return with_errors(graded, checker_rates, labels), options
-
-
-def _labels_in_order(labels: Any, orders: Sequence[Sequence[int] | None]) -> Any:
-    """Return labels of runs with the questions in the orders of `orders_of`; counts as they are."""
-    if isinstance(labels, Mapping) or len(labels := as_list("labels", labels)) != len(orders):
-        return labels  # which is an error
-    return [
-        own if order is None or own is None or isinstance(own, Mapping) else [own[i] for i in order]
-        for own, order in zip(labels, orders, strict=True)
-    ]
+        check_same_questions(runs)
+        if any(run.outcomes.references is not None for run in runs):  # which may be slow to check
+            options.for_samples({run.name: run.outcomes.n for run in runs})
+        elif not checking.matches_exactly:
+            raise ValueError(
+                "check_correct_fn is given, but no run has references to check against: a run with "
+                "references is a dict of predictions and references, as at_k.read returns it."
+            )
+    for i, run in enumerate(runs):
+        with naming_questions(run.source):
+            runs[i] = run if run.outcomes.references is None else _graded(run, checking)
+        warn_of_stopping(runs[i].outcomes, f"{run.name}: " if len(runs) > 1 else "")
+    return _with_errors(runs, checker_rates, labels), options
 
 
 def _with_those_of(sources: Sequence[tuple[str, Any]], options: OptionsT) -> OptionsT:
@@ -165,14 +133,12 @@ def shared_by(sources: Sequence[tuple[str, Any]], role: str) -> Any:
     Raises:
         ValueError: if two runs have different values, with the first question of them.
     """
-    shared, first = None, ""
-    for name, source in sources:
-        own = source.get(role) if isinstance(source, Mapping) else None
-        if own is None:
-            continue
-        if shared is None:
-            shared, first = own, name
-            continue
+    read = [(name, x.get(role)) for name, x in sources if isinstance(x, Mapping)]
+    known = [(name, values) for name, values in read if values is not None]
+    if not known:
+        return None
+    first, shared = known[0]
+    for name, own in known[1:]:
         pairs = enumerate(zip(as_list(role, shared), as_list(role, own), strict=False))
         for question, (ours, theirs) in pairs:
             if ours != theirs:
@@ -199,6 +165,8 @@ def naming_questions(source: Any) -> Iterator[None]:
         raise InputError(*error.args, text) from error
 
 
+# --- Pairing ------------------------------------------------------------------------------
+
 Orders = list[list[int] | None]
 """For each run the positions of its questions in the order of the first run; None if it has it."""
 
@@ -208,6 +176,9 @@ def in_one_order(
 ) -> tuple[list[tuple[str, Any]], Orders]:
     """Return runs with the questions of the first run in its order, and where they had them.
 
+    Questions are paired by the ids that runs were read with. Matrices have none: their rows are
+    paired by their order.
+
     Args:
         sources: see `grade_sources`.
         by_order: whether questions without ids are in the same order.
@@ -216,71 +187,72 @@ def in_one_order(
     Raises:
         ValueError: if runs have different questions, or no ids by which to pair them.
     """
-    names, runs = zip(*sources, strict=True)
-    orders = orders_of(names, runs, by_order, common)
-    selected = []
-    for name, run, order in zip(names, runs, orders, strict=True):
-        questions = run if order is None else run.select(order)
-        if order is not None and len(order) < len(run.ids):
-            left_out = len(run.ids) - len(order)
-            note = f"without {left_out} question{'s' if left_out > 1 else ''} that others lack"
-            questions.missing = "; ".join(filter(None, [run.missing, note]))
-        selected.append((name, questions))
-    return selected, orders
-
-
-def orders_of(
-    names: Sequence[str], sources: Sequence[Any], by_order: bool = False, common: bool = False
-) -> Orders:
-    """Return where each run has the questions of the first run; see `in_one_order`.
-
-    Questions are paired by the ids that runs were read with. Matrices have none: their rows are
-    paired by their order.
-    """
-    ids: list[Any] = [getattr(source, "ids", None) for source in sources]
-    is_plain = all(getattr(source, "is_matrix", True) for source in sources)
+    ids: list[Any] = [getattr(run, "ids", None) for _, run in sources]
+    is_plain = all(getattr(run, "is_matrix", True) for _, run in sources)
     if len(sources) < 2 or (is_plain and not common) or (by_order and None in ids):
-        return [None] * len(sources)
-    for name, run_ids in zip(names, ids, strict=True):
-        if run_ids is None:
+        return list(sources), [None] * len(sources)
+    questions = _questions_of_all(sources, ids, common)
+    ordered: list[tuple[str, Any]] = []
+    orders: Orders = []
+    for (name, run), own in zip(sources, ids, strict=True):
+        selected, order = _with_questions(run, own, questions)
+        ordered.append((name, selected))
+        orders.append(order)
+    return ordered, orders
+
+
+def _questions_of_all(
+    sources: Sequence[tuple[str, Any]], ids: Sequence[Any], common: bool
+) -> list[Any]:
+    """Return the ids of the questions of all runs, in the order of the first; see `in_one_order`.
+
+    `ids` has those of each run.
+    """
+    for (name, _), own in zip(sources, ids, strict=True):
+        if own is None:
             raise ValueError(
                 f"{name} has no ids, so its questions cannot be paired with those of the others: "
                 f"name the column of their ids (questions; in the shell --questions), or give "
                 f"by_order=True if all runs have the same questions in the same order."
             )
-    key = sources[0].columns.get("questions", "")
-    if common:
-        return _orders_of_common(ids, key)
-    return [
-        _order_of(ids[0], run_ids, names[0], name, key)
-        for name, run_ids in zip(names, ids, strict=True)
-    ]
-
-
-def _orders_of_common(ids: Sequence[Sequence[Any]], key: str) -> Orders:
-    """Return where each run has the questions that all runs have; `ids` are in columns `key`."""
+    (first, run), *others = sources
+    key = run.columns.get("questions", "")
+    if not common:
+        for (name, _), own in zip(others, ids[1:], strict=True):
+            _require_same_ids(ids[0], own, first, name, key)
+        return list(ids[0])
     shared = set(ids[0]).intersection(*ids[1:])
     if not shared:
         raise ValueError(f"The runs have no question in common, by {key}.")
-    order = [question for question in ids[0] if question in shared]
-    positions = [{question: index for index, question in enumerate(own)} for own in ids]
-    return [[position[question] for question in order] for position in positions]
+    return [question for question in ids[0] if question in shared]
 
 
-def _order_of(
+def _with_questions(
+    run: Any, ids: Sequence[Any], questions: list[Any]
+) -> tuple[Any, list[int] | None]:
+    """Return a run with some of its questions, and where it had them; None if it has just these."""
+    if list(ids) == questions:
+        return run, None
+    position = {question: index for index, question in enumerate(ids)}
+    order = [position[question] for question in questions]
+    result = run.select(order)
+    if left_out := len(ids) - len(order):
+        note = f"without {left_out} question{'s' if left_out > 1 else ''} that others lack"
+        result.missing = "; ".join(filter(None, [run.missing, note]))
+    return result, order
+
+
+def _require_same_ids(
     a: Sequence[Any], b: Sequence[Any], name_a: str, name_b: str, key: str
-) -> list[int] | None:
-    """Return the position in b of each question of a, whose ids are in the columns of the key."""
-    if list(a) == list(b):
-        return None
-    position = {question: index for index, question in enumerate(b)}
-    known = {*a}
+) -> None:
+    """Raise a ValueError if one of two runs lacks a question; ids are in the columns of the key."""
+    known_a, known_b = {*a}, {*b}
     for missing, name, other in (
-        ([x for x in a if x not in position], name_b, name_a),
-        ([x for x in b if x not in known], name_a, name_b),
+        ([x for x in a if x not in known_b], name_b, name_a),
+        ([x for x in b if x not in known_a], name_a, name_b),
     ):
         if missing:
-            number = len(known & position.keys())
+            number = len(known_a & known_b)
             way_out = f", or common=True to compare the {number} that both have" if number else ""
             raise InputError(
                 f"{name} lacks {len(missing)} of the questions of {other}, such as {key} "
@@ -288,73 +260,24 @@ def _order_of(
                 InPython(way_out),
                 ".",
             )
-    return [position[question] for question in a]
 
 
-def parse_run(name: str, source: Any, labels: Labels | None = None) -> Ungraded:
-    """Read a run without checking its samples.
-
-    Args:
-        name: for messages and tables.
-        source: outcomes as the functions take them; or a dict with predictions and, if these are
-            to be checked, references, as `at_k.read` returns it. They are checked here if it has
-            a check_correct_fn of its own, as answers that were graded have.
-        labels: labels that stand for outcomes, and the number of each.
-
-    Raises:
-        ValueError: if it has another form, with the name of the run.
-    """
-    if not is_read_result(source):
-        return Ungraded(name, read_outcomes(source, name, labels))  # its errors have the name
-    with naming_run(name):
-        rows = read_samples(source["predictions"])
-        if source.get("references") is None:
-            return Ungraded(name, as_outcomes(rows, labels))
-        samples = stored(rows, source["references"])
-        if (checker := source.get("check_correct_fn")) is None:
-            return Ungraded(name, samples)
-        checked = Checking(checker).check(samples)
-        return Ungraded(name, checked.outcomes, checked.answers)
-
-
-def is_read_result(source: Any) -> bool:
-    """Whether a run is a dict of predictions, as `at_k.read` returns it."""
-    return isinstance(source, Mapping) and "predictions" in source
-
-
-def _grade(run: Ungraded, checking: Checking) -> Run:
-    """Return a run with its samples checked, or with its outcomes if it has no references."""
-    if run.samples.references is None:
-        return Run(run.name, run.samples, run.answers)
-    with naming_run(run.name):
-        checked = checking.check(run.samples)
-        unanswered = number_unanswered(checked)
-        return Run(run.name, checked.outcomes, checked.answers, unanswered=unanswered)
-
-
-def number_unanswered(checked: Checked) -> int:
-    """Return the number of scored samples in which the checker found no answer."""
-    if checked.read_answers is None:
-        return 0
-    return int(checked.outcomes.weights[to_numpy(checked.read_answers.is_null())].sum())
-
-
-def check_same_questions(runs: Sequence[Ungraded]) -> None:
+def check_same_questions(runs: Sequence[Run]) -> None:
     """Raise a ValueError, with the names of the runs, unless all have the same questions.
 
     Their numbers have to be equal, and so have the references of runs that have some.
     """
-    first, questions = runs[0].name, len(runs[0].samples)
+    first, questions = runs[0].name, len(runs[0].outcomes)
     for run in runs[1:]:
-        if len(run.samples) != questions:
+        if len(run.outcomes) != questions:
             raise ValueError(
-                f"{first} has {questions} questions and {run.name} has {len(run.samples)}: give "
+                f"{first} has {questions} questions and {run.name} has {len(run.outcomes)}: give "
                 f"the same questions in all runs."
             )
     references = [
-        (run.name, run.samples.references.to_pylist())
+        (run.name, run.outcomes.references.to_pylist())
         for run in runs
-        if run.samples.references is not None
+        if run.outcomes.references is not None
     ]
     for name, entries in references[1:]:
         other, others = references[0]
@@ -367,16 +290,85 @@ def check_same_questions(runs: Sequence[Ungraded]) -> None:
                 )
 
 
-def read_labels(sources: Iterable[Any]) -> list[Any] | None:
-    """For each run the labels that it was read with; None if no run has any."""
-    labels = [x.get("labels") if is_read_result(x) else None for x in sources]
-    return None if all(own is None for own in labels) else labels
+# --- Grading ------------------------------------------------------------------------------
 
 
-def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
-    """The runs with the errors of their checker.
+def _parsed(name: str, source: Any, labels: Labels | None) -> Run:
+    """Return a run whose samples may have yet to be checked.
 
     Args:
+        name: for messages and tables.
+        source: outcomes as the functions take them; or a dict with predictions and, if these are
+            to be checked, references, as `at_k.read` returns it. They are checked here if it has
+            a check_correct_fn of its own, as answers that were graded have.
+        labels: labels that stand for outcomes, and the number of each.
+
+    Raises:
+        ValueError: if it has another form, with the name of the run.
+    """
+    if not (isinstance(source, Mapping) and "predictions" in source):
+        return Run(name, read_outcomes(source, name, labels))  # its errors have the name
+    if source.get("R0") is not None:
+        raise ValueError(
+            f"{name} has prior outcomes R0, which only the metrics bayes_at_n and max_at_k use: "
+            f"read it without R0."
+        )
+    with naming_run(name):
+        rows = read_samples(source["predictions"])
+        if source.get("references") is None:
+            return Run(name, as_outcomes(rows, labels), source=source)
+        run = Run(name, stored(rows, source["references"]), source=source)
+        checker = source.get("check_correct_fn")
+        return run if checker is None else _graded(run, Checking(checker))
+
+
+def _graded(run: Run, checking: Checking) -> Run:
+    """Return a run with its samples checked."""
+    with naming_run(run.name):
+        checked = checking.check(run.outcomes)
+        return run._replace(
+            outcomes=checked.outcomes,
+            answers=checked.answers,
+            unanswered=number_unanswered(checked),
+        )
+
+
+def number_unanswered(checked: Checked) -> int:
+    """Return the number of scored samples in which the checker found no answer."""
+    if checked.read_answers is None:
+        return 0
+    return int(checked.outcomes.weights[to_numpy(checked.read_answers.is_null())].sum())
+
+
+# --- Errors of the checker ----------------------------------------------------------------
+
+
+def _labels_in_order(
+    labels: Any, sources: Sequence[tuple[str, Any]], orders: Orders
+) -> list[Any] | None:
+    """Return the labels of each run with the questions in the order of `in_one_order`, or None.
+
+    Counts have no order. Default: the labels that the runs were read with.
+
+    Raises:
+        ValueError: unless there is an entry for each run.
+    """
+    if labels is None:
+        own = [x.get("labels") if isinstance(x, Mapping) else None for _, x in sources]
+        return None if all(x is None for x in own) else own
+    if isinstance(labels, Mapping) or len(labels := as_list("labels", labels)) != len(orders):
+        raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
+    return [
+        own if order is None or own is None or isinstance(own, Mapping) else [own[i] for i in order]
+        for own, order in zip(labels, orders, strict=True)
+    ]
+
+
+def _with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Run]:
+    """Return the runs with the errors of their checker.
+
+    Args:
+        runs: that have been graded.
         checker_rates: of all runs, or None.
         labels: for each run labels of some of its samples, or None for no labels at all.
 
@@ -386,11 +378,8 @@ def with_errors(runs: Sequence[Run], checker_rates: Any, labels: Any) -> list[Ru
     """
     if not check_errors(checker_rates, labels):
         return [*runs]
-    labels_by_run = [None] * len(runs) if labels is None else as_list("labels", labels)
-    if isinstance(labels, Mapping) or len(labels_by_run) != len(runs):
-        raise ValueError("labels of two runs are a pair: give (labels of run a, labels of run b).")
     result = []
-    for run, own in zip(runs, labels_by_run, strict=True):
+    for run, own in zip(runs, labels or [None] * len(runs), strict=True):
         if labels is not None and own is None:
             raise ValueError(
                 f"{run.name} has no labels: a checker may favor one of two runs, so label samples "

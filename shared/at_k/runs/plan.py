@@ -134,12 +134,15 @@ class PlanOptions(ComparisonOptions):
             self.correlation = check_number("correlation", self.correlation, rule, -1, 1)
         rule = "give a probability from 0.5 to 0.999"
         self.power = check_number("power", self.power, rule, 0.5, 0.999)
-        self.rates = None if self.rates is None else _check_rates(self.rates)
+        if self.rates is not None:
+            rule, rates = "a success rate is a number from 0 to 1", as_list("rates", self.rates)
+            checked = [check_number(f"rates[{i}]", x, rule, 0, 1) for i, x in enumerate(rates)]
+            self.rates = np.array(checked)
         most = max(self.questions) if has_most else _MOST_QUESTIONS
         self.wanted = _check_wanted(self.half_width, self.difference, str(self.interval), most)
-        self.question_cost = _check_cost("question_cost", self.question_cost)
-        self.sample_cost = _check_cost("sample_cost", self.sample_cost)
-        self.label_cost = _check_cost("label_cost", self.label_cost)
+        for name in ("question_cost", "sample_cost", "label_cost"):
+            rule = "a cost is a number from 0 to 1e15"
+            setattr(self, name, check_number(name, getattr(self, name), rule, 0, 1e15))
         check_rates(self.checker_rates)
 
     def for_samples(self, sizes: Mapping[str, np.ndarray]) -> Self:
@@ -181,25 +184,6 @@ def _check_wanted(half_width: Any, difference: Any, kind: str, most: int) -> Wan
             )
             return Wanted(name, value, kind, most)
     return None
-
-
-def _check_cost(name: str, cost: Any) -> float:
-    """Return a cost; a ValueError if it is not from 0 to 1e15."""
-    return check_number(name, cost, "a cost is a number from 0 to 1e15", 0, 1e15)
-
-
-def _check_rates(rates: Any) -> np.ndarray:
-    """Return success rates as an array; a ValueError if one is not from 0 to 1."""
-    rule = "a success rate is a number from 0 to 1"
-    return np.array(
-        [
-            check_number(f"rates[{i}]", rate, rule, 0, 1)
-            for i, rate in enumerate(as_list("rates", rates))
-        ]
-    )
-
-
-# --- The function -------------------------------------------------------------------------
 
 
 @shows_options(PlanArguments, PlanOptions)
@@ -452,7 +436,7 @@ def _design_maker(
 
 def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]:
     """Return the row of a plan: a design with these questions, its cost and its precision."""
-    same_questions, other_questions = (design.precision(questions, kind) for kind in _KINDS)
+    precisions = {kind: design.precision(questions, kind) for kind in _KINDS}
     labels = {} if design.labels is None else {"labels": design.labels}
     cost = questions * (options.question_cost + design.n * options.sample_cost)
     cost += (design.labels or 0) * options.label_cost
@@ -461,10 +445,8 @@ def _row(design: Design, questions: int, options: PlanOptions) -> dict[str, Any]
         "samples": design.n,
         **labels,
         "cost": cost,
-        "half_width_sampling": same_questions.half_width,
-        "half_width_questions": other_questions.half_width,
-        "difference_sampling": same_questions.difference,
-        "difference_questions": other_questions.difference,
+        **{f"half_width_{kind}": x.half_width for kind, x in precisions.items()},
+        **{f"difference_{kind}": x.difference for kind, x in precisions.items()},
     }
 
 

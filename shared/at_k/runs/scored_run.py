@@ -1,59 +1,95 @@
-"""The scores of a run of a comparison, and how uncertain they are."""
+"""The scored runs that comparisons, leaderboards, gates, `noise` and plans take.
+
+Each family of scores contributes the scores of questions and the method of their limits, as
+`compute` has them, and the covariance of the scores for new samples of the same questions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 
-from ..core.choice import IntervalOptions
-from ..core.interval import IntervalMethod
-from ..core.questions import cluster_errors, degrees_of_freedom, effective_clusters
-from ..core.score import Scores
+from ..core.choice import IntervalOptions, pass_limits
+from ..core.consensus import more_than_half
+from ..core.credits import PASS_FAMILY, ScoreOptions, scores_by_name
+from ..core.interval import UNIT_RANGE, IntervalMethod
+from ..core.posterior import PosteriorIntervals
+from ..core.questions import (
+    QuestionIntervals,
+    cluster_errors,
+    degrees_of_freedom,
+    effective_clusters,
+)
+from ..core.rewards import (
+    Rewards,
+    category_rewards,
+    check_prior_outcomes,
+    check_rewards,
+    has_real_rewards,
+    max_scores,
+    moments_by_key,
+    real_rewards,
+)
+from ..core.samples import number_of_samples, require_shares
+from ..core.score import Score, ScoreId, Scores
+from ..core.score_agg import agg_scores, exponent, require_weights
+from ..core.votes import count_answers
 from ..intervals.anytime import AnytimeIntervals, confidence_of_a_look, look_size
+from ..intervals.binary_family import BinaryFamily, pass_intervals
+from ..intervals.consensus import vote_limits
+from ..intervals.labelled import Errors, distances_of_rates
+from ..intervals.reward_family import RewardFamily
+from ..intervals.sampling import SamplingIntervals, family_intervals
+from ..scores.checker_rates import CheckerRates, corrected_scores, estimator, require_correction
+from .options import ComparisonOptions, naming_run
+from .outcomes_of_runs import Run
+
+ScoresAndLimits = tuple[Scores, IntervalMethod]
+"""The scores of the questions, and the method of their limits."""
 
 
 class ScoredRun:
     """The scores of a run, and how uncertain they are.
 
-    Comparisons, leaderboards, gates, `noise` and plans take it.
-
     Args:
-        points: the scores of the questions.
         n: (M,) samples of the questions.
-        options: of the limits.
-        method: of the limits.
-        resampled: returns the method of limits for the same questions, sampled again; None if the
-            data do not show how samples vary.
+        options: of the comparison, for the samples of the run.
+        scores_and_limits: returns the scores, and the method of their limits, for some options.
+        shows_samples: whether the data show how samples of the same questions vary. By default,
+            one sample of each question does not.
         covariance: returns the (m, m) covariance of the scores for new samples of the same
-            questions. Default: that of the method of `resampled`.
+            questions. Default: that of the method of limits for "sampling".
         moves: returns (2, m) how far the scores may lie below and above because labels estimate
             the rates of the checker, for a confidence; None if the rates are known.
+        bounds: the least and the largest possible score.
     """
 
     def __init__(
         self,
-        points: Scores,
         n: np.ndarray,
-        options: IntervalOptions,
-        method: IntervalMethod,
-        resampled: Callable[[], IntervalMethod] | None = None,
+        options: ComparisonOptions,
+        scores_and_limits: Callable[[IntervalOptions], ScoresAndLimits],
+        shows_samples: bool | None = None,
         covariance: Callable[[], np.ndarray] | None = None,
         moves: Callable[[float], np.ndarray] | None = None,
+        bounds: tuple[float, float] = UNIT_RANGE,
     ):
-        self.points, self.n, self.options = points, n, options
-        self._method, self._resampled, self._covariance = method, resampled, covariance
-        self._moves = moves
+        self.n, self.bounds = n, bounds
+        self.options = options.limit_options(str(options.interval))
+        self._known = cache(lambda name: scores_and_limits(options.limit_options(name)))
+        self.points, self._method = self._known(self.options.method)
+        self._shows_samples = n.max() > 1 if shows_samples is None else shows_samples
+        self._covariance, self._moves = covariance, moves
         self.limits = cache(self._limits)
 
     @cached_property
     def counted(self) -> np.ndarray:
         """The indices of the questions that have a weight."""
-        weights = self.options.weights
-        return np.arange(len(self.n)) if weights is None else np.flatnonzero(weights)
+        return _counted(len(self.n), self.options.weights)
 
     @cached_property
     def estimates(self) -> np.ndarray:
@@ -94,69 +130,207 @@ class ScoredRun:
     @cached_property
     def covariance(self) -> np.ndarray | None:
         """(m, m) covariance of the scores for new samples of the same questions, if known."""
-        if self._resampled is None:
+        if not self._shows_samples:
             return None
         if self._covariance is not None:
             return self._covariance()
-        return self._resampled().covariance(self.counted, [*self.points.keys])
+        return self._known("sampling")[1].covariance(self.counted, [*self.points.keys])
 
-    def at_all_looks(self) -> ScoredRun:
-        """Return the run with limits that hold at all looks together."""
+    def for_same_questions(self) -> ScoredRun:
+        """Return the run with limits for the same questions, sampled again."""
         run = copy(self)
-        run.options = replace(self.options, anytime=True)
+        run.options = replace(self.options, method="sampling", clusters=None)
+        run._method = self._known("sampling")[1]
         run.limits = cache(run._limits)
         return run
 
-    def moves(self, confidence: float, same_questions: bool = False) -> np.ndarray | None:
+    def moves(self, confidence: float) -> np.ndarray | None:
         """(2, m) how far the scores may lie below and above because labels estimate the rates.
 
-        None if the rates of the checker are known. The arguments are those of `_limits`.
+        None if the rates of the checker are known.
         """
-        if self._moves is None:
-            return None
-        return self._moves(self.look_confidence(confidence, same_questions))
+        return None if self._moves is None else self._moves(self.look_confidence(confidence))
 
-    def limits_with_moves(self, confidence: float, same_questions: bool = False) -> np.ndarray:
+    def limits_with_moves(self, confidence: float) -> np.ndarray:
         """(2, m) limits that account for estimated rates of the checker too, see `_limits`."""
-        limits = self.limits(confidence, same_questions)
-        moves = self.moves(confidence, same_questions)
+        limits, moves = self.limits(confidence), self.moves(confidence)
         if moves is None:
             return limits
         distances = np.maximum([self.estimates - limits[0], limits[1] - self.estimates], 0.0)
         down, up = np.hypot(distances, moves)
         return np.clip([self.estimates - down, self.estimates + up], 0.0, 1.0)
 
-    def look_confidence(self, confidence: float, same_questions: bool = False) -> float:
+    def look_confidence(self, confidence: float) -> float:
         """Return the confidence of the limits at this look.
 
         With `anytime`, `confidence` is that of all looks together, and each look has a higher one.
-        The arguments are those of `_limits`.
         """
         if not self.options.anytime:
             return confidence
-        size = look_size(self.n[self.counted], self._is_for_other_questions(same_questions))
+        size = look_size(self.n[self.counted], self.options.method == "questions")
         return confidence_of_a_look(confidence, size)
 
-    def _is_for_other_questions(self, same_questions: bool) -> bool:
-        """Whether limits are for other questions: see `_limits`."""
-        return self.options.method == "questions" and not same_questions
+    def _limits(self, confidence: float) -> np.ndarray:
+        """(2, m) lower and upper limits; a ValueError if the questions have no interval.
 
-    def _limits(self, confidence: float, same_questions: bool = False) -> np.ndarray:
-        """(2, m) lower and upper limits.
-
-        Args:
-            confidence: of each interval; with `anytime`, at all looks together.
-            same_questions: whether they are for the same questions, sampled again, whatever the
-                method in the options.
-
-        Raises:
-            ValueError: if the questions have no interval.
+        The confidence is that of each interval; with `anytime`, at all looks together.
         """
-        method = self._resampled() if same_questions and self._resampled else self._method
+        method = self._method
         if self.options.anytime:
-            other_questions = self._is_for_other_questions(same_questions)
-            method = AnytimeIntervals(method, self.n, other_questions)
+            method = AnytimeIntervals(method, self.n, self.options.method == "questions")
         if problem := method.problem(self.counted):
             raise ValueError(f"{problem}.")
         (intervals,) = method.for_groups([self.counted], confidence)
         return np.array([[x.lo, x.hi] for x in intervals.values()]).T
+
+
+def _counted(questions: int, weights: np.ndarray | None) -> np.ndarray:
+    """Return the indices of the questions that have a weight."""
+    return np.arange(questions) if weights is None else np.flatnonzero(weights)
+
+
+def score_runs(runs: Sequence[Run], options: ComparisonOptions) -> list[ScoredRun]:
+    """Return the runs with their scores.
+
+    Args:
+        runs: on the same questions.
+        options: for their samples.
+
+    Raises:
+        ValueError: if a run does not allow the score or its interval, with the run's name.
+    """
+    metric = options.metric
+    n = number_of_samples(np.concatenate([run.outcomes.n for run in runs]))
+    makers: Sequence[Callable[[Run, ComparisonOptions], ScoredRun]]
+    if metric in PASS_FAMILY or runs[0].errors != Errors():
+        makers = [partial(_pass_run, scores=_scores_of_counts(n, options))] * len(runs)
+    elif metric in ("vote@k", "score_agg"):
+        makers = [_vote_run if metric == "vote@k" else _verdict_run] * len(runs)
+    else:
+        ks = {ScoreId(metric, k): k for k in options.ks} or {ScoreId(metric, n): 1}
+        rewards, bounds = _rewards(runs, options.w)
+        makers = [partial(_reward_run, rewards=own, ks=ks, bounds=bounds) for own in rewards]
+    scored = []
+    for run, make in zip(runs, makers, strict=True):
+        with naming_run(run.name):
+            scored.append(make(run, options))
+            scored[-1].limits(options.confidence)
+    return scored
+
+
+# --- Families of scores -------------------------------------------------------------------
+
+
+def _scores_of_counts(n: int | str, options: ComparisonOptions) -> dict[ScoreId, Score]:
+    """Return the scores of correct samples: of the pass@k family, or their corrected mean avg@N.
+
+    `n` is the N in its key.
+    """
+    if options.metric in PASS_FAMILY:
+        return options.scores_at(options.ks)
+    if options.metric != "avg@N" or options.w is not None:
+        raise ValueError(
+            f"{options.metric} is not corrected for the errors of a checker: compare pass@k or "
+            f"another score of its family, or avg@N without rewards w."
+        )
+    (rate,) = scores_by_name(["pass@k"], [1], ScoreOptions()).values()
+    return {ScoreId("avg@N", n): rate}
+
+
+def _pass_run(run: Run, options: ComparisonOptions, scores: Mapping[ScoreId, Score]) -> ScoredRun:
+    """Return a run with scores of the pass@k family, corrected for the errors of its checker."""
+    counts, errors, weights = run.outcomes.counts(), run.errors, options.weights
+    questions = _counted(len(counts), weights)
+    require_correction(scores, errors.rates)
+
+    def scores_and_limits(requested: IntervalOptions) -> ScoresAndLimits:
+        """Return the scores, corrected for the rates of the checker, and their method."""
+        if errors.rates.are_exact:
+            return pass_limits(counts, scores, requested)
+        return pass_intervals(counts, scores, requested, errors.rates)
+
+    def covariance() -> np.ndarray:
+        # The limits have neighbors, which would make it take ten times as long.
+        """Return the (m, m) covariance of the scores for new samples."""
+        known = estimator(scores, errors.rates)
+        family = BinaryFamily.from_counts(counts, *known, {}, weights, rates=errors.rates)
+        return SamplingIntervals(family).covariance(questions, [*scores])
+
+    def rescore(rates: CheckerRates) -> np.ndarray:
+        """Return the scores, (m,), if they are corrected for these rates."""
+        points = corrected_scores(counts, scores, rates)
+        return np.array([*points.over(questions, weights).values()])
+
+    def moves(confidence: float) -> np.ndarray:
+        """Return how far labels move the scores, (2, m); see `ScoredRun`."""
+        assert errors.labels is not None
+        return distances_of_rates(errors.labels, rescore(errors.rates), rescore, confidence)
+
+    known_moves = None if errors.labels is None else cache(moves)
+    return ScoredRun(counts.n, options, scores_and_limits, covariance=covariance, moves=known_moves)
+
+
+def _reward_run(
+    run: Run,
+    options: ComparisonOptions,
+    rewards: Rewards,
+    ks: Mapping[ScoreId, int],
+    bounds: tuple[float, float],
+) -> ScoredRun:
+    """Return a run with its scores of rewards: the best of k, or the posterior mean of bayes@N.
+
+    The k of a mean is 1. The bounds are the least and the largest reward of all runs.
+    """
+    n = run.outcomes.n
+    if options.metric == "bayes@N":
+        moments = moments_by_key(rewards, {key: rewards.posterior() for key in ks})
+        means = Scores(moments.keys, moments.inverse, moments.mean)
+        method = PosteriorIntervals(moments, bounds, weights=options.weights)
+        return ScoredRun(n, options, lambda _: (means, method), shows_samples=True, bounds=bounds)
+    points = max_scores(rewards, ks)
+    family = RewardFamily.from_rewards(rewards, ks, {}, bounds, options.weights)
+    return ScoredRun(n, options, lambda x: (points, family_intervals(family, x)), bounds=bounds)
+
+
+def _rewards(
+    runs: Sequence[Run], w: Sequence[float] | None
+) -> tuple[list[Rewards], tuple[float, float]]:
+    """Return the rewards of each run, and the least and the largest of all.
+
+    They are real if one of the runs has real rewards.
+    """
+    if w is None and any(has_real_rewards(run.outcomes) for run in runs):
+        rewards = [real_rewards(run.outcomes) for run in runs]
+    else:
+        values, rewards = check_rewards(w), []
+        for run in runs:
+            prior = check_prior_outcomes(None, len(run.outcomes.sizes), len(values))
+            with naming_run(run.name):
+                rewards.append(category_rewards(run.outcomes, values, prior))
+    levels = np.concatenate([x.levels.ravel() for x in rewards])
+    return rewards, (float(levels.min()), float(levels.max()))
+
+
+def _vote_run(run: Run, options: ComparisonOptions) -> ScoredRun:
+    """Return a run with its scores vote@k; a ValueError if it has no answers."""
+    if run.answers is None:
+        raise ValueError(
+            "vote@k needs answers and references: give what at_k.read returns, with "
+            "predictions and references."
+        )
+    n, correct = run.outcomes.n, more_than_half(require_shares(run.outcomes))
+    votes = count_answers(correct, run.answers, merge_correct=True)
+    sizes = {ScoreId("vote@k", k): k for k in options.ks}
+    return ScoredRun(n, options, partial(vote_limits, votes, sizes, n))
+
+
+def _verdict_run(run: Run, options: ComparisonOptions) -> ScoredRun:
+    """Return a run with its score score_agg, from verdicts."""
+    points = agg_scores(require_weights(run.outcomes), exponent(options.temperature))
+
+    def scores_and_limits(requested: IntervalOptions) -> ScoresAndLimits:
+        """Return the score, and the method of its limits for other questions."""
+        clusters, weights = requested.clusters, requested.weights
+        return points, QuestionIntervals(points, UNIT_RANGE, clusters, weights=weights)
+
+    return ScoredRun(run.outcomes.n, options, scores_and_limits, shows_samples=False)
