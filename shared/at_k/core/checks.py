@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
     @property
     def is_question(self) -> bool:
-        """Whether the place is a question of no parameter in particular."""
+        """Return whether the place is a question of no parameter in particular."""
         return self.parameter in ("question", "Question") and self.sample is None
 
     def __str__(self) -> str:
@@ -97,17 +97,17 @@ class InputError(ValueError):
 
 
 def is_masked(values) -> bool:
-    """Whether the values are a masked array. Importing np.ma to test this would be slow."""
+    """Return whether the values are a masked array. Importing np.ma to test this would be slow."""
     return isinstance(values, np.ndarray) and hasattr(values, "mask")
 
 
 def is_frame(values) -> bool:
-    """Whether the values are a data frame of pandas or polars, or a table of Arrow."""
+    """Return whether the values are a data frame of pandas or polars, or a table of Arrow."""
     return hasattr(values, "columns") and hasattr(values, "shape")
 
 
 def is_scalar(value) -> bool:
-    """Whether a value is a scalar of NumPy or of a library of tensors, with the method `item`."""
+    """Return whether a value is a scalar of NumPy or of a library of tensors, with the method `item`."""
     return getattr(value, "ndim", None) == 0 and hasattr(value, "item")
 
 
@@ -128,7 +128,7 @@ def plain_number(name: str, value) -> Any:
 
 
 def is_list_like(value) -> bool:
-    """Whether a value is an ordered collection, other than a text or a dict.
+    """Return whether a value is an ordered collection, other than a text or a dict.
 
     A set is not, because it has no order and drops duplicates.
     """
@@ -179,7 +179,7 @@ def entries_of(name: str, values) -> list[Any]:
 
 
 def is_missing(entry) -> bool:
-    """Whether an entry is None, a NaN of any type, NaT, or NA of pandas."""
+    """Return whether an entry is None, a NaN of any type, NaT, or NA of pandas."""
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(entry, Decimal):

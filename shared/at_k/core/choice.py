@@ -115,12 +115,12 @@ class IntervalOptions:
 
     @property
     def weights(self) -> np.ndarray | None:
-        """(M,) the weight of each question in means, or None if all are equal."""
+        """Return (M,) the weight of each question in means, or None if all are equal."""
         return self.weighting.values
 
     @property
     def allow_above_n(self) -> bool:
-        """Whether k may exceed the number of samples of a question.
+        """Return whether k may exceed the number of samples of a question.
 
         It may not in a mean over groups, each of which would be extrapolated by its own prior.
         """

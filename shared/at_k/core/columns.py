@@ -23,8 +23,8 @@ from .containers import (
     numbers_and_scored,
     plain_container,
     plain_entry,
-    plain_types,
     to_numpy,
+    with_plain_type,
 )
 from .samples import Samples, sample_place
 
@@ -65,7 +65,7 @@ def reference_column(references: Any, questions: int) -> pa.ChunkedArray:
     if isinstance(values, np.ndarray) and values.ndim == 1:
         column = _column_of_numbers(values)
     elif isinstance(values, pa.ChunkedArray):
-        column = plain_types(values)
+        column = with_plain_type(values)
         if str(column.type) in ("halffloat", "float"):
             column = _column_of_numbers(*numbers_and_scored(column))
     else:
@@ -207,7 +207,7 @@ def sample_kind(values: pa.ChunkedArray) -> str | None:
 
 
 def is_number(arrow_type: pa.DataType) -> bool:
-    """Whether the type is one of bools, integers or floats."""
+    """Return whether the type is one of bools, integers or floats."""
     return not pa.types.is_null(arrow_type) and is_numeric(arrow_type)
 
 

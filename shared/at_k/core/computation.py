@@ -44,7 +44,7 @@ class SampledQuestions:
 
     @property
     def n(self) -> np.ndarray:
-        """(M,) the number of samples of each question that are not None."""
+        """Return (M,) the number of samples of each question that are not None."""
         return self.batch.n
 
     def check(self, checking: Checking) -> Checked:

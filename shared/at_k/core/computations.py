@@ -53,7 +53,7 @@ from .rewards import (
     real_rewards,
 )
 from .samples import (
-    number_of_samples,
+    n_in_keys,
     require_binary,
     require_categories,
     require_shares,
@@ -212,7 +212,7 @@ def bayes_at_n_results(
     checked = questions.check(checking)
     outcomes = checked.outcomes if errors is None else require_binary(checked.outcomes)
     warn_of_stopping(outcomes)
-    n = number_of_samples(outcomes.n)
+    n = n_in_keys(outcomes.n)
     # Both scores estimate the mean reward, which is Max@1.
     ks = {ScoreId("bayes@N", n): 1, ScoreId("avg@N", n): 1}
     method: IntervalMethod | None = None

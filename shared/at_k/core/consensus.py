@@ -19,7 +19,7 @@ from .checks import check_samples
 from .counts import BinaryCounts
 from .credits import Credits, any_correct, majority
 from .expected import expected_credits
-from .samples import Samples, number_of_samples
+from .samples import Samples, n_in_keys
 from .score import ScoreId
 from .votes import AnswerCounts, count_answers, vote_at_k
 
@@ -65,7 +65,7 @@ class Consensus:
         correct = more_than_half(checked.outcomes)
         counts = correct.counts()
         check_samples([*(ks or [])], counts.n)  # the checker may leave samples unscored
-        shown: dict[int | str, int | None] = {number_of_samples(counts.n): None}
+        shown: dict[int | str, int | None] = {n_in_keys(counts.n): None}
         if ks:
             shown = {k: k for k in ks}
         votes = None
@@ -76,7 +76,7 @@ class Consensus:
     @property
     def n(self) -> int | str:
         """The number of samples that keys show."""
-        return number_of_samples(self.counts.n)
+        return n_in_keys(self.counts.n)
 
     def sizes(self, k: int | None) -> int | np.ndarray:
         """The size of the subsets: k, or (M,) all samples of each question for None."""
@@ -84,7 +84,7 @@ class Consensus:
 
     @property
     def has_shares(self) -> bool:
-        """Whether outcomes may be shares of correctness, which have a mean of their own."""
+        """Return whether outcomes may be shares of correctness, which have a mean of their own."""
         return self.shares.values.dtype.kind == "f"
 
     def count_scores(self) -> dict[ScoreId, CountScore]:
@@ -128,19 +128,19 @@ class Consensus:
 
 
 def _has_majority(k: int | None, n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U,) cons@k: 1.0 if more than k/2 of all samples are correct; None stands for k = n."""
+    """Return (U,) cons@k: 1.0 if more than k/2 of all samples are correct; None stands for k = n."""
     return (2 * c > (n if k is None else k)).astype(float)
 
 
 def _share_correct(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """(U,) avg@n of questions with n samples, c of them correct."""
+    """Return (U,) avg@n of questions with n samples, c of them correct."""
     return c / n
 
 
 def _expected_credit(
     credits: Callable[[int], Credits], k: int | None, n: np.ndarray, c: np.ndarray
 ) -> np.ndarray:
-    """(U,) expected credit of k of n samples, c of them correct; None stands for k = n.
+    """Return (U,) expected credit of k of n samples, c of them correct; None stands for k = n.
 
     `credits` returns the credits of the score for a k.
     """

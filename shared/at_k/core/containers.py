@@ -188,11 +188,11 @@ _NUMERIC = {
 
 
 def is_numeric(arrow_type) -> bool:
-    """Whether an Arrow type is one of bools, integers or floats, or of None alone."""
+    """Return whether an Arrow type is one of bools, integers or floats, or of None alone."""
     return str(arrow_type) in _NUMERIC
 
 
-def plain_types(column) -> Any:
+def with_plain_type(column) -> Any:
     """Return an Arrow column with texts as large strings, and decimals as integers or doubles."""
     plain = column.type
     if str(plain).startswith("dictionary"):

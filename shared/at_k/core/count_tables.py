@@ -25,7 +25,7 @@ _FORMS = ({"n", "correct"}, {"counts"}, {"answers", "counts"})
 
 
 def is_counts(values) -> bool:
-    """Whether the values are a dict, a data frame or a list of dicts with the keys of counts.
+    """Return whether the values are a dict, a data frame or a list of dicts with the keys of counts.
 
     Raises:
         ValueError: if a data frame has other columns beside n and correct.

@@ -31,7 +31,7 @@ class BinaryCounts:
 
     @property
     def unique(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) n and (U,) c of the distinct pairs."""
+        """Return (U,) n and (U,) c of the distinct pairs."""
         base, codes = self._codes
         if not base:
             return np.full(len(codes.values), self.n[0]), codes.values
@@ -42,12 +42,12 @@ class BinaryCounts:
 
     @property
     def multiplicity(self) -> np.ndarray:
-        """(U,) number of questions with each distinct pair."""
+        """Return (U,) number of questions with each distinct pair."""
         return self._codes[1].multiplicity
 
     @property
     def inverse(self) -> np.ndarray:
-        """(M,) index of each question's pair among the distinct ones."""
+        """Return (M,) index of each question's pair among the distinct ones."""
         return self._codes[1].inverse
 
     @cached_property
@@ -68,7 +68,7 @@ class BinaryCounts:
 
     @cached_property
     def _is_large(self) -> bool:
-        """Whether codes of pairs (n, c) might not fit into 64 bits."""
+        """Return whether codes of pairs (n, c) might not fit into 64 bits."""
         return int(self.n.max()) >= 1 << 31
 
 
@@ -96,7 +96,7 @@ class UniqueIntegers:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """(M,) the index of each entry of the array among the distinct values."""
+        """Return (M,) the index of each entry of the array among the distinct values."""
         if self.values[-1] > 8 * len(self._array):
             return np.searchsorted(self.values, self._array)
         index = np.empty(self.values[-1] + 1, dtype=np.int64)

@@ -305,5 +305,5 @@ def _score_of_key(entry: Any, known: Collection[str]) -> ScoreId | None:
 
 
 def is_included(metric: str, k: int | str | None, included: Iterable[ScoreId]) -> bool:
-    """Whether scores include a metric at this k: by its key, or by its name, which is all k."""
+    """Return whether scores include a metric at this k: by its key, or by its name, which is all k."""
     return any(score.metric == metric and score.k in (None, k) for score in included)

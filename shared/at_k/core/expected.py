@@ -36,7 +36,7 @@ def pass_scores(counts: BinaryCounts, scores: Mapping[ScoreKey, Score]) -> Score
 
 
 def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -> np.ndarray:
-    """(U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
+    """Return (U, m) expected values of m vectors of credits for U questions (n, c), both (U,).
 
     The length of a vector of credits is its k, and the caller ensures k <= n.
     """
@@ -60,7 +60,7 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
 
 
 def _sums_over_ranks(n: int, k: int, credits: Credits) -> np.ndarray:
-    """(n + 1,) pass@k or pass^k, by its credits, for c = 0 .. n.
+    """Return (n + 1,) pass@k or pass^k, by its credits, for c = 0 .. n.
 
     pass@k is the sum of `chance_of_rank` over the last c ranks, and pass^k over the first c.
     """
@@ -86,12 +86,12 @@ def blocks_of_rows(rows: np.ndarray, k: int) -> Iterator[np.ndarray]:
 
 @lru_cache(maxsize=1 << 10)
 def _expected_table(n: int, credits: tuple[Credits, ...]) -> np.ndarray:
-    """(n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
+    """Return (n + 1, m) expected values of credits of one k for c = 0 .. n of n samples."""
     return _expected_of_k(np.full(n + 1, n), np.arange(n + 1), np.array(credits))
 
 
 def _expected_of_k(n: np.ndarray, c: np.ndarray, credits: np.ndarray) -> np.ndarray:
-    """(U, m) expected values of (m, k) credits, for (U,) n and c.
+    """Return (U, m) expected values of (m, k) credits, for (U,) n and c.
 
     The probabilities are rounded before they are added, as in the formula of mG-Pass@k, so
     published digits are reproduced to the last.
@@ -122,7 +122,7 @@ def chance_of_rank(n: int, k: int) -> np.ndarray:
 
 
 def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
-    """(U, R) P(at least r of k samples are correct) for (U,) n and c, and (R,) r from 1 to k."""
+    """Return (U, R) P(at least r of k samples are correct) for (U,) n and c, and (R,) r from 1 to k."""
     if (n == k).all():
         return (c[:, None] >= r).astype(float)
     tails, is_small = np.empty((len(n), k)), n <= _MOST_EXACT
@@ -133,7 +133,7 @@ def _tails(n: np.ndarray, c: np.ndarray, k: int, r: np.ndarray) -> np.ndarray:
 
 
 def _exact_tails(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by integers of any size."""
+    """Return (U, k) P(at least r of k samples are correct) for r = 1 .. k, by integers of any size."""
     binomials, r = _binomials(), np.arange(k, 0, -1)
     ways = binomials[c[:, None], r] * binomials[(n - c)[:, None], k - r]
     tails = np.cumsum(ways, axis=1) / binomials[n, k][:, None]
@@ -151,7 +151,7 @@ def _binomials() -> np.ndarray:
 
 
 def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
-    """(U, k) P(at least r of k samples are correct) for r = 1 .. k, by the ratios of the pmf."""
+    """Return (U, k) P(at least r of k samples are correct) for r = 1 .. k, by the ratios of the pmf."""
     n, c = n[:, None], c[:, None]
     mode = np.clip(np.rint(k * (c / n)), np.maximum(0, k - (n - c)), np.minimum(c, k))
     # Beyond 20 sqrt(k) of the mean, probabilities are below exp(-800), so they are 0 as floats

@@ -28,7 +28,7 @@ class Interval(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the data show no interval. Its name is "none: " and the reason then."""
+        """Return whether the data show no interval. Its name is "none: " and the reason then."""
         return self.interval is not None and self.interval.startswith("none")
 
 
@@ -61,7 +61,7 @@ class IntervalMethod(abc.ABC):
         return ()
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over the questions with these indices.
+        """Return (m, m) covariance of the errors of m scores over the questions with these indices.
 
         Where it is not known, the errors count as uncorrelated, which is the worst case for a band.
         By default, only that is said: the variances are 1.
@@ -88,7 +88,7 @@ class DerivedIntervals(IntervalMethod):
         return self._method.unidentified(questions)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) that of the other method."""
+        """Return (m, m) that of the other method."""
         return self._method.covariance(questions, keys)
 
 

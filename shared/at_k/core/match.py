@@ -118,7 +118,7 @@ def _as_text(answer) -> str | None:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
+    """Return whether UTF-8 can hold a text. It cannot hold half of a surrogate pair."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 

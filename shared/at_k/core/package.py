@@ -30,7 +30,7 @@ def installed_version() -> str | None:
 
 
 def has_same_package() -> bool:
-    """Whether the installed package has the kernel that this module is part of.
+    """Return whether the installed package has the kernel that this module is part of.
 
     A script then uses the class of the package, so that a process has one copy of each class. With
     another kernel, which may be out of date, a warning says so.

@@ -42,7 +42,7 @@ class PosteriorIntervals(IntervalMethod):
         return [self._intervals(questions, confidence) for questions in groups]
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) the variances of m scores over these questions, on the diagonal."""
+        """Return (m, m) the variances of m scores over these questions, on the diagonal."""
         # The covariances of different scores are not known.
         intervals = self._intervals(questions, 0.5)
         return np.diag([intervals[key].sigma ** 2 for key in keys])

@@ -89,7 +89,7 @@ class MeansOfQuestions(NamedTuple):
 
     @property
     def variance(self) -> np.ndarray:
-        """(m,) the variances of the means."""
+        """Return (m,) the variances of the means."""
         return np.diag(self.covariance)
 
     def limits(
@@ -98,7 +98,7 @@ class MeansOfQuestions(NamedTuple):
         score_range: Ranges,
         range_of_estimates: Ranges | None = None,
     ) -> np.ndarray:
-        """(2, m) lower and upper limits of the means.
+        """Return (2, m) lower and upper limits of the means.
 
         Args:
             confidence: of each interval.
@@ -343,7 +343,7 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """(m, m) covariance of the errors of m scores over these questions."""
+        """Return (m, m) covariance of the errors of m scores over these questions."""
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
         means = self.means(questions)
@@ -377,11 +377,11 @@ class QuestionIntervals(IntervalMethod):
         return result
 
     def _extremes(self, ranges: Ranges, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(m,) the smallest and the largest values of the columns over the rows of questions."""
+        """Return (m,) the smallest and the largest values of the columns over the rows of questions."""
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
     def _is_one(self, questions: np.ndarray) -> bool:
-        """Whether these are one question, or all in one cluster."""
+        """Return whether these are one question, or all in one cluster."""
         labels = questions if self._clusters is None else self._clusters[questions]
         return bool((labels == labels[0]).all())

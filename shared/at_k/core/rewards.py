@@ -58,26 +58,26 @@ class Rewards:
 
     @property
     def multiplicity(self) -> np.ndarray:
-        """(U,) number of questions in each row."""
+        """Return (U,) number of questions in each row."""
         return np.bincount(self.inverse)
 
     @property
     def sizes(self) -> np.ndarray:
-        """(U,) number of samples in each row."""
+        """Return (U,) number of samples in each row."""
         return self.at_most[:, -1]
 
     @property
     def n(self) -> np.ndarray:
-        """(M,) number of samples of each question."""
+        """Return (M,) number of samples of each question."""
         return self.sizes[self.inverse]
 
     @property
     def ranges(self) -> np.ndarray:
-        """(U, 2) the smallest and the largest reward that the samples of each row can have."""
+        """Return (U, 2) the smallest and the largest reward that the samples of each row can have."""
         return np.broadcast_to(self.levels[[0, -1]], (len(self.sizes), 2))
 
     def max_of(self, k: int) -> np.ndarray:
-        """(U,) the expected maximum of k of the samples, unbiased, for k <= n.
+        """Return (U,) the expected maximum of k of the samples, unbiased, for k <= n.
 
         It has an error of about 1e-16 of the largest reward.
         """
@@ -91,7 +91,7 @@ class Rewards:
         return (self.levels * share).sum(axis=1)
 
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) posterior mean and variance of the reward of a new sample.
+        """Return (U,) posterior mean and variance of the reward of a new sample.
 
         Args:
             prior_outcomes: whether the prior outcomes count beside the uniform prior.
@@ -101,7 +101,7 @@ class Rewards:
         return self._mean(a), self.variance_of_max(a / t, (t - a) / (t * (t + 1.0)))
 
     def variance_of_max(self, q: np.ndarray, increase: np.ndarray) -> np.ndarray:
-        """(U,) the variance of the maximum of new samples, a sum of positive terms.
+        """Return (U,) the variance of the maximum of new samples, a sum of positive terms.
 
         Let P_l be the probability that the maximum is at most level l, for the unknown rates.
 
@@ -115,7 +115,7 @@ class Rewards:
         return (gaps * increase * (terms + 2 * preceding)).sum(axis=1)
 
     def average(self) -> tuple[np.ndarray, np.ndarray]:
-        """(U,) the average of the samples, and its variance.
+        """Return (U,) the average of the samples, and its variance.
 
         The average is an affine function of the posterior mean without prior outcomes, of t
         outcomes in all. Its standard deviation is t/n times the posterior's (eq. 20 of the
@@ -125,7 +125,7 @@ class Rewards:
         return self.max_of(1), (t / n) ** 2 * self.posterior(prior_outcomes=False)[1]
 
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
-        """(U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
+        """Return (U, L) cumulative counts of outcomes of the posterior: with the uniform prior.
 
         Raises:
             ValueError: if the rewards are real.
@@ -138,7 +138,7 @@ class Rewards:
         return self.at_most + self.categories + (self.prior if prior_outcomes else 0)
 
     def _mean(self, at_most: np.ndarray) -> np.ndarray:
-        """(U,) the mean reward of (U, L) cumulative counts."""
+        """Return (U,) the mean reward of (U, L) cumulative counts."""
         samples = np.diff(at_most, axis=1, prepend=0)
         return (self.levels * samples).sum(axis=1) / at_most[:, -1]
 
@@ -155,19 +155,19 @@ class RankedRewards(Rewards):
 
     @property
     def sizes(self) -> np.ndarray:
-        """(M,) number of samples of each question."""
+        """Return (M,) number of samples of each question."""
         return self.at_most[self._last]
 
     @property
     def ranges(self) -> np.ndarray:
-        """(M, 2) the smallest and the largest reward of each question."""
+        """Return (M, 2) the smallest and the largest reward of each question."""
         last = self._last
         first = last + 1 - self.sizes
         return np.stack([self.levels[first], self.levels[last]], axis=1)
 
     @property
     def _last(self) -> np.ndarray:
-        """(M,) index of the largest reward of each question."""
+        """Return (M,) index of the largest reward of each question."""
         starts = np.flatnonzero(self.at_most == 1)
         return np.append(starts[1:], len(self.at_most)) - 1
 
@@ -242,7 +242,7 @@ def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def has_real_rewards(outcomes: Samples) -> bool:
-    """Whether a scored outcome is a float other than 0 and 1, which no default category has."""
+    """Return whether a scored outcome is a float other than 0 and 1, which no default category has."""
     if outcomes.values.dtype.kind != "f":
         return False
     values = outcomes.scored_values
@@ -250,7 +250,7 @@ def has_real_rewards(outcomes: Samples) -> bool:
 
 
 def are_real_rewards(outcomes: Samples, w, R0=None, categories=None) -> bool:
-    """Whether outcomes are real rewards, and not categories with the rewards w.
+    """Return whether outcomes are real rewards, and not categories with the rewards w.
 
     Raises:
         ValueError: if they are, and a parameter for categories is given.
@@ -326,7 +326,7 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
 
 
 def _has_no_entries(R0, questions: int) -> bool:
-    """Whether R0 has no prior outcome for any of the questions."""
+    """Return whether R0 has no prior outcome for any of the questions."""
     if is_frame(R0) or not is_list_like(R0) or len(R0) not in (0, questions):
         return False
     return all(is_list_like(row) and len(row) == 0 for row in R0)

@@ -111,7 +111,7 @@ class Score(NamedTuple):
         return product * relative * product
 
     def gradient(self, columns: np.ndarray) -> np.ndarray:
-        """(m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
+        """Return (m,) partial derivatives by each column, at (m,) values; 0 where a factor is 0."""
         result = np.zeros(len(columns))
         product = self.value(columns)
         for column, power in self._factors():
@@ -209,7 +209,7 @@ class Scores:
         return replace(self, keys=keys, columns=np.stack(columns, axis=1))
 
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """(M, m) scores of questions whose means vary as the m scores do, to first order.
+        """Return (M, m) scores of questions whose means vary as the m scores do, to first order.
 
         Args:
             weights: (M,) of the questions, or None for equal ones.
