@@ -43,7 +43,7 @@ def posterior_max(rewards: Rewards, k: int) -> tuple[np.ndarray, np.ndarray]:
         share = below - DoubleDouble.concatenate([none, below[:, :-1]])
         mean[rows], q[rows] = (levels * share).sum().hi, below.hi
         increase[rows] = np.maximum((after - below).hi, 0.0)
-    return mean, rewards.variance_of_max(q, increase)
+    return mean, rewards.posterior_variance_of_expected_max(q, increase)
 
 
 # --- Samples by the level of their reward --------------------------------------------------
