@@ -181,10 +181,7 @@ def plain_number(name: str, value) -> Any:
     """Return a scalar of NumPy or of a tensor library as a Python number.
 
     A float16 or float32 becomes the shortest decimal that rounds to it: np.float32(0.6) becomes
-    0.6, and not 0.6000000238. `name` is for the message.
-
-    Raises:
-        TypeError: if a tensor has no data.
+    0.6, and not 0.6000000238. `name` is for the error about a tensor without data.
     """
     try:
         number = value.item()
@@ -235,11 +232,7 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
 
 
 def entries_of(name: str, values) -> list[Any]:
-    """Return the entries of a list, an array or a column as a list. Masked entries become None.
-
-    Raises:
-        ValueError: if the values are a data frame, or not list-like.
-    """
+    """Return the entries of a list, an array or a column as a list, with None for masked ones."""
     if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow's conversion to NumPy would turn None into nan.
@@ -274,13 +267,7 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return the value of a parameter if it is a known name; raise a ValueError otherwise.
-
-    Args:
-        name: the name of the parameter, for the message.
-        choice: its value.
-        known: the valid values.
-    """
+    """Return `choice`, the value of the parameter `name`; raise a ValueError if it is not known."""
     if isinstance(choice, str) and choice in known:
         return choice
     hint = ""
@@ -320,10 +307,9 @@ def _spelled_out(name: str) -> str:
 
 
 def category_numbers(categories) -> dict[str, float] | None:
-    """Return a dict from category label to its number (0, 1, ...), or None if there are no labels.
+    """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
 
-    Raises:
-        ValueError: if a label is no text, or occurs twice.
+    A label that is no text, or occurs twice, raises a ValueError.
     """
     if categories is None:
         return None
@@ -342,12 +328,7 @@ def category_numbers(categories) -> dict[str, float] | None:
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct labels as texts, and the index of each question's label, (M,).
 
-    The distinct labels are in order of their first appearance.
-
-    Args:
-        labels: a label for each question.
-        questions: M.
-        name: the name of the parameter, for messages.
+    The distinct labels are in order of their first appearance. `questions` is M.
 
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
@@ -438,11 +419,7 @@ def check_confidence(confidence) -> float:
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return (lo, hi), the bounds that intervals are clipped to; (-inf, inf) for None.
-
-    Raises:
-        ValueError: unless there are two numbers with lo <= hi.
-    """
+    """Return (lo, hi), lo <= hi, to which intervals are clipped, or (-inf, inf) for None."""
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -492,15 +469,8 @@ def choose_ks(
 
     If the smallest n is below every default k, it is returned as the only k.
 
-    Args:
-        ks: the requested k, or None.
-        default: the default k.
-        n: (M,) number of samples of each question.
-        allow_above_n: whether a requested k may exceed an n.
-        instead: a sentence at the end of the error, which says what else the user can do.
-
-    Raises:
-        ValueError: if a requested k exceeds an n that it may not.
+    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`. Its message ends
+    with `instead`, a sentence that says what else the user can do.
     """
     if ks is not None:
         if not allow_above_n:
@@ -535,7 +505,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "a32987c5243d"
+KERNEL = "b6ea3f27d2f6"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1665,13 +1635,7 @@ Labels = Mapping[str, float]
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`, for an error message.
-
-    Args:
-        name: what the caller calls the samples.
-        sizes: (M,) number of samples of each question.
-        sample: index of the sample among the samples of all questions.
-    """
+    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return Place(name, question, int(sample - (ends[question] - sizes[question])))
@@ -1711,11 +1675,7 @@ class Samples:
 
     @cached_property
     def n(self) -> np.ndarray:
-        """Return the number of scored samples of each question, (M,).
-
-        Raises:
-            ValueError: if a question has no scored sample.
-        """
+        """Return the number of scored samples of each question, (M,); a ValueError if one is 0."""
         n = self.scored_sizes
         if not n.all():
             raise InputError(
@@ -1760,10 +1720,7 @@ class Samples:
 
     @property
     def weights(self) -> np.ndarray:
-        """Return how often each outcome occurs, (S,), or 0 if it is not scored.
-
-        The result is an array of bools if each value occurs once, and of integers otherwise.
-        """
+        """Return how often each outcome occurs, (S,) integers or bools, 0 if it is not scored."""
         return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
 
     @property
@@ -1804,16 +1761,10 @@ class Samples:
         return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
-        """Return the number of scored samples of each question in each category.
-
-        Args:
-            categories: the number of categories, which are 0, 1, .., categories - 1.
-
-        Returns:
-            (M, categories) integers.
+        """Return the number of scored samples of each question in each category, (M, categories).
 
         Raises:
-            ValueError: if a scored outcome is not one of the categories.
+            ValueError: if a scored outcome is not one of the categories 0, .., categories - 1.
         """
         if categories == 2:
             counts = self.counts()
@@ -1919,9 +1870,7 @@ def require_finite(outcomes: Samples) -> Samples:
 def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container that the module docstring lists.
 
-    Args:
-        values: the container.
-        name: what the caller calls the samples, for messages.
+    `name` is what the caller calls the samples, for messages.
 
     Raises:
         ValueError: if there is no question; or if a question has no list of samples, or an empty
@@ -2024,11 +1973,7 @@ def _has_lists(column) -> bool:
 
 
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
-    """Return the samples in a list with an entry for each question, which may be an array.
-
-    Raises:
-        ValueError: if an entry is not list-like.
-    """
+    """Return the samples in a list with a list or array for each question."""
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
     for question, entry in enumerate(lists):
@@ -2122,10 +2067,7 @@ def _is_numeric_array(value: Any) -> bool:
 def n_in_keys(n: np.ndarray) -> int | str:
     """Return the number of samples if it is the same for all questions, otherwise "n".
 
-    Keys of results such as "avg@8" have it in place of N.
-
-    Args:
-        n: (M,) number of samples of each question.
+    Keys of results such as "avg@8" have it in place of N. `n` is (M,).
     """
     return one_size(n) or "n"
 
@@ -2139,9 +2081,6 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
             masked, or NA of pandas) are not scored.
         name: what the caller calls R, for messages.
         labels: the numbers of labels, if outcomes may be labels.
-
-    Raises:
-        ValueError: as `read_samples`, `outcomes_in_run` and `as_outcomes`.
     """
     values = plain_container(outcomes_in_run(R, name))
     # An Arrow column whose entries are not lists is one question.
@@ -2191,11 +2130,8 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
 def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the numbers of samples, (S,), and whether each is scored, (S,), or None if all are.
 
-    Samples are labels, numbers or None. A label in small letters may also be written with capitals,
-    such as "Fully" for "fully".
-
-    Raises:
-        ValueError: if a sample is none of these, or an integer of more than 64 bits.
+    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
+    ValueError is raised for a sample that is neither a label, nor a number of 64 bits, nor None.
     """
     entries, index = _distinct_samples(samples.values)
     numbers = [
@@ -2225,10 +2161,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for an `entry` that is neither a number nor a label.
-
-    `sample` is its index among all samples.
-    """
+    """Return the error for an entry, the sample with this index, that is no number and no label."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."
@@ -2289,7 +2222,7 @@ class Estimate(NamedTuple):
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Return the lower and the upper limit, or None if not requested or if the data show none."""
+        """Return the lower and the upper limit; None if not requested, or if the data show none."""
         if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
             return None
         return self.interval.lo, self.interval.hi
@@ -2590,7 +2523,7 @@ def means_of_questions(
 ) -> MeansOfQuestions:
     """Return the means of columns over questions, and their uncertainty for other questions.
 
-    There have to be two questions or more, in two clusters or more.
+    There have to be two clusters or more.
 
     Args:
         columns: (U, m) scores. Each row belongs to one question if there are clusters or weights.
@@ -2681,13 +2614,9 @@ def unseen_share(clusters: float, alpha: float) -> float:
 
 
 def wilson_limits(u, v, number, z: float):
-    """Return Wilson's lower and upper limits of means, numbers or arrays of the shape of `u`.
+    """Return Wilson's lower and upper limits of means u, from 0 to 1, with variances v.
 
-    Args:
-        u: means, from 0 to 1.
-        v: variances of the means.
-        number: effective number of observations of each mean.
-        z: the quantile.
+    `number` is the effective number of observations of each mean. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
     share = (number * v + event) / (u * (1 - u) + event)  # of the largest possible variance
@@ -2699,12 +2628,9 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limits of means that are sums of few events, and 1 for other means.
+    """Return Garwood's lower limits, (m,), of means u that are sums of few events, 1 for others.
 
-    Args:
-        u: (m,) means, from 0 to 1.
-        v: (m,) variances of the means.
-        alpha: the probability of as many events or more at the limit.
+    The means are from 0 to 1, and have the variances v.
     """
     from scipy.special import gammaincinv
 
@@ -2724,7 +2650,7 @@ def limits_of_product(
     upper: np.ndarray,
     covariance: Mapping[ColumnPair, np.ndarray] | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and the upper limits of a score from the limits of its columns.
+    """Return the lower and the upper limits of a score, (..), from the limits of its columns.
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
     those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
@@ -2738,10 +2664,7 @@ def limits_of_product(
         lower: (m, ..) lower limits of the columns.
         estimate: (m, ..) estimates of the columns.
         upper: (m, ..) upper limits of the columns.
-        covariance: the covariance of each pair of columns, (..).
-
-    Returns:
-        Two arrays (..).
+        covariance: (..) covariance of each pair of columns.
     """
     if score.powers == (1.0,):
         (column,) = score.terms
@@ -2822,10 +2745,9 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of the scores with these keys over questions.
+        """Return the covariance of the errors of m scores over these questions, (m, m).
 
-        The result has a row and a column for each key. A key of other scores has the variance 1
-        and no covariance.
+        A score of another method has the variance 1 and no covariance.
         """
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]
@@ -3179,11 +3101,7 @@ def check_eps(eps) -> float:
 
 
 def check_weights(weights) -> dict[str, float]:
-    """Return the weights of labels of verdicts as a dict of floats.
-
-    Raises:
-        ValueError: unless `weights` is a dict from texts to numbers from 0 to 1, and not empty.
-    """
+    """Return the weights, from 0 to 1, of labels of verdicts as a dict of floats, not empty."""
     if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "
@@ -3247,11 +3165,8 @@ def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1
 def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
-    Args:
-        verdicts: the weights of verdicts.
-        p: the exponent.
-        penalty: the share of its score that an item loses for each verdict of 0.
-        eps: the number that replaces smaller weights if p <= 0.
+    `p` is the exponent, `penalty` the share of its score that an item loses for each verdict of 0,
+    and `eps` the number that replaces smaller weights if p <= 0.
 
     Raises:
         ValueError: if an item has no scored verdict.
@@ -4358,8 +4273,7 @@ class Checked:
     def answers(self) -> np.ndarray | None:
         """Return an integer code of each sample's answer, (S,), or None if there are no answers.
 
-        Equal answers have equal codes, and -1 stands for no answer. An empty text is no answer,
-        unless it is correct.
+        The code -1 stands for no answer. An empty text is no answer, unless it is correct.
         """
         answers = self.read_answers
         if answers is None:
@@ -4390,12 +4304,11 @@ class Checking:
 
     Attributes:
         checker: the name of a checker, or a function as `Checker` describes it.
-        num_proc: number of processes to check in, or None for this process.
+        num_proc: number of processes to check in, or None for this process. A checker of
+            `at_k.checkers` may carry this option and the next two.
         executor: an executor to check in, or None.
         timeout: seconds that a check may take, or None for no limit.
         labels: the number of each label that the checker may return, or None.
-
-    A checker of `at_k.checkers` may carry any of the three options, instead of an argument.
 
     Raises:
         ValueError, TypeError: if an attribute is invalid, or if two exclude each other.
@@ -4419,11 +4332,7 @@ class Checking:
             PACKAGE.rooms.check_workers(self)
 
     def _take_options_of_checker(self) -> None:
-        """Copy `checker.run_options` to this object.
-
-        Raises:
-            ValueError: if an option is set in both.
-        """
+        """Copy `checker.run_options` to this object; raise a ValueError if one is set in both."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -4469,11 +4378,7 @@ class Checking:
 
     @cached_property
     def _package_checker(self) -> Any:
-        """Return the object of the installed package that checks all samples, or None.
-
-        It exists for the named checkers except "exact_match", and for objects with the method
-        `check_samples`.
-        """
+        """Return the package's object that checks all samples; None for functions, exact_match."""
         is_name = isinstance(self.checker, str) and not self.matches_exactly
         if not (is_name or hasattr(self.checker, "check_samples")):
             return None
@@ -4487,11 +4392,7 @@ class Checking:
 
     @cached_property
     def batch_size(self) -> int | None:
-        """Return how many pairs the checker takes at once, or None if it takes one pair.
-
-        Raises:
-            ValueError: if the attribute `batch_size` of the checker is no positive integer.
-        """
+        """Return how many pairs a batched checker takes at once, or None for other checkers."""
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
@@ -4561,11 +4462,7 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Check the pairs whose result in `results`, (P,), is None, and set these results.
-
-        Raises:
-            ValueError: for the first pair with a problem, or if a result is missing in the end.
-        """
+        """Set each of the (P,) results that is None; raise a ValueError for the first problem."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
@@ -4591,15 +4488,12 @@ class Checking:
     def _raise_first_problem(
         self, pairs: DistinctPairs, results: list[PairResult | None], first: int
     ) -> int:
-        """Return the index of the first pair without a result, or P if all have results.
+        """Return the index of the first of the (P,) results that is None, or P if none is.
 
-        Args:
-            pairs: the pairs.
-            results: (P,) results, None for pairs that are not checked yet.
-            first: the index of a pair before which all pairs have results without a problem.
+        All results before the index `first` are known and have no problem.
 
         Raises:
-            ValueError: if a pair with a problem comes before the first pair without a result.
+            ValueError: if a result with a problem comes before the first None.
         """
         for pair in range(first, len(results)):
             result = results[pair]
@@ -4621,10 +4515,7 @@ class Checking:
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a call whose problem is an exception or the text "returned ..".
-
-        `call` is the start of the message, as `DistinctPairs.call` returns it.
-        """
+        """Raise the error for a problem, an exception or a text, of a `DistinctPairs.call`."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
@@ -4735,9 +4626,7 @@ def check_batch(
             problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
             return start, [(None, problem_text)] * len(pairs)
         called = [(result, None) for result in results]
-    return start, [
-        validated(result) if error is None else (None, error) for result, error in called
-    ]
+    return start, [validated(x) if error is None else (None, error) for x, error in called]
 
 
 # --- Distinct pairs, and a cache of results -----------------------------------------------
@@ -4782,8 +4671,7 @@ class DistinctPairs:
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) results of the pairs.
 
-        Raises:
-            ValueError: if some results are categories above 1, and others shares of correctness.
+        Categories above 1 among shares of correctness raise a ValueError.
         """
         has_shares = any(isinstance(result, float) for result in results)
         for pair, result in enumerate(results) if has_shares else ():
@@ -4817,11 +4705,10 @@ class DistinctPairs:
 
 
 class CheckCache:
-    """The finished checks of a run that failed.
+    """The finished checks of a run that failed. A retry checks only the other pairs.
 
-    A retry with the same checker checks only the other pairs. Checkers are the same if they compare
-    equal, as a function does to itself, and a method to that method of the same object. The labels
-    have to be the same too.
+    This needs the same labels and an equal checker, such as the same function, or the same method
+    of the same object.
     """
 
     def __init__(self) -> None:
@@ -4862,10 +4749,7 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if many texts contain their reference without being equal to it, or if no text is equal.
-
-    The samples are then whole responses, which exact_match is not for.
-    """
+    """Warn if texts seem to be whole responses: many contain their reference, or none equals it."""
     if outcomes.values.any():
         problem = _contained_references(samples, outcomes)
         if problem is None:
@@ -5027,8 +4911,7 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the probability that the maximum is at most r_l. It depends on the unknown rates
-        of the rewards, so it has a posterior distribution.
+        Let F_l be the probability that the maximum is at most r_l, given the unknown rates.
 
         Args:
             mean_cdf: (U, L) posterior means of F_l.
@@ -5157,9 +5040,8 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the index of one row of each distinct value, (U,), and the inverse, (M,).
 
-    They are the last two results of `np.unique(table, axis=0, return_index=True,
-    return_inverse=True)`, except that the distinct rows may have another order, and that the index
-    of a row need not be that of its first occurrence. The table has M rows of counts.
+    np.unique with axis=0 returns the same, but for the order of rows, and which index it returns.
+    The table has M rows of counts.
     """
     # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
     encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
@@ -5217,14 +5099,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
-
-    Args:
-        w: the rewards, or None for 0 and 1.
-        labels: the labels of the categories, or None.
+    """Return the parameter w, the rewards of the categories, as an array, (C + 1,); 0, 1 for None.
 
     Raises:
-        ValueError: if a reward is not from -1e150 to 1e150, or if the number of labels differs.
+        ValueError: if a reward is not from -1e150 to 1e150, or if there are not C + 1 labels.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -5256,8 +5134,7 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
         return np.zeros((questions, categories), dtype=np.int64)
     outcomes = read_outcomes(R0, "R0")
     rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
-    is_flat = not (is_frame(R0) or is_list_like(next(iter(R0))))
-    if is_flat:
+    if not (is_frame(R0) or is_list_like(next(iter(R0)))):  # a flat list
         rows, size = questions, size // questions
     if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
         lengths = sorted({*outcomes.sizes.tolist()})
@@ -5293,10 +5170,7 @@ def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Return the `Moments` of scores from the mean and the variance of each, (U,).
-
-    Covariances of different scores are left out.
-    """
+    """Return the moments of scores from the mean and variance, (U,), of each: no covariances."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
@@ -5783,10 +5657,7 @@ def _check_looks(method: str, band: bool) -> None:
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
-    """Raise a ValueError if `interval` does not use the given prior, or if clusters exclude it.
-
-    `prior_name` is the name of the parameter, for the message.
-    """
+    """Raise a ValueError if `interval` does not use the given prior, or if clusters exclude it."""
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
@@ -5836,12 +5707,7 @@ def question_weighting(
 
 
 def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
-    """Return the weights of M questions as an array, (M,).
-
-    Raises:
-        ValueError: if there are not M weights, if one is not 0 or from 1e-50 to 1e50, or if all
-            are 0.
-    """
+    """Return the weights of M questions, (M,): 0 or from 1e-50 to 1e50, but not all 0."""
     entries = entries_of("question_weights", question_weights)
     if len(entries) != questions:
         raise ValueError(
@@ -5908,10 +5774,7 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return scores of the pass@k family for questions, and the method of their limits.
-
-    All methods but "questions" are in the installed package.
-    """
+    """Return scores of the pass@k family for questions, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
     least_n = int(counts.n.min())
@@ -5928,10 +5791,7 @@ def pass_limits(
 def max_limits(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k at the k of each key for questions, and the method of their limits.
-
-    All methods but "questions" are in the installed package.
-    """
+    """Return Max@k at the k of each key for questions, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)
@@ -6260,11 +6120,8 @@ class Report:
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands of scores, in a dict for all questions and each group.
 
-        The dicts are empty if no limits are requested, or no band. The arguments have the meaning
+        The dicts are empty if no limits or no band are requested. The arguments have the meaning
         that they have in `result`.
-
-        Raises:
-            ValueError: if all questions or a group, which the message names, have no interval.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
@@ -6286,11 +6143,9 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of the scores that are left out.
+    """Warn of the keys of scores that are left out, by group, or by None for all questions.
 
-    Args:
-        left_out: keys of scores by group, or by None for all questions.
-        has_others: whether other scores remain. A ValueError is raised if none does.
+    A ValueError is raised if no other scores remain.
     """
     for group, names in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
@@ -7006,10 +6861,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         samples = [value for value in (prediction, predictions) if value is not None]
         answers = [value for value in (reference, references) if value is not None]
-        if len(samples) != 1:
-            raise ValueError("Give one prediction, the list of one question's samples.")
-        if len(answers) > 1:
-            raise ValueError("Give one reference: reference or references.")
+        if len(samples) != 1 or len(answers) > 1:
+            raise ValueError(
+                "Give one prediction, the list of one question's samples; at most one reference."
+            )
         self.add_batch(predictions=samples, references=answers or None)
 
     def add_batch(self, *, predictions=None, references=None):
@@ -7031,15 +6886,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def compute(
         self, *unnamed, predictions=None, references=None, **options
     ) -> dict[str, Any] | None:
-        """Return the scores of these questions and all that were added before.
+        """Return the flat dict of scores of these questions and all that were added before.
 
-        Args:
-            predictions: the list of predictions of each question, or None.
-            references: the reference of each question, or None.
-            options: the parameters of the metric.
-
-        Returns:
-            The flat dict of scores; None in all processes but one, if there are several.
+        If there are several processes, all but one return None. `options` are the parameters of the
+        metric.
 
         Raises:
             ValueError: if an input is invalid. The message has its index, which counts questions

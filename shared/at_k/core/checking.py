@@ -84,8 +84,7 @@ class Checked:
     def answers(self) -> np.ndarray | None:
         """Return an integer code of each sample's answer, (S,), or None if there are no answers.
 
-        Equal answers have equal codes, and -1 stands for no answer. An empty text is no answer,
-        unless it is correct.
+        The code -1 stands for no answer. An empty text is no answer, unless it is correct.
         """
         answers = self.read_answers
         if answers is None:
@@ -116,12 +115,11 @@ class Checking:
 
     Attributes:
         checker: the name of a checker, or a function as `Checker` describes it.
-        num_proc: number of processes to check in, or None for this process.
+        num_proc: number of processes to check in, or None for this process. A checker of
+            `at_k.checkers` may carry this option and the next two.
         executor: an executor to check in, or None.
         timeout: seconds that a check may take, or None for no limit.
         labels: the number of each label that the checker may return, or None.
-
-    A checker of `at_k.checkers` may carry any of the three options, instead of an argument.
 
     Raises:
         ValueError, TypeError: if an attribute is invalid, or if two exclude each other.
@@ -145,11 +143,7 @@ class Checking:
             PACKAGE.rooms.check_workers(self)
 
     def _take_options_of_checker(self) -> None:
-        """Copy `checker.run_options` to this object.
-
-        Raises:
-            ValueError: if an option is set in both.
-        """
+        """Copy `checker.run_options` to this object; raise a ValueError if one is set in both."""
         for name, value in getattr(self.checker, "run_options", {}).items():
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -195,11 +189,7 @@ class Checking:
 
     @cached_property
     def _package_checker(self) -> Any:
-        """Return the object of the installed package that checks all samples, or None.
-
-        It exists for the named checkers except "exact_match", and for objects with the method
-        `check_samples`.
-        """
+        """Return the package's object that checks all samples; None for functions, exact_match."""
         is_name = isinstance(self.checker, str) and not self.matches_exactly
         if not (is_name or hasattr(self.checker, "check_samples")):
             return None
@@ -213,11 +203,7 @@ class Checking:
 
     @cached_property
     def batch_size(self) -> int | None:
-        """Return how many pairs the checker takes at once, or None if it takes one pair.
-
-        Raises:
-            ValueError: if the attribute `batch_size` of the checker is no positive integer.
-        """
+        """Return how many pairs a batched checker takes at once, or None for other checkers."""
         if getattr(self.checker, "batched", None) is not True:
             return None
         size = getattr(self.checker, "batch_size", 64)
@@ -287,11 +273,7 @@ class Checking:
     def _check_missing(
         self, pairs: DistinctPairs, results: list[PairResult | None], check_pairs: CheckPairs
     ) -> None:
-        """Check the pairs whose result in `results`, (P,), is None, and set these results.
-
-        Raises:
-            ValueError: for the first pair with a problem, or if a result is missing in the end.
-        """
+        """Set each of the (P,) results that is None; raise a ValueError for the first problem."""
         missing = [pair for pair, result in enumerate(results) if result is None]
         if not missing:
             return
@@ -317,15 +299,12 @@ class Checking:
     def _raise_first_problem(
         self, pairs: DistinctPairs, results: list[PairResult | None], first: int
     ) -> int:
-        """Return the index of the first pair without a result, or P if all have results.
+        """Return the index of the first of the (P,) results that is None, or P if none is.
 
-        Args:
-            pairs: the pairs.
-            results: (P,) results, None for pairs that are not checked yet.
-            first: the index of a pair before which all pairs have results without a problem.
+        All results before the index `first` are known and have no problem.
 
         Raises:
-            ValueError: if a pair with a problem comes before the first pair without a result.
+            ValueError: if a result with a problem comes before the first None.
         """
         for pair in range(first, len(results)):
             result = results[pair]
@@ -347,10 +326,7 @@ class Checking:
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a call whose problem is an exception or the text "returned ..".
-
-        `call` is the start of the message, as `DistinctPairs.call` returns it.
-        """
+        """Raise the error for a problem, an exception or a text, of a `DistinctPairs.call`."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
@@ -461,9 +437,7 @@ def check_batch(
             problem_text = f"returned {text} for a batch of {len(pairs)}, one result for each"
             return start, [(None, problem_text)] * len(pairs)
         called = [(result, None) for result in results]
-    return start, [
-        validated(result) if error is None else (None, error) for result, error in called
-    ]
+    return start, [validated(x) if error is None else (None, error) for x, error in called]
 
 
 # --- Distinct pairs, and a cache of results -----------------------------------------------
@@ -508,8 +482,7 @@ class DistinctPairs:
     def outcomes(self, results: Sequence[float | None]) -> Samples:
         """Return the outcomes of all samples, from the (P,) results of the pairs.
 
-        Raises:
-            ValueError: if some results are categories above 1, and others shares of correctness.
+        Categories above 1 among shares of correctness raise a ValueError.
         """
         has_shares = any(isinstance(result, float) for result in results)
         for pair, result in enumerate(results) if has_shares else ():
@@ -543,11 +516,10 @@ class DistinctPairs:
 
 
 class CheckCache:
-    """The finished checks of a run that failed.
+    """The finished checks of a run that failed. A retry checks only the other pairs.
 
-    A retry with the same checker checks only the other pairs. Checkers are the same if they compare
-    equal, as a function does to itself, and a method to that method of the same object. The labels
-    have to be the same too.
+    This needs the same labels and an equal checker, such as the same function, or the same method
+    of the same object.
     """
 
     def __init__(self) -> None:
@@ -588,10 +560,7 @@ def outcomes_of_match(samples: Samples, correct: np.ndarray) -> Samples:
 
 
 def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
-    """Warn if many texts contain their reference without being equal to it, or if no text is equal.
-
-    The samples are then whole responses, which exact_match is not for.
-    """
+    """Warn if texts seem to be whole responses: many contain their reference, or none equals it."""
     if outcomes.values.any():
         problem = _contained_references(samples, outcomes)
         if problem is None:

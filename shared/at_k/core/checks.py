@@ -120,10 +120,7 @@ def plain_number(name: str, value) -> Any:
     """Return a scalar of NumPy or of a tensor library as a Python number.
 
     A float16 or float32 becomes the shortest decimal that rounds to it: np.float32(0.6) becomes
-    0.6, and not 0.6000000238. `name` is for the message.
-
-    Raises:
-        TypeError: if a tensor has no data.
+    0.6, and not 0.6000000238. `name` is for the error about a tensor without data.
     """
     try:
         number = value.item()
@@ -174,11 +171,7 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
 
 
 def entries_of(name: str, values) -> list[Any]:
-    """Return the entries of a list, an array or a column as a list. Masked entries become None.
-
-    Raises:
-        ValueError: if the values are a data frame, or not list-like.
-    """
+    """Return the entries of a list, an array or a column as a list, with None for masked ones."""
     if is_frame(values):  # iterating gives column names
         raise ValueError(f"{name} is a data frame: give one of its columns.")
     if hasattr(values, "to_pylist"):  # Arrow's conversion to NumPy would turn None into nan.
@@ -213,13 +206,7 @@ _METRIC_OF_SCORE = {
 
 
 def check_name(name: str, choice: Any, known: Collection[str]) -> Any:
-    """Return the value of a parameter if it is a known name; raise a ValueError otherwise.
-
-    Args:
-        name: the name of the parameter, for the message.
-        choice: its value.
-        known: the valid values.
-    """
+    """Return `choice`, the value of the parameter `name`; raise a ValueError if it is not known."""
     if isinstance(choice, str) and choice in known:
         return choice
     hint = ""
@@ -259,10 +246,9 @@ def _spelled_out(name: str) -> str:
 
 
 def category_numbers(categories) -> dict[str, float] | None:
-    """Return a dict from category label to its number (0, 1, ...), or None if there are no labels.
+    """Return a dict from category label to its number (0, 1, ...), or None if `categories` is None.
 
-    Raises:
-        ValueError: if a label is no text, or occurs twice.
+    A label that is no text, or occurs twice, raises a ValueError.
     """
     if categories is None:
         return None
@@ -281,12 +267,7 @@ def category_numbers(categories) -> dict[str, float] | None:
 def label_index(labels, questions: int, name: str) -> tuple[list[str], np.ndarray]:
     """Return the distinct labels as texts, and the index of each question's label, (M,).
 
-    The distinct labels are in order of their first appearance.
-
-    Args:
-        labels: a label for each question.
-        questions: M.
-        name: the name of the parameter, for messages.
+    The distinct labels are in order of their first appearance. `questions` is M.
 
     Raises:
         ValueError: if there are not M labels, or if a label is None, nan, an array or a frame.
@@ -377,11 +358,7 @@ def check_confidence(confidence) -> float:
 
 
 def check_bounds(bounds) -> tuple[float, float]:
-    """Return (lo, hi), the bounds that intervals are clipped to; (-inf, inf) for None.
-
-    Raises:
-        ValueError: unless there are two numbers with lo <= hi.
-    """
+    """Return (lo, hi), lo <= hi, to which intervals are clipped, or (-inf, inf) for None."""
     if bounds is None:
         return -math.inf, math.inf
     wanted = "give (lo, hi) with lo <= hi, or None"
@@ -431,15 +408,8 @@ def choose_ks(
 
     If the smallest n is below every default k, it is returned as the only k.
 
-    Args:
-        ks: the requested k, or None.
-        default: the default k.
-        n: (M,) number of samples of each question.
-        allow_above_n: whether a requested k may exceed an n.
-        instead: a sentence at the end of the error, which says what else the user can do.
-
-    Raises:
-        ValueError: if a requested k exceeds an n that it may not.
+    A requested k that exceeds an n raises a ValueError, unless `allow_above_n`. Its message ends
+    with `instead`, a sentence that says what else the user can do.
     """
     if ks is not None:
         if not allow_above_n:

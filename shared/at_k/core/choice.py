@@ -212,10 +212,7 @@ def _check_looks(method: str, band: bool) -> None:
 
 
 def _check_prior_is_used(prior_name: str, interval: str, clusters) -> None:
-    """Raise a ValueError if `interval` does not use the given prior, or if clusters exclude it.
-
-    `prior_name` is the name of the parameter, for the message.
-    """
+    """Raise a ValueError if `interval` does not use the given prior, or if clusters exclude it."""
     if interval not in ("posterior", "auto"):
         raise ValueError(
             f"only interval='posterior' uses {prior_name}, and interval is {interval!r}."
@@ -265,12 +262,7 @@ def question_weighting(
 
 
 def _check_weights(question_weights: Any, questions: int) -> np.ndarray:
-    """Return the weights of M questions as an array, (M,).
-
-    Raises:
-        ValueError: if there are not M weights, if one is not 0 or from 1e-50 to 1e50, or if all
-            are 0.
-    """
+    """Return the weights of M questions, (M,): 0 or from 1e-50 to 1e50, but not all 0."""
     entries = entries_of("question_weights", question_weights)
     if len(entries) != questions:
         raise ValueError(
@@ -337,10 +329,7 @@ def check_clusters(
 def pass_limits(
     counts: BinaryCounts, scores: Mapping[ScoreKey, Score], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return scores of the pass@k family for questions, and the method of their limits.
-
-    All methods but "questions" are in the installed package.
-    """
+    """Return scores of the pass@k family for questions, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.pass_limits(counts, scores, options)
     least_n = int(counts.n.min())
@@ -357,10 +346,7 @@ def pass_limits(
 def max_limits(
     rewards: Rewards, ks: Mapping[ScoreKey, int], options: IntervalOptions
 ) -> tuple[Scores, IntervalMethod]:
-    """Return Max@k at the k of each key for questions, and the method of their limits.
-
-    All methods but "questions" are in the installed package.
-    """
+    """Return Max@k at the k of each key for questions, and the method of their limits."""
     if options.method != "questions":
         return PACKAGE.rooms.max_limits(rewards, ks, options)
     points = max_scores(rewards, ks)

@@ -54,7 +54,7 @@ class Estimate(NamedTuple):
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Return the lower and the upper limit, or None if not requested or if the data show none."""
+        """Return the lower and the upper limit; None if not requested, or if the data show none."""
         if self.interval is None or self.interval.lo is None or self.interval.is_unknown:
             return None
         return self.interval.lo, self.interval.hi

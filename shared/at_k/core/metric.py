@@ -91,10 +91,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         """
         samples = [value for value in (prediction, predictions) if value is not None]
         answers = [value for value in (reference, references) if value is not None]
-        if len(samples) != 1:
-            raise ValueError("Give one prediction, the list of one question's samples.")
-        if len(answers) > 1:
-            raise ValueError("Give one reference: reference or references.")
+        if len(samples) != 1 or len(answers) > 1:
+            raise ValueError(
+                "Give one prediction, the list of one question's samples; at most one reference."
+            )
         self.add_batch(predictions=samples, references=answers or None)
 
     def add_batch(self, *, predictions=None, references=None):
@@ -116,15 +116,10 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def compute(
         self, *unnamed, predictions=None, references=None, **options
     ) -> dict[str, Any] | None:
-        """Return the scores of these questions and all that were added before.
+        """Return the flat dict of scores of these questions and all that were added before.
 
-        Args:
-            predictions: the list of predictions of each question, or None.
-            references: the reference of each question, or None.
-            options: the parameters of the metric.
-
-        Returns:
-            The flat dict of scores; None in all processes but one, if there are several.
+        If there are several processes, all but one return None. `options` are the parameters of the
+        metric.
 
         Raises:
             ValueError: if an input is invalid. The message has its index, which counts questions

@@ -136,7 +136,7 @@ def means_of_questions(
 ) -> MeansOfQuestions:
     """Return the means of columns over questions, and their uncertainty for other questions.
 
-    There have to be two questions or more, in two clusters or more.
+    There have to be two clusters or more.
 
     Args:
         columns: (U, m) scores. Each row belongs to one question if there are clusters or weights.
@@ -227,13 +227,9 @@ def unseen_share(clusters: float, alpha: float) -> float:
 
 
 def wilson_limits(u, v, number, z: float):
-    """Return Wilson's lower and upper limits of means, numbers or arrays of the shape of `u`.
+    """Return Wilson's lower and upper limits of means u, from 0 to 1, with variances v.
 
-    Args:
-        u: means, from 0 to 1.
-        v: variances of the means.
-        number: effective number of observations of each mean.
-        z: the quantile.
+    `number` is the effective number of observations of each mean. All may be numbers or arrays.
     """
     u, event = np.clip(u, 0.0, 1.0), _EVENT / number
     share = (number * v + event) / (u * (1 - u) + event)  # of the largest possible variance
@@ -245,12 +241,9 @@ def wilson_limits(u, v, number, z: float):
 
 
 def _lower_limit_of_few_events(u: np.ndarray, v: np.ndarray, alpha: float) -> np.ndarray:
-    """Return Garwood's lower limits of means that are sums of few events, and 1 for other means.
+    """Return Garwood's lower limits, (m,), of means u that are sums of few events, 1 for others.
 
-    Args:
-        u: (m,) means, from 0 to 1.
-        v: (m,) variances of the means.
-        alpha: the probability of as many events or more at the limit.
+    The means are from 0 to 1, and have the variances v.
     """
     from scipy.special import gammaincinv
 
@@ -270,7 +263,7 @@ def limits_of_product(
     upper: np.ndarray,
     covariance: Mapping[ColumnPair, np.ndarray] | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and the upper limits of a score from the limits of its columns.
+    """Return the lower and the upper limits of a score, (..), from the limits of its columns.
 
     A product of powers is far from linear where a factor is near 0. So its limits are combined from
     those of the factors as the limits of a difference are (Zou & Donner 2008, Statistics in
@@ -284,10 +277,7 @@ def limits_of_product(
         lower: (m, ..) lower limits of the columns.
         estimate: (m, ..) estimates of the columns.
         upper: (m, ..) upper limits of the columns.
-        covariance: the covariance of each pair of columns, (..).
-
-    Returns:
-        Two arrays (..).
+        covariance: (..) covariance of each pair of columns.
     """
     if score.powers == (1.0,):
         (column,) = score.terms
@@ -368,10 +358,9 @@ class QuestionIntervals(IntervalMethod):
         return means_of_questions(self._scores.columns[used.values], used.multiplicity)
 
     def covariance(self, questions: np.ndarray, keys: Sequence[ScoreKey]) -> np.ndarray:
-        """Return the covariance of the errors of the scores with these keys over questions.
+        """Return the covariance of the errors of m scores over these questions, (m, m).
 
-        The result has a row and a column for each key. A key of other scores has the variance 1
-        and no covariance.
+        A score of another method has the variance 1 and no covariance.
         """
         result, scores = np.eye(len(keys)), self._scores.keys
         known = [i for i, key in enumerate(keys) if key in scores]

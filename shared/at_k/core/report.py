@@ -147,11 +147,8 @@ class Report:
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands of scores, in a dict for all questions and each group.
 
-        The dicts are empty if no limits are requested, or no band. The arguments have the meaning
+        The dicts are empty if no limits or no band are requested. The arguments have the meaning
         that they have in `result`.
-
-        Raises:
-            ValueError: if all questions or a group, which the message names, have no interval.
         """
         options = self.options
         no_limits: list[dict[ScoreId, Any]] = [{} for _ in self._questions_by_group]
@@ -173,11 +170,9 @@ class Report:
 
 
 def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: bool) -> None:
-    """Warn of the scores that are left out.
+    """Warn of the keys of scores that are left out, by group, or by None for all questions.
 
-    Args:
-        left_out: keys of scores by group, or by None for all questions.
-        has_others: whether other scores remain. A ValueError is raised if none does.
+    A ValueError is raised if no other scores remain.
     """
     for group, names in left_out.items():
         scope = "" if group is None else f" of group {group!r}"

@@ -111,8 +111,7 @@ class Rewards:
     ) -> np.ndarray:
         """Return the posterior variance of the expected maximum of new samples, (U,).
 
-        Let F_l be the probability that the maximum is at most r_l. It depends on the unknown rates
-        of the rewards, so it has a posterior distribution.
+        Let F_l be the probability that the maximum is at most r_l, given the unknown rates.
 
         Args:
             mean_cdf: (U, L) posterior means of F_l.
@@ -241,9 +240,8 @@ def category_rewards(outcomes: Samples, w: np.ndarray, prior: np.ndarray) -> Rew
 def _unique_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the index of one row of each distinct value, (U,), and the inverse, (M,).
 
-    They are the last two results of `np.unique(table, axis=0, return_index=True,
-    return_inverse=True)`, except that the distinct rows may have another order, and that the index
-    of a row need not be that of its first occurrence. The table has M rows of counts.
+    np.unique with axis=0 returns the same, but for the order of rows, and which index it returns.
+    The table has M rows of counts.
     """
     # Each row is encoded as one integer below n_codes, if that fits into 62 bits.
     encoded, n_codes = table[:, 0], int(table[:, 0].max()) + 1
@@ -301,14 +299,10 @@ def real_rewards(outcomes: Samples) -> Rewards:
 
 
 def check_rewards(w, labels: Mapping[str, float] | None = None) -> np.ndarray:
-    """Return the parameter w, the rewards of the categories, as an array, (C + 1,).
-
-    Args:
-        w: the rewards, or None for 0 and 1.
-        labels: the labels of the categories, or None.
+    """Return the parameter w, the rewards of the categories, as an array, (C + 1,); 0, 1 for None.
 
     Raises:
-        ValueError: if a reward is not from -1e150 to 1e150, or if the number of labels differs.
+        ValueError: if a reward is not from -1e150 to 1e150, or if there are not C + 1 labels.
     """
     rewards = [0.0, 1.0] if w is None else as_list("w", w)
     rewards = [int(x) if isinstance(x, (bool, np.bool_)) else x for x in rewards]
@@ -340,8 +334,7 @@ def check_prior_outcomes(R0, questions: int, categories: int) -> np.ndarray:
         return np.zeros((questions, categories), dtype=np.int64)
     outcomes = read_outcomes(R0, "R0")
     rows, size = len(outcomes.sizes), one_size(outcomes.sizes)
-    is_flat = not (is_frame(R0) or is_list_like(next(iter(R0))))
-    if is_flat:
+    if not (is_frame(R0) or is_list_like(next(iter(R0)))):  # a flat list
         rows, size = questions, size // questions
     if rows != questions or rows * size != len(outcomes.values) or outcomes.scored is not None:
         lengths = sorted({*outcomes.sizes.tolist()})
@@ -377,10 +370,7 @@ def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Return the `Moments` of scores from the mean and the variance of each, (U,).
-
-    Covariances of different scores are left out.
-    """
+    """Return the moments of scores from the mean and variance, (U,), of each: no covariances."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)

@@ -61,13 +61,7 @@ Labels = Mapping[str, float]
 
 
 def sample_place(name: str, sizes: np.ndarray, sample: int) -> Place:
-    """Return the place of a sample, such as `R[3][7]`, for an error message.
-
-    Args:
-        name: what the caller calls the samples.
-        sizes: (M,) number of samples of each question.
-        sample: index of the sample among the samples of all questions.
-    """
+    """Return the place of a sample, such as `R[3][7]`, from its index among all samples."""
     ends = np.cumsum(sizes)
     question = int(np.searchsorted(ends, sample, side="right"))
     return Place(name, question, int(sample - (ends[question] - sizes[question])))
@@ -107,11 +101,7 @@ class Samples:
 
     @cached_property
     def n(self) -> np.ndarray:
-        """Return the number of scored samples of each question, (M,).
-
-        Raises:
-            ValueError: if a question has no scored sample.
-        """
+        """Return the number of scored samples of each question, (M,); a ValueError if one is 0."""
         n = self.scored_sizes
         if not n.all():
             raise InputError(
@@ -156,10 +146,7 @@ class Samples:
 
     @property
     def weights(self) -> np.ndarray:
-        """Return how often each outcome occurs, (S,), or 0 if it is not scored.
-
-        The result is an array of bools if each value occurs once, and of integers otherwise.
-        """
+        """Return how often each outcome occurs, (S,) integers or bools, 0 if it is not scored."""
         return self.is_scored if self.multiplicity is None else self.multiplicity * self.is_scored
 
     @property
@@ -200,16 +187,10 @@ class Samples:
         return BinaryCounts(self.n, sums_per_question(correct, self.sizes))
 
     def category_counts(self, categories: int) -> np.ndarray:
-        """Return the number of scored samples of each question in each category.
-
-        Args:
-            categories: the number of categories, which are 0, 1, .., categories - 1.
-
-        Returns:
-            (M, categories) integers.
+        """Return the number of scored samples of each question in each category, (M, categories).
 
         Raises:
-            ValueError: if a scored outcome is not one of the categories.
+            ValueError: if a scored outcome is not one of the categories 0, .., categories - 1.
         """
         if categories == 2:
             counts = self.counts()
@@ -315,9 +296,7 @@ def require_finite(outcomes: Samples) -> Samples:
 def read_samples(values, name: str = "predictions") -> Samples:
     """Read the samples of M questions from any container that the module docstring lists.
 
-    Args:
-        values: the container.
-        name: what the caller calls the samples, for messages.
+    `name` is what the caller calls the samples, for messages.
 
     Raises:
         ValueError: if there is no question; or if a question has no list of samples, or an empty
@@ -420,11 +399,7 @@ def _has_lists(column) -> bool:
 
 
 def _samples_from_lists(lists: list[Any], name: str) -> Samples:
-    """Return the samples in a list with an entry for each question, which may be an array.
-
-    Raises:
-        ValueError: if an entry is not list-like.
-    """
+    """Return the samples in a list with a list or array for each question."""
     if (texts := _column_of_texts(lists)) is not None:
         return Samples(texts, _lengths(lists), name)
     for question, entry in enumerate(lists):
@@ -518,10 +493,7 @@ def _is_numeric_array(value: Any) -> bool:
 def n_in_keys(n: np.ndarray) -> int | str:
     """Return the number of samples if it is the same for all questions, otherwise "n".
 
-    Keys of results such as "avg@8" have it in place of N.
-
-    Args:
-        n: (M,) number of samples of each question.
+    Keys of results such as "avg@8" have it in place of N. `n` is (M,).
     """
     return one_size(n) or "n"
 
@@ -535,9 +507,6 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
             masked, or NA of pandas) are not scored.
         name: what the caller calls R, for messages.
         labels: the numbers of labels, if outcomes may be labels.
-
-    Raises:
-        ValueError: as `read_samples`, `outcomes_in_run` and `as_outcomes`.
     """
     values = plain_container(outcomes_in_run(R, name))
     # An Arrow column whose entries are not lists is one question.
@@ -587,11 +556,8 @@ def as_outcomes(samples: Samples, labels: Labels | None = None) -> Samples:
 def _numbers_of_labels(samples: Samples, labels: Labels) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the numbers of samples, (S,), and whether each is scored, (S,), or None if all are.
 
-    Samples are labels, numbers or None. A label in small letters may also be written with capitals,
-    such as "Fully" for "fully".
-
-    Raises:
-        ValueError: if a sample is none of these, or an integer of more than 64 bits.
+    A label in small letters may also be written with capitals, such as "Fully" for "fully". A
+    ValueError is raised for a sample that is neither a label, nor a number of 64 bits, nor None.
     """
     entries, index = _distinct_samples(samples.values)
     numbers = [
@@ -621,10 +587,7 @@ def _distinct_samples(values: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def _not_an_outcome(samples: Samples, sample: int, entry: Any, labels: Labels) -> ValueError:
-    """Return the error for an `entry` that is neither a number nor a label.
-
-    `sample` is its index among all samples.
-    """
+    """Return the error for an entry, the sample with this index, that is no number and no label."""
     problem = ": an outcome is a number or a bool."
     if labels:
         problem = f", which is none of {', '.join(labels)}, and no number."

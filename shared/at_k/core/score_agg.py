@@ -53,11 +53,7 @@ def check_eps(eps) -> float:
 
 
 def check_weights(weights) -> dict[str, float]:
-    """Return the weights of labels of verdicts as a dict of floats.
-
-    Raises:
-        ValueError: unless `weights` is a dict from texts to numbers from 0 to 1, and not empty.
-    """
+    """Return the weights, from 0 to 1, of labels of verdicts as a dict of floats, not empty."""
     if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "
@@ -121,11 +117,8 @@ def agg_scores(verdicts: Samples, p: float, penalty: float = 0.1, eps: float = 1
 def item_scores(verdicts: Samples, p: float, penalty: float, eps: float) -> np.ndarray:
     """Return the score of each item, (M,): its power mean, reduced for each verdict of 0.
 
-    Args:
-        verdicts: the weights of verdicts.
-        p: the exponent.
-        penalty: the share of its score that an item loses for each verdict of 0.
-        eps: the number that replaces smaller weights if p <= 0.
+    `p` is the exponent, `penalty` the share of its score that an item loses for each verdict of 0,
+    and `eps` the number that replaces smaller weights if p <= 0.
 
     Raises:
         ValueError: if an item has no scored verdict.
