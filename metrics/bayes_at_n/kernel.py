@@ -223,7 +223,8 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
         for _ in range(50):
             if not level:
                 break
-            inner = (x for x in level for x in (x.values() if isinstance(x, dict) else x))
+            contents = (x.values() if isinstance(x, dict) else x for x in level)
+            inner = itertools.chain.from_iterable(contents)
             # A dict by ids visits a list once that occurs many times.
             level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
         if level:
@@ -505,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "b6ea3f27d2f6"
+KERNEL = "1acef2d858f3"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -852,14 +853,14 @@ def plain_container(values) -> Any:
     if column is None:
         return plain_list(values)
     if "arrow.json" in str(column.type):
-        return _from_json(column.to_pylist())
+        return _parse_json_texts(column.to_pylist())
     return column
 
 
-def _from_json(entry: Any) -> Any:
+def _parse_json_texts(entry: Any) -> Any:
     """Return an entry with each JSON text in its nested lists replaced by its value."""
     if isinstance(entry, list):
-        return [_from_json(nested) for nested in entry]
+        return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
 
 
@@ -1418,7 +1419,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
         ValueError: if a count is not a whole number of at least 0, or if the numbers of counts,
             categories or answers differ. The message has the question.
     """
-    columns = _columns(values, name)
+    columns = _columns_of_counts(values, name)
     if "n" in columns:
         return _read_binary(columns, name)
     rows = columns["counts"]
@@ -1466,7 +1467,7 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
             )
 
 
-def _columns(values, name: str) -> dict[str, Any]:
+def _columns_of_counts(values, name: str) -> dict[str, Any]:
     """Return the M entries of each key of counts.
 
     Raises:
@@ -1983,7 +1984,7 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
         return Samples(np.concatenate(lists), _lengths(lists), name)
     lists = [entry if isinstance(entry, (list, tuple)) else plain_list(entry) for entry in lists]
     entries = _plain_entries(lists, name)
-    values, scored = _numbers(entries) or (entries, None)
+    values, scored = _numbers_or_none(entries) or (entries, None)
     return Samples(values, _lengths(lists), name, scored)
 
 
@@ -2005,7 +2006,7 @@ def _lengths(lists: list[Any]) -> np.ndarray:
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
     """Return the numbers among entries and whether each entry is scored.
 
     Returns:
@@ -2725,7 +2726,7 @@ class QuestionIntervals(IntervalMethod):
 
     def problem(self, questions: np.ndarray) -> str | None:
         """Return why questions with these indices have no interval, or None if they have one."""
-        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
+        return TOO_FEW_CLUSTERS if self._is_one_cluster(questions) and not self._allow_one else None
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
@@ -2760,7 +2761,7 @@ class QuestionIntervals(IntervalMethod):
         """Return the interval of each score over the questions with these indices."""
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
-        if self._is_one(questions):
+        if self._is_one_cluster(questions):
             mean = self._scores.columns[rows].mean(axis=0)
             if self._weights is not None:
                 mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
@@ -2786,7 +2787,7 @@ class QuestionIntervals(IntervalMethod):
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
-    def _is_one(self, questions: np.ndarray) -> bool:
+    def _is_one_cluster(self, questions: np.ndarray) -> bool:
         """Return whether the questions with these indices are one question or one cluster."""
         labels = questions if self._clusters is None else self._clusters[questions]
         return bool((labels == labels[0]).all())
@@ -3544,17 +3545,17 @@ def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> 
         ValueError: if the new batch cannot be scored together with the others.
     """
     check_alike(batch, batches)
-    batches = [*batches, _kept(batch, counts_suffice)]
+    batches = [*batches, _in_own_memory(batch, counts_suffice)]
     if len(batches) <= _SMALL_BATCHES:
         return batches
     start, size = len(batches) - 1, len(batches[-1])
     while start > 0 and len(batches[start - 1]) <= 2 * size:
         start -= 1
         size += len(batches[start])
-    return [*batches[:start], _kept(unite(batches[start:]), counts_suffice)]
+    return [*batches[:start], _in_own_memory(unite(batches[start:]), counts_suffice)]
 
 
-def _kept(batch: Samples, counts_suffice: bool) -> Samples:
+def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
     """Return a batch in memory of its own: counts if they suffice and are shorter, or a copy.
 
     The caller may change an array after adding it, or it may be a small part of a large table.
@@ -3563,11 +3564,11 @@ def _kept(batch: Samples, counts_suffice: bool) -> Samples:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
-    counted = _counted(batch) if counts_suffice else batch
+    counted = _as_counts(batch) if counts_suffice else batch
     return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
 
-def _counted(outcomes: Samples) -> Samples:
+def _as_counts(outcomes: Samples) -> Samples:
     """Return outcomes with each category of a question once, unless that would not be shorter.
 
     Its multiplicity is how often it occurs. Floats and negative outcomes, and outcomes with a
@@ -3623,16 +3624,16 @@ def unite(batches: Sequence[Samples]) -> Samples:
         if any(batch.scored is not None for batch in batches):
             scored = np.concatenate([batch.is_scored for batch in batches])
     else:
-        values = _joined([batch.values for batch in batches], "predictions")
+        values = _one_column([batch.values for batch in batches], "predictions")
         if first.references is not None:
-            references = _joined([batch.references for batch in batches], "references")
+            references = _one_column([batch.references for batch in batches], "references")
     if any(batch.multiplicity is not None for batch in batches):
         multiplicity = np.concatenate([batch.occurrences for batch in batches])
     sizes = np.concatenate([batch.sizes for batch in batches])
     return Samples(values, sizes, first.name, scored, multiplicity, references)
 
 
-def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return the entries of all columns as one column.
 
     If the types differ, predictions that are all numbers become doubles if no value changes. All
@@ -4515,7 +4516,7 @@ class Checking:
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a problem, an exception or a text, of a `DistinctPairs.call`."""
+        """Raise the error for a call that has a problem: an exception, or a text "returned .."."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)
@@ -6076,7 +6077,7 @@ class Report:
         A score is left out, with a warning, if `method.unidentified` says that the data do not
         determine it. The arguments have the meaning that they have in `result`.
         """
-        intervals, bands = self._limits(n, method)
+        intervals, bands = self._intervals_and_bands(n, method)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, group_intervals, group_bands in zip(
@@ -6115,7 +6116,7 @@ class Report:
             interval = interval._replace(mu=mean)
         return interval if is_named else interval._replace(interval=None)
 
-    def _limits(
+    def _intervals_and_bands(
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands of scores, in a dict for all questions and each group.
@@ -6422,8 +6423,8 @@ def gpassk_results(
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = build_scores(included, ks, score_options)
     if errors is not None:
-        points, method, described = errors.pass_limits(checked, scores, options)
-        return report.result(points, n, method, described)
+        points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
+        return report.result(points, n, method, rates_of_checker)
     if options.confidence is None:
         return report.result(pass_scores(counts, scores), n)
     points, method = pass_limits(counts, scores, options)
@@ -6469,10 +6470,10 @@ def bayes_at_n_results(
     **shared: Any,
 ) -> dict[str, Any]:
     """Return the flat dict of scores. The script of the metric documents the parameters."""
-    names = category_numbers(categories)
+    category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
-    checking = common.checking(names)
-    category_values = check_rewards(w, names)
+    checking = common.checking(category_of_label)
+    category_values = check_rewards(w, category_of_label)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     if common.anytime and common.interval is None:
         raise ValueError(
@@ -6512,8 +6513,8 @@ def bayes_at_n_results(
         _, method = max_limits(rewards, ks, options)
     if errors is None:
         return report.result(points, questions.n, method)
-    points, method, described = errors.rate_limits(checked, points, method, options)
-    return report.result(points, questions.n, method, described)
+    points, method, rates_of_checker = errors.rate_limits(checked, points, method, options)
+    return report.result(points, questions.n, method, rates_of_checker)
 
 
 BAYES_AT_N = Computation(
@@ -6551,10 +6552,10 @@ def max_at_k_results(
     **shared: Any,
 ) -> dict[str, Any]:
     """Return the flat dict of scores. The script of the metric documents the parameters."""
-    labels = category_numbers(categories)
+    category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
-    checking = common.checking(labels)
-    category_values = check_rewards(w, labels)
+    checking = common.checking(category_of_label)
+    category_values = check_rewards(w, category_of_label)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
@@ -6876,7 +6877,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             ValueError: if an input is invalid, with its index; or if a checker of this object makes
                 the call. Nothing is added then.
         """
-        self._refuse_own_checker("add_batch")
+        self._refuse_call_from_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
             self._added = with_batch(self._added, batch, self.computation.counts_suffice)
@@ -6901,7 +6902,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"compute takes its arguments by name: give compute(predictions="
                 f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
             )
-        self._refuse_own_checker("compute")
+        self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
         if ordered and (self._added or self._exchange is not None):
@@ -6912,15 +6913,15 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                read = partial(self._batches, predictions, references)
-                score = partial(self._scores, options=options)
+                read = partial(self._all_batches, predictions, references)
+                score = partial(self._scores_of_batches, options=options)
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
             self._forget()
         return result
 
-    def _refuse_own_checker(self, method: str) -> None:
+    def _refuse_call_from_checker(self, method: str) -> None:
         """Raise a ValueError if a checker that this object runs calls the method.
 
         Questions that it adds would be lost, and a call from another thread would wait forever.
@@ -6930,7 +6931,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references) -> list[Samples]:
+    def _all_batches(self, predictions, references) -> list[Samples]:
         """Return the batches that were added before, and these questions as the last batch."""
         batches = [*self._added]
         if predictions is not None or references is not None:
@@ -6938,7 +6939,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+    def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
         """Return the scores of the questions in all batches, for the options of `compute`."""
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")

@@ -44,17 +44,17 @@ def with_batch(batches: list[Samples], batch: Samples, counts_suffice: bool) -> 
         ValueError: if the new batch cannot be scored together with the others.
     """
     check_alike(batch, batches)
-    batches = [*batches, _kept(batch, counts_suffice)]
+    batches = [*batches, _in_own_memory(batch, counts_suffice)]
     if len(batches) <= _SMALL_BATCHES:
         return batches
     start, size = len(batches) - 1, len(batches[-1])
     while start > 0 and len(batches[start - 1]) <= 2 * size:
         start -= 1
         size += len(batches[start])
-    return [*batches[:start], _kept(unite(batches[start:]), counts_suffice)]
+    return [*batches[:start], _in_own_memory(unite(batches[start:]), counts_suffice)]
 
 
-def _kept(batch: Samples, counts_suffice: bool) -> Samples:
+def _in_own_memory(batch: Samples, counts_suffice: bool) -> Samples:
     """Return a batch in memory of its own: counts if they suffice and are shorter, or a copy.
 
     The caller may change an array after adding it, or it may be a small part of a large table.
@@ -63,11 +63,11 @@ def _kept(batch: Samples, counts_suffice: bool) -> Samples:
         sink = pa.BufferOutputStream()
         write_batch(batch, sink)
         return read_batch(sink.getvalue())
-    counted = _counted(batch) if counts_suffice else batch
+    counted = _as_counts(batch) if counts_suffice else batch
     return replace(batch, values=batch.values.copy()) if counted is batch else counted
 
 
-def _counted(outcomes: Samples) -> Samples:
+def _as_counts(outcomes: Samples) -> Samples:
     """Return outcomes with each category of a question once, unless that would not be shorter.
 
     Its multiplicity is how often it occurs. Floats and negative outcomes, and outcomes with a
@@ -123,16 +123,16 @@ def unite(batches: Sequence[Samples]) -> Samples:
         if any(batch.scored is not None for batch in batches):
             scored = np.concatenate([batch.is_scored for batch in batches])
     else:
-        values = _joined([batch.values for batch in batches], "predictions")
+        values = _one_column([batch.values for batch in batches], "predictions")
         if first.references is not None:
-            references = _joined([batch.references for batch in batches], "references")
+            references = _one_column([batch.references for batch in batches], "references")
     if any(batch.multiplicity is not None for batch in batches):
         multiplicity = np.concatenate([batch.occurrences for batch in batches])
     sizes = np.concatenate([batch.sizes for batch in batches])
     return Samples(values, sizes, first.name, scored, multiplicity, references)
 
 
-def _joined(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+def _one_column(columns: list[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """Return the entries of all columns as one column.
 
     If the types differ, predictions that are all numbers become doubles if no value changes. All

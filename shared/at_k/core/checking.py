@@ -326,7 +326,7 @@ class Checking:
         yield from self.executor.map(check, batches)
 
     def _raise_problem(self, call: tuple[str, Place], problem: str | BaseException) -> NoReturn:
-        """Raise the error for a problem, an exception or a text, of a `DistinctPairs.call`."""
+        """Raise the error for a call that has a problem: an exception, or a text "returned .."."""
         if isinstance(problem, BaseException):
             try:
                 text = str(problem)

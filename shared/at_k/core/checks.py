@@ -7,6 +7,7 @@ valid. There are M questions.
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -162,7 +163,8 @@ def check_depth(name: str, values: Sequence[Any]) -> None:
         for _ in range(50):
             if not level:
                 break
-            inner = (x for x in level for x in (x.values() if isinstance(x, dict) else x))
+            contents = (x.values() if isinstance(x, dict) else x for x in level)
+            inner = itertools.chain.from_iterable(contents)
             # A dict by ids visits a list once that occurs many times.
             level = [*{id(x): x for x in inner if isinstance(x, (list, tuple, dict))}.values()]
         if level:

@@ -144,8 +144,8 @@ def gpassk_results(
         ks = choose_ks(requested, DEFAULT_K, counts.n, options.allow_above_n, _FOR_K_ABOVE_N)
         scores = build_scores(included, ks, score_options)
     if errors is not None:
-        points, method, described = errors.pass_limits(checked, scores, options)
-        return report.result(points, n, method, described)
+        points, method, rates_of_checker = errors.pass_limits(checked, scores, options)
+        return report.result(points, n, method, rates_of_checker)
     if options.confidence is None:
         return report.result(pass_scores(counts, scores), n)
     points, method = pass_limits(counts, scores, options)
@@ -191,10 +191,10 @@ def bayes_at_n_results(
     **shared: Any,
 ) -> dict[str, Any]:
     """Return the flat dict of scores. The script of the metric documents the parameters."""
-    names = category_numbers(categories)
+    category_of_label = category_numbers(categories)
     common = SharedOptions(confidence=confidence, **shared)
-    checking = common.checking(names)
-    category_values = check_rewards(w, names)
+    checking = common.checking(category_of_label)
+    category_values = check_rewards(w, category_of_label)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     if common.anytime and common.interval is None:
         raise ValueError(
@@ -234,8 +234,8 @@ def bayes_at_n_results(
         _, method = max_limits(rewards, ks, options)
     if errors is None:
         return report.result(points, questions.n, method)
-    points, method, described = errors.rate_limits(checked, points, method, options)
-    return report.result(points, questions.n, method, described)
+    points, method, rates_of_checker = errors.rate_limits(checked, points, method, options)
+    return report.result(points, questions.n, method, rates_of_checker)
 
 
 BAYES_AT_N = Computation(
@@ -273,10 +273,10 @@ def max_at_k_results(
     **shared: Any,
 ) -> dict[str, Any]:
     """Return the flat dict of scores. The script of the metric documents the parameters."""
-    labels = category_numbers(categories)
+    category_of_label = category_numbers(categories)
     common = SharedOptions(**shared)
-    checking = common.checking(labels)
-    category_values = check_rewards(w, labels)
+    checking = common.checking(category_of_label)
+    category_values = check_rewards(w, category_of_label)
     prior = check_prior_outcomes(R0, len(questions), len(category_values))
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)

@@ -102,14 +102,14 @@ def plain_container(values) -> Any:
     if column is None:
         return plain_list(values)
     if "arrow.json" in str(column.type):
-        return _from_json(column.to_pylist())
+        return _parse_json_texts(column.to_pylist())
     return column
 
 
-def _from_json(entry: Any) -> Any:
+def _parse_json_texts(entry: Any) -> Any:
     """Return an entry with each JSON text in its nested lists replaced by its value."""
     if isinstance(entry, list):
-        return [_from_json(nested) for nested in entry]
+        return [_parse_json_texts(nested) for nested in entry]
     return None if entry is None else json.loads(entry)
 
 

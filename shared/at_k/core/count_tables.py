@@ -61,7 +61,7 @@ def read_counts(values, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
         ValueError: if a count is not a whole number of at least 0, or if the numbers of counts,
             categories or answers differ. The message has the question.
     """
-    columns = _columns(values, name)
+    columns = _columns_of_counts(values, name)
     if "n" in columns:
         return _read_binary(columns, name)
     rows = columns["counts"]
@@ -109,7 +109,7 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
             )
 
 
-def _columns(values, name: str) -> dict[str, Any]:
+def _columns_of_counts(values, name: str) -> dict[str, Any]:
     """Return the M entries of each key of counts.
 
     Raises:

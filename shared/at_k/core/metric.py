@@ -106,7 +106,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             ValueError: if an input is invalid, with its index; or if a checker of this object makes
                 the call. Nothing is added then.
         """
-        self._refuse_own_checker("add_batch")
+        self._refuse_call_from_checker("add_batch")
         batch = self.computation.read(predictions, references)
         with self._lock:
             self._added = with_batch(self._added, batch, self.computation.counts_suffice)
@@ -131,7 +131,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"compute takes its arguments by name: give compute(predictions="
                 f"{short(unnamed[0])}{', references=..' if len(unnamed) > 1 else ''})."
             )
-        self._refuse_own_checker("compute")
+        self._refuse_call_from_checker("compute")
         check_options(self.computation.results, options, ("predictions", "references"))
         ordered = self.computation.ordered_options(options)
         if ordered and (self._added or self._exchange is not None):
@@ -142,15 +142,15 @@ class SampledMetric(evaluate.Metric, abc.ABC):
         with self._lock:
             token = _computing.set((*_computing.get(), id(self)))
             try:
-                read = partial(self._batches, predictions, references)
-                score = partial(self._scores, options=options)
+                read = partial(self._all_batches, predictions, references)
+                score = partial(self._scores_of_batches, options=options)
                 result = self._exchange.compute(read, score) if self._exchange else score(read())
             finally:
                 _computing.reset(token)
             self._forget()
         return result
 
-    def _refuse_own_checker(self, method: str) -> None:
+    def _refuse_call_from_checker(self, method: str) -> None:
         """Raise a ValueError if a checker that this object runs calls the method.
 
         Questions that it adds would be lost, and a call from another thread would wait forever.
@@ -160,7 +160,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
                 f"{method} was called by a checker of the same metric object: load another one."
             )
 
-    def _batches(self, predictions, references) -> list[Samples]:
+    def _all_batches(self, predictions, references) -> list[Samples]:
         """Return the batches that were added before, and these questions as the last batch."""
         batches = [*self._added]
         if predictions is not None or references is not None:
@@ -168,7 +168,7 @@ class SampledMetric(evaluate.Metric, abc.ABC):
             check_alike(batches[-1], batches[:-1])
         return batches
 
-    def _scores(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
+    def _scores_of_batches(self, batches: list[Samples], options: dict[str, Any]) -> dict[str, Any]:
         """Return the scores of the questions in all batches, for the options of `compute`."""
         if not batches:
             raise ValueError("There is nothing to compute: give or add predictions first.")

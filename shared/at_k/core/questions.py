@@ -338,7 +338,7 @@ class QuestionIntervals(IntervalMethod):
 
     def problem(self, questions: np.ndarray) -> str | None:
         """Return why questions with these indices have no interval, or None if they have one."""
-        return TOO_FEW_CLUSTERS if self._is_one(questions) and not self._allow_one else None
+        return TOO_FEW_CLUSTERS if self._is_one_cluster(questions) and not self._allow_one else None
 
     def for_groups(
         self, groups: Sequence[np.ndarray], confidence: float
@@ -373,7 +373,7 @@ class QuestionIntervals(IntervalMethod):
         """Return the interval of each score over the questions with these indices."""
         rows = self._scores.inverse[questions]
         least, most = self._extremes(self._ranges, rows)
-        if self._is_one(questions):
+        if self._is_one_cluster(questions):
             mean = self._scores.columns[rows].mean(axis=0)
             if self._weights is not None:
                 mean = np.average(self._scores.columns[rows], 0, self._weights[questions])
@@ -399,7 +399,7 @@ class QuestionIntervals(IntervalMethod):
         least, most = (np.broadcast_to(x, self._scores.columns.shape)[rows] for x in ranges)
         return least.min(axis=0), most.max(axis=0)
 
-    def _is_one(self, questions: np.ndarray) -> bool:
+    def _is_one_cluster(self, questions: np.ndarray) -> bool:
         """Return whether the questions with these indices are one question or one cluster."""
         labels = questions if self._clusters is None else self._clusters[questions]
         return bool((labels == labels[0]).all())

@@ -103,7 +103,7 @@ class Report:
         A score is left out, with a warning, if `method.unidentified` says that the data do not
         determine it. The arguments have the meaning that they have in `result`.
         """
-        intervals, bands = self._limits(n, method)
+        intervals, bands = self._intervals_and_bands(n, method)
         estimates: list[Estimate] = []
         left_out: dict[str | None, list[str]] = {}
         for group, questions, group_intervals, group_bands in zip(
@@ -142,7 +142,7 @@ class Report:
             interval = interval._replace(mu=mean)
         return interval if is_named else interval._replace(interval=None)
 
-    def _limits(
+    def _intervals_and_bands(
         self, n: np.ndarray, method: IntervalMethod | None
     ) -> tuple[list[dict[ScoreId, Interval]], list[dict[ScoreId, tuple[float, float]]]]:
         """Return the intervals and the bands of scores, in a dict for all questions and each group.

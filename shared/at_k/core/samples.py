@@ -409,7 +409,7 @@ def _samples_from_lists(lists: list[Any], name: str) -> Samples:
         return Samples(np.concatenate(lists), _lengths(lists), name)
     lists = [entry if isinstance(entry, (list, tuple)) else plain_list(entry) for entry in lists]
     entries = _plain_entries(lists, name)
-    values, scored = _numbers(entries) or (entries, None)
+    values, scored = _numbers_or_none(entries) or (entries, None)
     return Samples(values, _lengths(lists), name, scored)
 
 
@@ -431,7 +431,7 @@ def _lengths(lists: list[Any]) -> np.ndarray:
     return np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def _numbers(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
+def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None] | None:
     """Return the numbers among entries and whether each entry is scored.
 
     Returns:
