@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "1acef2d858f3"
+KERNEL = "6debf87d1fb0"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1830,8 +1830,8 @@ def warn_of_stopping(outcomes: Samples, run: str = "") -> None:
     warnings.warn(
         f"{run}No question has two correct samples, and each of the {is_short.sum()} questions "
         f"with fewer samples than others has one: the samples seem to stop at the first correct "
-        f"one, which biases all scores. The metric gpassk takes their largest possible number, "
-        f"such as budget={n.max()}, and gives pass@k without bias.",
+        f"one, which biases all scores. Give gpassk the largest possible number of samples, such "
+        f"as budget={n.max()}: its estimate of pass@k is then unbiased.",
         stacklevel=3,
     )
 
@@ -2028,8 +2028,8 @@ def _numbers_or_none(entries: list[Any]) -> tuple[np.ndarray, np.ndarray | None]
 def _keeps_values(numbers: np.ndarray, types: set[type], entries: list[Any]) -> bool:
     """Return whether an array has the same values as the entries that it was made from.
 
-    It does not if True became 1, or if an integer above 2^53 was rounded to a float. `types` are
-    the types of the entries.
+    It does not if there are bools among numbers, or if an integer above 2^53 was rounded to a
+    float. `types` are the types of the entries.
     """
     if bool in types:
         return not types & {int, float}
@@ -2082,6 +2082,9 @@ def read_outcomes(R, name: str = "R", labels: Labels | None = None) -> Samples:
             masked, or NA of pandas) are not scored.
         name: what the caller calls R, for messages.
         labels: the numbers of labels, if outcomes may be labels.
+
+    Raises:
+        ValueError: if R or an outcome is invalid. The message has the index.
     """
     values = plain_container(outcomes_in_run(R, name))
     # An Arrow column whose entries are not lists is one question.
@@ -5518,7 +5521,7 @@ class Weighting(NamedTuple):
 
     Attributes:
         values: (M,) the weight of each question, or None if all are equal.
-        words: a description such as "averaged over 3 groups", or "" for equal weights.
+        words: a description such as "averaged over 3 groups", or "" for the mean over questions.
         over_groups: whether the result is the mean of the scores of groups.
     """
 

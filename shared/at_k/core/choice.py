@@ -72,7 +72,7 @@ class Weighting(NamedTuple):
 
     Attributes:
         values: (M,) the weight of each question, or None if all are equal.
-        words: a description such as "averaged over 3 groups", or "" for equal weights.
+        words: a description such as "averaged over 3 groups", or "" for the mean over questions.
         over_groups: whether the result is the mean of the scores of groups.
     """
 
