@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "6debf87d1fb0"
+KERNEL = "44056dad2433"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -2236,9 +2236,7 @@ class Estimate(NamedTuple):
 
 
 def as_dict(
-    estimates: Sequence[Estimate],
-    safe: bool = False,
-    others: Mapping[str, Any] | None = None,
+    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the flat dict of `compute`, with the score, interval and band of each estimate.
 
@@ -2488,10 +2486,7 @@ class MeansOfQuestions(NamedTuple):
         return np.diag(self.covariance)
 
     def limits(
-        self,
-        confidence: float,
-        score_range: Ranges,
-        range_of_estimates: Ranges | None = None,
+        self, confidence: float, score_range: Ranges, range_of_estimates: Ranges | None = None
     ) -> np.ndarray:
         """Return the lower and the upper limits of the means, (2, m).
 
@@ -4765,8 +4760,7 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
     if all(map(_is_choice, to_python(samples.references[:_SEARCHED]))):
         remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
-        stacklevel=3,
+        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.", stacklevel=3
     )
 
 
@@ -5274,8 +5268,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
         AnswerCounts.from_answers(
-            [*zip(m[answered].tolist(), c[answered].tolist(), strict=True)],
-            int(m[~answered].sum()),
+            [*zip(m[answered].tolist(), c[answered].tolist(), strict=True)], int(m[~answered].sum())
         )
         for answered, m, c in zip(*columns, strict=True)
     ]
@@ -6563,10 +6556,7 @@ def max_at_k_results(
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
     report = common.report(
-        len(questions),
-        has_prior_outcomes=bool(prior.any()),
-        bounds=bounds,
-        band=band,
+        len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)

@@ -16,15 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import (
-    JSON,
-    from_numpy,
-    is_number,
-    one_chunk,
-    sample_kind,
-    to_json,
-    to_python,
-)
+from .columns import JSON, from_numpy, is_number, one_chunk, sample_kind, to_json, to_python
 from .containers import numbers_and_scored, to_numpy
 from .samples import Samples
 

@@ -572,8 +572,7 @@ def _warn_of_responses(samples: Samples, outcomes: Samples) -> None:
     if all(map(_is_choice, to_python(samples.references[:_SEARCHED]))):
         remedy = "'choice' compares the option that a text chooses"
     warnings.warn(
-        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.",
-        stacklevel=3,
+        f"{problem}: exact_match compares whole texts. check_correct_fn={remedy}.", stacklevel=3
     )
 
 

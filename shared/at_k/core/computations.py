@@ -11,13 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import (
-    category_numbers,
-    check_flag,
-    check_k,
-    check_samples,
-    choose_ks,
-)
+from .checks import category_numbers, check_flag, check_k, check_samples, choose_ks
 from .choice import (
     INTERVALS,
     IntervalOptions,
@@ -52,13 +46,7 @@ from .rewards import (
     max_scores,
     real_rewards,
 )
-from .samples import (
-    n_in_keys,
-    require_binary,
-    require_categories,
-    require_shares,
-    warn_of_stopping,
-)
+from .samples import n_in_keys, require_binary, require_categories, require_shares, warn_of_stopping
 from .score import ScoreId, Scores, join_scores, one_column_each
 from .score_agg import (
     VERDICTS,
@@ -281,10 +269,7 @@ def max_at_k_results(
     included, requested = _included_rewards(include, k, picked_by)
     taus = check_thresholds(thresholds)
     report = common.report(
-        len(questions),
-        has_prior_outcomes=bool(prior.any()),
-        bounds=bounds,
-        band=band,
+        len(questions), has_prior_outcomes=bool(prior.any()), bounds=bounds, band=band
     )
     options, n = report.options, questions.n
     ks = choose_ks(requested, DEFAULT_K, n, options.allow_above_n)

@@ -64,9 +64,7 @@ class Estimate(NamedTuple):
 
 
 def as_dict(
-    estimates: Sequence[Estimate],
-    safe: bool = False,
-    others: Mapping[str, Any] | None = None,
+    estimates: Sequence[Estimate], safe: bool = False, others: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the flat dict of `compute`, with the score, interval and band of each estimate.
 

@@ -97,10 +97,7 @@ class MeansOfQuestions(NamedTuple):
         return np.diag(self.covariance)
 
     def limits(
-        self,
-        confidence: float,
-        score_range: Ranges,
-        range_of_estimates: Ranges | None = None,
+        self, confidence: float, score_range: Ranges, range_of_estimates: Ranges | None = None
     ) -> np.ndarray:
         """Return the lower and the upper limits of the means, (2, m).
 

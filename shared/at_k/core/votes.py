@@ -103,8 +103,7 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
         AnswerCounts.from_answers(
-            [*zip(m[answered].tolist(), c[answered].tolist(), strict=True)],
-            int(m[~answered].sum()),
+            [*zip(m[answered].tolist(), c[answered].tolist(), strict=True)], int(m[~answered].sum())
         )
         for answered, m, c in zip(*columns, strict=True)
     ]
