@@ -206,7 +206,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return the values of a parameter as a list, one value too; a ValueError if it is empty."""
+    """Return a parameter of one or more values as a list; raise a ValueError if it is empty."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")
@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "44056dad2433"
+KERNEL = "6fa22c7709d4"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1009,10 +1009,6 @@ def column_names(frame) -> list[str]:
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
-    Args:
-        frame: the data frame.
-        name: what the caller calls the frame, for messages.
-
     Raises:
         ValueError: if a column name shows that the columns are not samples, or if the only column
             has lists, so that the caller should give the column.
@@ -1271,8 +1267,7 @@ class Scores:
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
         """Return each score averaged over a set of questions.
 
-        Args:
-            multiplicity: (U,) number of these questions in each row, or the sum of their weights.
+        `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
         total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
         # A matrix product would add in an order that depends on the number of columns, so that the
@@ -1317,10 +1312,8 @@ class Scores:
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return numbers for questions, whose means vary as the scores do to first order.
 
-        The result has a row for each of M questions and a column for each score.
-
-        Args:
-            weights: (M,) weights of the questions, or None if they are equal.
+        The result has a row for each of M questions and a column for each score. `weights`, (M,),
+        are those of the questions, or None if they are equal.
         """
         scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
@@ -1468,11 +1461,7 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return the M entries of each key of counts.
-
-    Raises:
-        ValueError: if the numbers of entries differ, or if a dict of a list has other keys.
-    """
+    """Return the M entries of each key; raise a ValueError if lengths or keys of dicts differ."""
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):
@@ -1539,10 +1528,7 @@ class Interval(NamedTuple):
 
 
 def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    """Return the interval from `least` to `most` with the method "none: {reason}".
-
-    It is for a score whose variance the data do not show.
-    """
+    """Return the interval [least, most] for a score whose variance the data do not show."""
     lo, hi = float(least), float(most)
     return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
 
@@ -1676,7 +1662,7 @@ class Samples:
 
     @cached_property
     def n(self) -> np.ndarray:
-        """Return the number of scored samples of each question, (M,); a ValueError if one is 0."""
+        """Return the number of scored samples of each question, (M,), none of which may be 0."""
         n = self.scored_sizes
         if not n.all():
             raise InputError(
@@ -2903,10 +2889,7 @@ def check_types(samples: Samples) -> None:
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     """Return values as an array of their type, or as JSON if they have no common Arrow type.
 
-    Args:
-        values: Python objects, question after question.
-        name: what the caller calls the values, for messages.
-        sizes: (M,) number of values of each question, or None for one value per question.
+    `sizes`, (M,), are the numbers of values of each question, or None for one value each.
     """
     if _TEXTS_AND_NONE.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
@@ -2954,11 +2937,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
 
 
 def _json_default(value) -> Any:
-    """Return an array or a number of any library as a value that JSON can hold.
-
-    Raises:
-        TypeError: if it is neither, as `json.dumps` expects.
-    """
+    """Return an array or number of any library as a JSON value; raise a TypeError for others."""
     plain = plain_entry(value)
     if plain is value and hasattr(value, "tolist"):
         plain = value.tolist()
@@ -3355,11 +3334,7 @@ def check_lam(lam) -> float:
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return the powers of pass@k and pass^k as floats.
-
-    Raises:
-        ValueError: if a power is not finite, if both are 0, or if their sum is negative.
-    """
+    """Return both powers, which have to be finite, not both 0, and of a sum of at least 0."""
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (
@@ -4896,8 +4871,7 @@ class Rewards:
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
 
-        Args:
-            prior_outcomes: whether to add the prior outcomes to the uniform prior.
+        `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
         t = a[:, -1:]
@@ -4933,10 +4907,8 @@ class Rewards:
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
         """Return the number of observed and prior outcomes with at most each reward, (U, L).
 
-        The uniform prior counts as one outcome of each category.
-
-        Args:
-            prior_outcomes: whether to add the prior outcomes to the uniform prior.
+        The uniform prior counts as one outcome of each category. `prior_outcomes` is whether to add
+        the prior outcomes to it.
 
         Raises:
             ValueError: if the rewards are real, because they have no categories.
@@ -5740,7 +5712,7 @@ def check_clusters(
     them have most of the questions.
 
     Args:
-        clusters: a label for each of M questions, or None.
+        clusters: a label for each question, or None.
         interval: the name of the method of limits.
         questions: M.
         weights: (M,) weights of the questions, or None if they are equal.
@@ -6848,10 +6820,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add(self, *, prediction=None, reference=None, predictions=None, references=None):
         """Add one question: the list of its predictions, and its reference or None.
 
-        `prediction` and `predictions` are synonyms, and so are `reference` and `references`.
-
-        Raises:
-            ValueError: if an input is invalid, or if both names of an argument are given.
+        `prediction` and `predictions` are synonyms, and so are `reference` and `references`. A
+        ValueError is raised if both are given, or if an input is invalid.
         """
         samples = [value for value in (prediction, predictions) if value is not None]
         answers = [value for value in (reference, references) if value is not None]

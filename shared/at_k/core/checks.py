@@ -146,7 +146,7 @@ def is_list_like(value) -> bool:
 
 
 def as_list(name: str, value) -> list[Any]:
-    """Return the values of a parameter as a list, one value too; a ValueError if it is empty."""
+    """Return a parameter of one or more values as a list; raise a ValueError if it is empty."""
     values = list(value) if is_list_like(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")

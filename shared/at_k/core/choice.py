@@ -298,7 +298,7 @@ def check_clusters(
     them have most of the questions.
 
     Args:
-        clusters: a label for each of M questions, or None.
+        clusters: a label for each question, or None.
         interval: the name of the method of limits.
         questions: M.
         weights: (M,) weights of the questions, or None if they are equal.

@@ -129,10 +129,7 @@ def check_types(samples: Samples) -> None:
 def _typed_array(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa.Array:
     """Return values as an array of their type, or as JSON if they have no common Arrow type.
 
-    Args:
-        values: Python objects, question after question.
-        name: what the caller calls the values, for messages.
-        sizes: (M,) number of values of each question, or None for one value per question.
+    `sizes`, (M,), are the numbers of values of each question, or None for one value each.
     """
     if _TEXTS_AND_NONE.issuperset(map(type, values)):
         with suppress(UnicodeEncodeError):
@@ -180,11 +177,7 @@ def to_json(values: list[Any], name: str, sizes: np.ndarray | None = None) -> pa
 
 
 def _json_default(value) -> Any:
-    """Return an array or a number of any library as a value that JSON can hold.
-
-    Raises:
-        TypeError: if it is neither, as `json.dumps` expects.
-    """
+    """Return an array or number of any library as a JSON value; raise a TypeError for others."""
     plain = plain_entry(value)
     if plain is value and hasattr(value, "tolist"):
         plain = value.tolist()

@@ -258,10 +258,6 @@ def column_names(frame) -> list[str]:
 def sample_rows(frame, name: str) -> np.ndarray | list[list[Any]]:
     """Return the rows of a data frame, each of which has the samples of one question.
 
-    Args:
-        frame: the data frame.
-        name: what the caller calls the frame, for messages.
-
     Raises:
         ValueError: if a column name shows that the columns are not samples, or if the only column
             has lists, so that the caller should give the column.

@@ -110,11 +110,7 @@ def _require_one_count_each(answers: list[Any], sizes: np.ndarray, name: str) ->
 
 
 def _columns_of_counts(values, name: str) -> dict[str, Any]:
-    """Return the M entries of each key of counts.
-
-    Raises:
-        ValueError: if the numbers of entries differ, or if a dict of a list has other keys.
-    """
+    """Return the M entries of each key; raise a ValueError if lengths or keys of dicts differ."""
     if is_frame(values):
         return {key: entries_of(name, values[key]) for key in column_names(values)}
     if isinstance(values, Mapping):

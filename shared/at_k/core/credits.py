@@ -163,11 +163,7 @@ def check_lam(lam) -> float:
 
 
 def check_powers(pass_power, unanimous_power) -> tuple[float, float]:
-    """Return the powers of pass@k and pass^k as floats.
-
-    Raises:
-        ValueError: if a power is not finite, if both are 0, or if their sum is negative.
-    """
+    """Return both powers, which have to be finite, not both 0, and of a sum of at least 0."""
     wanted = "a power is a finite number, and at least one of the two is not 0"
     most = sys.float_info.max
     powers = (

@@ -33,10 +33,7 @@ class Interval(NamedTuple):
 
 
 def whole_range(mean: float, least: float, most: float, reason: str) -> Interval:
-    """Return the interval from `least` to `most` with the method "none: {reason}".
-
-    It is for a score whose variance the data do not show.
-    """
+    """Return the interval [least, most] for a score whose variance the data do not show."""
     lo, hi = float(least), float(most)
     return Interval(float(mean), (hi - lo) / 2, lo, hi, f"none: {reason}")
 

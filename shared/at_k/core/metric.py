@@ -84,10 +84,8 @@ class SampledMetric(evaluate.Metric, abc.ABC):
     def add(self, *, prediction=None, reference=None, predictions=None, references=None):
         """Add one question: the list of its predictions, and its reference or None.
 
-        `prediction` and `predictions` are synonyms, and so are `reference` and `references`.
-
-        Raises:
-            ValueError: if an input is invalid, or if both names of an argument are given.
+        `prediction` and `predictions` are synonyms, and so are `reference` and `references`. A
+        ValueError is raised if both are given, or if an input is invalid.
         """
         samples = [value for value in (prediction, predictions) if value is not None]
         answers = [value for value in (reference, references) if value is not None]

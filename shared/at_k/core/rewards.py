@@ -98,8 +98,7 @@ class Rewards:
     def posterior(self, prior_outcomes: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean and variance of the mean reward of each row, (U,) each.
 
-        Args:
-            prior_outcomes: whether to add the prior outcomes to the uniform prior.
+        `prior_outcomes` is whether to add the prior outcomes to the uniform prior.
         """
         a = self.posterior_counts(prior_outcomes)
         t = a[:, -1:]
@@ -135,10 +134,8 @@ class Rewards:
     def posterior_counts(self, prior_outcomes: bool = True) -> np.ndarray:
         """Return the number of observed and prior outcomes with at most each reward, (U, L).
 
-        The uniform prior counts as one outcome of each category.
-
-        Args:
-            prior_outcomes: whether to add the prior outcomes to the uniform prior.
+        The uniform prior counts as one outcome of each category. `prior_outcomes` is whether to add
+        the prior outcomes to it.
 
         Raises:
             ValueError: if the rewards are real, because they have no categories.

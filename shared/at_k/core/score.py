@@ -174,8 +174,7 @@ class Scores:
     def means(self, multiplicity: np.ndarray) -> dict[ScoreKey, float]:
         """Return each score averaged over a set of questions.
 
-        Args:
-            multiplicity: (U,) number of these questions in each row, or the sum of their weights.
+        `multiplicity`, (U,), is the number of questions in each row, or the sum of their weights.
         """
         total, columns = multiplicity.sum().item(), np.ascontiguousarray(self.columns.T)
         # A matrix product would add in an order that depends on the number of columns, so that the
@@ -220,10 +219,8 @@ class Scores:
     def linearized(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return numbers for questions, whose means vary as the scores do to first order.
 
-        The result has a row for each of M questions and a column for each score.
-
-        Args:
-            weights: (M,) weights of the questions, or None if they are equal.
+        The result has a row for each of M questions and a column for each score. `weights`, (M,),
+        are those of the questions, or None if they are equal.
         """
         scores = self.with_unpooled_as_columns()
         means = np.average(scores.columns[scores.inverse], axis=0, weights=weights)
