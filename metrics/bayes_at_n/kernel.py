@@ -292,7 +292,7 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" with the name most similar to a choice, or "" if none is."""
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
-    start = typed.removesuffix("s")
+    start = typed.removesuffix("s")  # The only name with this start is similar.
     similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
     if start in spelled:
         similar = [start]
@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "6fa22c7709d4"
+KERNEL = "ac8997f06730"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -1662,7 +1662,7 @@ class Samples:
 
     @cached_property
     def n(self) -> np.ndarray:
-        """Return the number of scored samples of each question, (M,), none of which may be 0."""
+        """Return the number of scored samples of each question, (M,); raise a ValueError for 0."""
         n = self.scored_sizes
         if not n.all():
             raise InputError(
@@ -2354,20 +2354,20 @@ class PosteriorIntervals(IntervalMethod):
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        weight = squares = used.multiplicity  # the sums of weights and of their squares, by row
+        sums = squares = used.multiplicity  # the sums of weights and of their squares, by row
         if self._weights is not None:
             weights = self._weights[questions]
-            weight, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
-        total, mean = weight.sum(), moments.mean[used.values]
+            sums, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
+        total, mean = sums.sum(), moments.mean[used.values]
         covariance = {pair: values[used.values] for pair, values in moments.covariance.items()}
-        means = weight @ mean / total
+        means = sums @ mean / total
         pooled = {pair: squares @ values / total**2 for pair, values in covariance.items()}
         result = {}
         for key, score in moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
-                mu = weight @ score.value(mean.T) / total
+                mu = sums @ score.value(mean.T) / total
                 variance = squares @ score.variance(mean.T, covariance) / total**2
             sigma = float(np.sqrt(variance))
             lo, hi = normal_limits(float(mu), sigma, confidence, self._bounds)
@@ -4054,10 +4054,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
         credits_of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_EXACT:
+        if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # For k = 1 a sum of n equal probabilities would lose a digit.
+        # For many questions of equal n, sums over ranks are fast. For k = 1 they lose a digit.
         by_rank = {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
             for column in columns:
@@ -4174,7 +4174,8 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     gain = (k - j) * np.maximum(c - j, 0.0)
     loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    relative = np.ones((len(n), len(j) + 1))  # probabilities divided by that of the mode
+    # Probabilities are computed relative to that of the mode, from the mode upwards and downwards.
+    relative = np.ones((len(n), len(j) + 1))
     relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
     falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
     relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]
@@ -4628,8 +4629,8 @@ class DistinctPairs:
         distinct, code = distinct_entries(samples.values)
         question = np.repeat(np.arange(len(samples.sizes)), samples.sizes)
         present = np.flatnonzero(code >= 0)
-        keys = question[present] * len(distinct) + code[present]
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        pair_code = question[present] * len(distinct) + code[present]
+        _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
         first = present[first]
         index = np.full(len(code), len(first))
         index[present] = inverse
@@ -5751,7 +5752,7 @@ def pass_limits(
     points = pass_scores(counts, wanted).with_unpooled_as_columns()
     n = np.array([least_n])
     all_correct = pass_scores(BinaryCounts(n, n), wanted).with_unpooled_as_columns().columns[0]
-    # A largest score of 1 may differ from 1 by rounding, which would move the limits.
+    # If the largest score, with all samples correct, is 1 up to rounding, it has to be exactly 1.
     most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
     method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)
@@ -6116,12 +6117,12 @@ def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: boo
 
     A ValueError is raised if no other scores remain.
     """
-    for group, names in left_out.items():
+    for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
         problem = f"Each question{scope} has one sample, which does not identify"
         if not has_others:
-            raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
-        warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
+            raise ValueError(f"{problem} {', '.join(keys)}: give k=1, or add samples.")
+        warnings.warn(f"{problem} {', '.join(keys)}: left out.", stacklevel=3)
 
 
 # --- shared/at_k/core/computation.py --------------------------------------------------------------

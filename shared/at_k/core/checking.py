@@ -465,8 +465,8 @@ class DistinctPairs:
         distinct, code = distinct_entries(samples.values)
         question = np.repeat(np.arange(len(samples.sizes)), samples.sizes)
         present = np.flatnonzero(code >= 0)
-        keys = question[present] * len(distinct) + code[present]
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        pair_code = question[present] * len(distinct) + code[present]
+        _, first, inverse = np.unique(pair_code, return_index=True, return_inverse=True)
         first = present[first]
         index = np.full(len(code), len(first))
         index[present] = inverse

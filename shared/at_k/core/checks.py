@@ -232,7 +232,7 @@ def did_you_mean(choice: str, names: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" with the name most similar to a choice, or "" if none is."""
     spelled = {_spelled_out(name): name for name in names}
     typed = _spelled_out(choice)
-    start = typed.removesuffix("s")
+    start = typed.removesuffix("s")  # The only name with this start is similar.
     similar = [name for name in spelled if len(start) > 2 and name.startswith(start)]
     if start in spelled:
         similar = [start]

@@ -337,7 +337,7 @@ def pass_limits(
     points = pass_scores(counts, wanted).with_unpooled_as_columns()
     n = np.array([least_n])
     all_correct = pass_scores(BinaryCounts(n, n), wanted).with_unpooled_as_columns().columns[0]
-    # A largest score of 1 may differ from 1 by rounding, which would move the limits.
+    # If the largest score, with all samples correct, is 1 up to rounding, it has to be exactly 1.
     most = np.where(np.abs(all_correct - 1) < 1e-12, 1.0, all_correct)
     method = QuestionIntervals(points, (0.0, most), options.clusters, weights=options.weights)
     return pass_scores(counts, scores), CoherentIntervals(method, scores)

@@ -49,10 +49,10 @@ def expected_credits(n: np.ndarray, c: np.ndarray, credits: Sequence[Credits]) -
     size = one_size(n)
     for k, columns in columns_by_k(credits).items():
         credits_of_k = tuple(credits[column] for column in columns)
-        if 0 < size <= _MOST_EXACT:
+        if 0 < size <= _MOST_EXACT:  # A cached table has the values for all c from 0 to n.
             result[:, columns] = _expected_table(size, credits_of_k)[c]
             continue
-        # For k = 1 a sum of n equal probabilities would lose a digit.
+        # For many questions of equal n, sums over ranks are fast. For k = 1 they lose a digit.
         by_rank = {any_correct(k), all_correct(k)}
         if k > 1 and 0 < size <= len(c) * k and {*credits_of_k} <= by_rank:
             for column in columns:
@@ -169,7 +169,8 @@ def _tails_by_ratios(n: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
     gain = (k - j) * np.maximum(c - j, 0.0)
     loss = (j + 1) * np.maximum(n - c - k + j + 1, 0.0)
     is_above = j >= mode
-    relative = np.ones((len(n), len(j) + 1))  # probabilities divided by that of the mode
+    # Probabilities are computed relative to that of the mode, from the mode upwards and downwards.
+    relative = np.ones((len(n), len(j) + 1))
     relative[:, 1:] *= np.cumprod(np.where(is_above, gain / np.where(is_above, loss, 1), 1), axis=1)
     falling = np.where(is_above, 1, loss / np.where(is_above, 1, gain))
     relative[:, :-1] *= np.cumprod(falling[:, ::-1], axis=1)[:, ::-1]

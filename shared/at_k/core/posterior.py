@@ -51,20 +51,20 @@ class PosteriorIntervals(IntervalMethod):
         """Return the interval of each score over the questions with these indices."""
         moments = self._moments
         used = UniqueIntegers(moments.inverse[questions], len(moments.mean))
-        weight = squares = used.multiplicity  # the sums of weights and of their squares, by row
+        sums = squares = used.multiplicity  # the sums of weights and of their squares, by row
         if self._weights is not None:
             weights = self._weights[questions]
-            weight, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
-        total, mean = weight.sum(), moments.mean[used.values]
+            sums, squares = (np.bincount(used.inverse, weights**power) for power in (1, 2))
+        total, mean = sums.sum(), moments.mean[used.values]
         covariance = {pair: values[used.values] for pair, values in moments.covariance.items()}
-        means = weight @ mean / total
+        means = sums @ mean / total
         pooled = {pair: squares @ values / total**2 for pair, values in covariance.items()}
         result = {}
         for key, score in moments.keys.items():
             if score.pooled:
                 mu, variance = score.value(means), score.variance(means, pooled)
             else:
-                mu = weight @ score.value(mean.T) / total
+                mu = sums @ score.value(mean.T) / total
                 variance = squares @ score.variance(mean.T, covariance) / total**2
             sigma = float(np.sqrt(variance))
             lo, hi = normal_limits(float(mu), sigma, confidence, self._bounds)

@@ -174,9 +174,9 @@ def _warn_of_unidentified(left_out: dict[str | None, list[str]], has_others: boo
 
     A ValueError is raised if no other scores remain.
     """
-    for group, names in left_out.items():
+    for group, keys in left_out.items():
         scope = "" if group is None else f" of group {group!r}"
         problem = f"Each question{scope} has one sample, which does not identify"
         if not has_others:
-            raise ValueError(f"{problem} {', '.join(names)}: give k=1, or add samples.")
-        warnings.warn(f"{problem} {', '.join(names)}: left out.", stacklevel=3)
+            raise ValueError(f"{problem} {', '.join(keys)}: give k=1, or add samples.")
+        warnings.warn(f"{problem} {', '.join(keys)}: left out.", stacklevel=3)

@@ -101,7 +101,7 @@ class Samples:
 
     @cached_property
     def n(self) -> np.ndarray:
-        """Return the number of scored samples of each question, (M,), none of which may be 0."""
+        """Return the number of scored samples of each question, (M,); raise a ValueError for 0."""
         n = self.scored_sizes
         if not n.all():
             raise InputError(
