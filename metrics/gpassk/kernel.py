@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "ac8997f06730"
+KERNEL = "d9f27a1a6085"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -601,7 +601,7 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`. That of the package carries the other arguments.
+        """Return the dict of `compute`. The package returns one that carries the other arguments.
 
         Args:
             scores: the flat dict.
@@ -3079,7 +3079,7 @@ def check_eps(eps) -> float:
 
 
 def check_weights(weights) -> dict[str, float]:
-    """Return the weights, from 0 to 1, of labels of verdicts as a dict of floats, not empty."""
+    """Return a dict of the weights of labels; raise a ValueError unless all are from 0 to 1."""
     if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "
@@ -5141,7 +5141,7 @@ def bayes_moments(rewards: Rewards, bayes: ScoreKey, avg: ScoreKey) -> Moments:
 def moments_by_key(
     rewards: Rewards, moments: Mapping[ScoreKey, tuple[np.ndarray, np.ndarray]]
 ) -> Moments:
-    """Return the moments of scores from the mean and variance, (U,), of each: no covariances."""
+    """Return moments, without covariances, from the mean and the variance of each score, (U,)."""
     mean = np.stack([mean for mean, _ in moments.values()], axis=1)
     variances = {(i, i): variance for i, (_, variance) in enumerate(moments.values())}
     return Moments(one_column_each(moments), rewards.inverse, mean, variances)
@@ -5241,9 +5241,10 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
         AnswerCounts.from_answers(
-            [*zip(m[answered].tolist(), c[answered].tolist(), strict=True)], int(m[~answered].sum())
+            [*zip(sizes[answered].tolist(), n_accepted[answered].tolist(), strict=True)],
+            int(sizes[~answered].sum()),
         )
-        for answered, m, c in zip(*columns, strict=True)
+        for answered, sizes, n_accepted in zip(*columns, strict=True)
     ]
 
 
@@ -5606,7 +5607,7 @@ def interval_options(
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use is given. None and False are not."""
+    """Raise a ValueError if a parameter that only limits use is neither None nor False."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(
@@ -6230,21 +6231,22 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_samples(predictions)
+        samples = read_samples(predictions)
         if references is not None:
-            if rows.multiplicity is not None and rows.are_numbers:
+            if samples.multiplicity is not None and samples.are_numbers:
                 raise ValueError(
                     "predictions are counts, which are already graded: leave out references, or "
                     "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
                     "3]]}."
                 )
-            return stored(rows, references)
-        if self.accepts_labels and not rows.are_numbers:
-            texts = stored(rows)
+            return stored(samples, references)
+        if self.accepts_labels and not samples.are_numbers:
+            # Texts may be labels, whose numbers are known when parameters are given to `compute`.
+            texts = stored(samples)
             if sample_kind(texts.values) == "texts":
                 return texts
-        check_types(rows)
-        outcomes = as_outcomes(rows)
+        check_types(samples)
+        outcomes = as_outcomes(samples)
         self.validate(outcomes)
         return outcomes
 

@@ -191,7 +191,7 @@ def interval_options(
 
 
 def _check_no_limits(**parameters: Any) -> None:
-    """Raise a ValueError if a parameter that only limits use is given. None and False are not."""
+    """Raise a ValueError if a parameter that only limits use is neither None nor False."""
     for name, value in parameters.items():
         if value is not None and value is not False:
             raise ValueError(

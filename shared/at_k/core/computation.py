@@ -117,21 +117,22 @@ class Computation:
         """
         if predictions is None:
             raise ValueError("predictions are missing: give each question's list of samples.")
-        rows = read_samples(predictions)
+        samples = read_samples(predictions)
         if references is not None:
-            if rows.multiplicity is not None and rows.are_numbers:
+            if samples.multiplicity is not None and samples.are_numbers:
                 raise ValueError(
                     "predictions are counts, which are already graded: leave out references, or "
                     "give counts of answers, such as {'answers': [['12', '13']], 'counts': [[5, "
                     "3]]}."
                 )
-            return stored(rows, references)
-        if self.accepts_labels and not rows.are_numbers:
-            texts = stored(rows)
+            return stored(samples, references)
+        if self.accepts_labels and not samples.are_numbers:
+            # Texts may be labels, whose numbers are known when parameters are given to `compute`.
+            texts = stored(samples)
             if sample_kind(texts.values) == "texts":
                 return texts
-        check_types(rows)
-        outcomes = as_outcomes(rows)
+        check_types(samples)
+        outcomes = as_outcomes(samples)
         self.validate(outcomes)
         return outcomes
 

@@ -108,7 +108,7 @@ class Rooms:
         return None
 
     def result(self, scores: dict[str, Any], estimates: Any, averaging: str) -> dict[str, Any]:
-        """Return the dict of `compute`. That of the package carries the other arguments.
+        """Return the dict of `compute`. The package returns one that carries the other arguments.
 
         Args:
             scores: the flat dict.

@@ -53,7 +53,7 @@ def check_eps(eps) -> float:
 
 
 def check_weights(weights) -> dict[str, float]:
-    """Return the weights, from 0 to 1, of labels of verdicts as a dict of floats, not empty."""
+    """Return a dict of the weights of labels; raise a ValueError unless all are from 0 to 1."""
     if not isinstance(weights, Mapping) or not weights:
         raise ValueError(
             f"weights is {short(weights)}: give a dict from labels to numbers, such as "

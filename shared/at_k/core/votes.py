@@ -103,9 +103,10 @@ def count_answers(correct: Samples, answers: np.ndarray, merge_correct: bool) ->
     columns = (np.split(column, ends) for column in (code % width > 0, samples, accepted))
     return [
         AnswerCounts.from_answers(
-            [*zip(m[answered].tolist(), c[answered].tolist(), strict=True)], int(m[~answered].sum())
+            [*zip(sizes[answered].tolist(), n_accepted[answered].tolist(), strict=True)],
+            int(sizes[~answered].sum()),
         )
-        for answered, m, c in zip(*columns, strict=True)
+        for answered, sizes, n_accepted in zip(*columns, strict=True)
     ]
 
 
