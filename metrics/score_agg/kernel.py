@@ -506,7 +506,7 @@ error that names the missing package, until `at_k/__init__` replaces it.
 """
 
 
-KERNEL = "d9f27a1a6085"
+KERNEL = "5b3e5a349789"
 """A hash of the core, which `shared/vendor.py` writes into kernels; "" in the package itself."""
 
 INSTALL = 'pip install "evaluate-at-k @ git+https://github.com/evaluate-at-k/evaluate-at-k"'
@@ -604,7 +604,6 @@ class Rooms:
         """Return the dict of `compute`. The package returns one that carries the other arguments.
 
         Args:
-            scores: the flat dict.
             estimates: an `Estimate` for each of its scores.
             averaging: how questions are averaged, such as "averaged over 3 groups", or "".
         """
@@ -5386,10 +5385,7 @@ def _number_of_nodes(k: int, t: int) -> int:
 
 
 def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return a tuple (value, start, stop) for each distinct value of t below `most`.
-
-    t is ascending, and its rows from start to stop have the value.
-    """
+    """Return (value, start, stop) of the rows of each value below `most` in the ascending t."""
     values = np.unique(t[t < most])
     ends = np.searchsorted(t, values, side="right")
     return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
@@ -5714,9 +5710,8 @@ def check_clusters(
     them have most of the questions.
 
     Args:
-        clusters: a label for each question, or None.
+        clusters: a label for each of the M `questions`, or None.
         interval: the name of the method of limits.
-        questions: M.
         weights: (M,) weights of the questions, or None if they are equal.
 
     Raises:
@@ -6260,8 +6255,7 @@ class Computation:
         """Return the flat dict of scores for these predictions, references and parameters.
 
         Raises:
-            ValueError: if an input is invalid. The message has its index.
-            TypeError: if an option is no parameter of the metric.
+            ValueError, TypeError: if an input is invalid. The message has its index.
         """
         return self.results(self.samples(predictions, references, options), **options)
 

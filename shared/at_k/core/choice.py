@@ -298,9 +298,8 @@ def check_clusters(
     them have most of the questions.
 
     Args:
-        clusters: a label for each question, or None.
+        clusters: a label for each of the M `questions`, or None.
         interval: the name of the method of limits.
-        questions: M.
         weights: (M,) weights of the questions, or None if they are equal.
 
     Raises:

@@ -146,8 +146,7 @@ class Computation:
         """Return the flat dict of scores for these predictions, references and parameters.
 
         Raises:
-            ValueError: if an input is invalid. The message has its index.
-            TypeError: if an option is no parameter of the metric.
+            ValueError, TypeError: if an input is invalid. The message has its index.
         """
         return self.results(self.samples(predictions, references, options), **options)
 

@@ -111,7 +111,6 @@ class Rooms:
         """Return the dict of `compute`. The package returns one that carries the other arguments.
 
         Args:
-            scores: the flat dict.
             estimates: an `Estimate` for each of its scores.
             averaging: how questions are averaged, such as "averaged over 3 groups", or "".
         """

@@ -248,10 +248,7 @@ def _number_of_nodes(k: int, t: int) -> int:
 
 
 def _rows_by_votes(t: np.ndarray, most: int) -> list[tuple[int, int, int]]:
-    """Return a tuple (value, start, stop) for each distinct value of t below `most`.
-
-    t is ascending, and its rows from start to stop have the value.
-    """
+    """Return (value, start, stop) of the rows of each value below `most` in the ascending t."""
     values = np.unique(t[t < most])
     ends = np.searchsorted(t, values, side="right")
     return [*zip(values.tolist(), np.searchsorted(t, values).tolist(), ends.tolist(), strict=True)]
