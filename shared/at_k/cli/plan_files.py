@@ -17,7 +17,7 @@ from .run_input import RunInput
 
 _FLAGS = {
     "questions": "number_of_questions",
-    "samples": "n_in_keys",
+    "samples": "number_of_samples",
     "labels": "number_of_labels",
 }
 """Parameters whose names are those of columns of a file, and their names as flags."""
